@@ -1,0 +1,81 @@
+# The commands of this repository. The work is in setup/ (what is installed), lab/ (make up) and tests/.
+.DEFAULT_GOAL := help
+.PHONY: help up down test bench environment assets lint format lock clean
+.NOTPARALLEL:
+
+# vpp or linux; left empty, the lab takes VPP where it is installed.
+DATAPLANE ?=
+# postgres; left empty, the embedded SQLite and in-process jobs.
+DATABASE ?=
+# Further arguments for pytest, as in: make test PYTEST="-k bgp"
+PYTEST ?=
+
+PYTHON := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE := 1
+
+help:
+	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
+	@echo "make down                                           remove what make up made"
+	@echo "make test [PYTEST=...]                              set up and run every test that needs no image"
+	@echo "make bench                                          print the numbers of tests/bench"
+	@echo "make lint | format | lock | assets | clean"
+
+# Namespaces and Debian's packages need root.
+ifneq ($(shell id -u),0)
+
+up down test bench clean:
+	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
+	@sudo -E $(MAKE) --no-print-directory $@ \
+	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)'
+
+else
+
+up:
+	@setup/packages.sh python node lab $(if $(filter postgres,$(DATABASE)),database)
+	@$(if $(filter vpp,$(DATAPLANE)),setup/vpp.sh)
+	@setup/python.sh
+	@setup/assets.sh
+	@exec $(PYTHON) -m lab up $(if $(DATAPLANE),--dataplane $(DATAPLANE)) $(if $(DATABASE),--database $(DATABASE))
+
+down:
+	@if [ -x $(PYTHON) ]; then exec $(PYTHON) -m lab down; else echo "millrace: nothing was set up here" >&2; fi
+
+test:
+	@setup/packages.sh python node lab database test
+	@setup/python.sh
+	@setup/assets.sh
+	@$(PYTHON) -m pytest $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+bench:
+	@setup/packages.sh python node lab database
+	@setup/python.sh
+	@setup/assets.sh
+	@$(PYTHON) -m pytest -m bench -s --timeout=1800 tests/bench $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+clean: down
+	rm -rf .venv .tools node_modules webui/src/webui/static/vendor dist .hypothesis .lab \
+	    .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+endif
+
+environment:
+	@setup/packages.sh python
+	@setup/python.sh
+
+assets: environment
+	@setup/packages.sh node
+	@setup/assets.sh
+
+lint: environment
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	.venv/bin/lint-imports
+
+format: environment
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+# Rewrites requirements/*.txt from the members' pyproject.toml; UPGRADE=1 takes newer versions.
+lock: environment
+	@setup/lock.sh $(if $(UPGRADE),--upgrade)

@@ -1,0 +1,5 @@
+"""What the router is: its configuration document, transaction engine, agent and CLI."""
+
+from importlib.metadata import version
+
+__version__ = version("appliance")

@@ -1,0 +1,42 @@
+"""The agent's web application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from aiohttp import web
+
+from appliance.agent import notify, peers
+from appliance.agent.bodies import MAX_BODY_BYTES
+from appliance.agent.configuration_api import ConfigurationApi
+from appliance.agent.counters_api import CountersApi
+from appliance.agent.problems import problems
+from appliance.agent.router import Router
+from appliance.agent.samples import Samples
+from appliance.agent.state_api import StateApi
+
+
+def application(router: Router, allowed_uids: frozenset[int]) -> web.Application:
+    """The application that serves ``router`` to these users. It does not start the engine."""
+    app = web.Application(middlewares=[problems, peers.only(allowed_uids)], client_max_size=MAX_BODY_BYTES)
+    samples = Samples(router.dataplane.counters)
+    configuration, state, counters = ConfigurationApi(router.engine), StateApi(router), CountersApi(samples)
+    for part in (configuration, state, counters):
+        app.add_routes(part.routes())
+    app.on_shutdown.append(counters.stop)
+
+    async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
+        tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
+        yield
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        samples.close()
+        state.close()
+        await asyncio.to_thread(configuration.close)
+
+    app.cleanup_ctx.append(background)
+    return app

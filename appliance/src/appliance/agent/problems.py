@@ -1,0 +1,69 @@
+"""Errors as problem documents (RFC 9457), each with JSON pointers where it has places."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from appliance.config.pointer import join
+from appliance.engine.backend import StepError
+from appliance.errors import Conflict, MillraceError, NotFound, Problem, RouterUnavailable, ValidationFailed
+
+log = logging.getLogger(__name__)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> web.Response:
+    """A problem document."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "errors": [{"pointer": entry.pointer, "detail": entry.message} for entry in problems],
+    }
+    return web.json_response(body, status=status, content_type="application/problem+json")
+
+
+def of_error(error: MillraceError) -> web.Response:
+    """The problem document of an error of ours."""
+    match error:
+        case ValidationFailed():
+            return problem(422, str(error), error.problems)
+        case Conflict():
+            return problem(409, str(error))
+        case NotFound():
+            return problem(404, str(error))
+        case RouterUnavailable() | StepError():
+            return problem(503, str(error))
+    return problem(500, str(error))
+
+
+def of_request(error: ValidationError) -> web.Response:
+    """The problem document of a request that does not read."""
+    problems = [Problem(join(entry["loc"]), entry["msg"]) for entry in error.errors(include_url=False)]
+    return problem(422, "the request is not valid", problems)
+
+
+@web.middleware
+async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn whatever a handler raises into a problem document."""
+    try:
+        return await handler(request)
+    except MillraceError as error:
+        return of_error(error)
+    except ValidationError as error:
+        return of_request(error)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        return problem(error.status, error.text or error.reason)
+    except (ConnectionResetError, ConnectionAbortedError):
+        raise
+    except Exception:
+        log.exception("%s %s failed", request.method, request.path)
+        return problem(500, "the agent failed; its log says more")

@@ -1,0 +1,94 @@
+"""What callers send: typed, bounded, and nothing else."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from frr_config.types import InterfaceName
+
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$", max_length=500)]
+"""Text of one line."""
+Author = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$")]
+RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
+ConfirmSeconds = Annotated[float, Field(ge=1, le=86400)]
+IpAddress = IPv4Address | IPv6Address
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DocumentRequest(_Request):
+    """A document to be sealed, validated or planned."""
+
+    document: dict[str, Any]
+
+
+class CommitBody(_Request):
+    """``POST /v1/commit``."""
+
+    document: dict[str, Any]
+    author: Author
+    base_revision: int | None = Field(default=None, ge=0)
+    comment: Line = ""
+    confirm_s: ConfirmSeconds | None = None
+    request_id: RequestId | None = None
+
+
+class RollbackBody(_Request):
+    """``POST /v1/rollback``."""
+
+    revision: int = Field(ge=0)
+    author: Author
+    comment: Line = ""
+    confirm_s: ConfirmSeconds | None = None
+    request_id: RequestId | None = None
+
+
+class ConfirmBody(_Request):
+    """``POST /v1/confirm``."""
+
+    author: Author
+
+
+class RevisionsQuery(_Request):
+    """``GET /v1/revisions``."""
+
+    limit: int = Field(default=50, ge=1, le=1000)
+    before: int | None = Field(default=None, ge=1)
+
+
+class RoutesQuery(_Request):
+    """``GET /v1/state/routes``."""
+
+    prefix: Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f:.]{2,45}(/\d{1,3})?$")] | None = None
+    longest: bool = False
+    protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = None
+    family: Annotated[str, StringConstraints(pattern=r"^ipv[46]$")] | None = None
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+class HistoryQuery(_Request):
+    """``GET /v1/counters/history``."""
+
+    seconds: int = Field(default=300, ge=1, le=3600)
+
+
+class PingBody(_Request):
+    """``POST /v1/tools/ping``. ``size`` is the payload in bytes."""
+
+    destination: IpAddress
+    count: int = Field(default=5, ge=1, le=20)
+    source: IpAddress | InterfaceName | None = None
+    size: int | None = Field(default=None, ge=8, le=9000)
+
+
+class TracerouteBody(_Request):
+    """``POST /v1/tools/traceroute``."""
+
+    destination: IpAddress
+    source: IpAddress | None = None

@@ -1,0 +1,66 @@
+"""From the agent's settings to the router it owns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from appliance.agent.router import Router
+from appliance.agent.settings import AgentSettings, SupervisorSettings
+from appliance.compile import Driver, compile_document
+from appliance.config.document import RouterConfig
+from appliance.dataplane.base import DataPlane
+from appliance.engine.backend import Backend
+from appliance.engine.engine import Engine
+from appliance.engine.transaction import Patience
+from appliance.host import HostBackend
+from appliance.routing.frr import FrrBackend
+from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
+
+
+def build(settings: AgentSettings) -> Router:
+    """The router these settings describe. Works, too, while VPP and FRR are down."""
+    dataplane = _dataplane(settings, _services(settings))
+    routing = FrrBackend(settings.netns, settings.frr_vty_dir, settings.frr_config_dir)
+    backends: tuple[Backend, ...] = (dataplane, routing, HostBackend(settings.host_root))
+    engine = Engine(
+        backends,
+        partial(_compile, dataplane, settings.dataplane),
+        dataplane.capabilities,
+        settings.state_dir,
+        patience=Patience(settle_s=settings.settle_s),
+        interval_s=settings.reconcile_interval_s,
+    )
+    return Router(engine, dataplane, routing, settings.netns)
+
+
+def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapping[str, Any]:
+    return compile_document(config, driver, dataplane.compile_context())
+
+
+def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> DataPlane:
+    if settings.dataplane == "linux":
+        from appliance.dataplane.linux.backend import LinuxDataplane
+
+        return LinuxDataplane(settings.netns, settings.nic_netns, settings.management)
+    # Without VPP's Python binding the linux data plane still works.
+    from appliance.dataplane.vpp.backend import VppDataplane
+
+    return VppDataplane(
+        settings.vpp_api_socket or Path("/run/vpp/api.sock"),
+        settings.vpp_stats_socket or Path("/run/vpp/stats.sock"),
+        settings.vpp_startup_conf,
+        settings.netns,
+        settings.nic_netns,
+        services,
+        management=settings.management,
+    )
+
+
+def _services(settings: AgentSettings) -> ServiceManager | None:
+    manager = settings.service_manager
+    if manager is None:
+        return None
+    return SupervisorManager(manager.socket) if isinstance(manager, SupervisorSettings) else SystemdManager()

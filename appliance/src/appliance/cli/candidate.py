@@ -1,0 +1,104 @@
+"""The candidate: a document under change, as ``configure`` mode holds it. Pure but for what it remembers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appliance.cli.errors import CommandError
+from appliance.cli.words import Place, assignments, place, value, value_at
+from appliance.config import schema
+from appliance.config.diff import Change, diff_documents, mask
+from appliance.config.pointer import delete, exists, join, put
+
+Document = dict[str, Any]
+
+
+class Candidate:
+    """A document and the running one it started from. Secrets are sealed in it, and masked when shown."""
+
+    def __init__(self, running: Document, revision: int) -> None:
+        self.running = running
+        self.document = running
+        self.revision = revision
+        self.at: tuple[str, ...] = ()
+        """Where ``edit`` is."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it differs from the running document."""
+        return bool(self.changes())
+
+    def changes(self) -> list[Change]:
+        """What a commit would change, secrets masked."""
+        return diff_documents(self.running, self.document)
+
+    def set(self, words: list[str]) -> None:
+        """``set WORDS``. All of it or nothing. Raises CommandError."""
+        document = self.document
+        for assignment in assignments(self.at, words, document):
+            if not assignment.append:
+                document = put(document, assignment.pointer, assignment.value)
+                continue
+            known = value_at(document, assignment.pointer) or []
+            if assignment.value not in known:
+                document = put(document, assignment.pointer, [*known, assignment.value])
+        self.document = document
+
+    def delete(self, words: list[str]) -> None:
+        """``delete WORDS``: a setting, an entry, or the element with this value. Raises CommandError."""
+        tokens = (*self.at, *words)
+        if not words:
+            raise CommandError("delete what?")
+        if exists(self.document, join(tokens)):
+            self.document = self._without(tokens)
+            return
+        parent = value_at(self.document, join(tokens[:-1]))
+        if isinstance(parent, list):
+            item = schema.resolved(place(tokens[:-1], self.document).node["items"])
+            wanted = value(item, tokens[-1], tokens[-2])
+            if wanted in parent:
+                self.document = self._without((*tokens[:-1], str(parent.index(wanted))))
+                return
+        raise CommandError(f"there is no {' '.join(words)}")
+
+    def _without(self, tokens: tuple[str, ...]) -> Document:
+        """The document without it, nor the empty lists and mappings that leaves behind."""
+        document: Document = delete(self.document, join(tokens))
+        for length in range(len(tokens) - 1, 0, -1):
+            above = place(tokens[:length], document)
+            if value_at(document, above.pointer) in ({}, []) and _may_go(above):
+                document = delete(document, above.pointer)
+            else:
+                break
+        return document
+
+    def edit(self, words: list[str]) -> None:
+        """``edit WORDS``: stand there. Raises CommandError where nothing can be below."""
+        where = place((*self.at, *words), self.document)
+        if not where.is_object:
+            raise CommandError(f"{' '.join(words)} is a value; set it")
+        self.at = where.tokens
+
+    def shown(self, words: list[str]) -> Any:
+        """What stands below here, secrets masked. Raises CommandError where there is nothing."""
+        tokens = (*self.at, *words)
+        pointer = join(tokens)
+        if not exists(self.document, pointer):
+            if not words:
+                return {}
+            place(tokens, self.document)
+            raise CommandError(f"{' '.join(words)} is not set")
+        return mask(value_at(self.document, pointer), pointer)
+
+    def load(self, document: Document) -> None:
+        """Take another document as the candidate."""
+        self.document = document
+
+    def discard(self) -> None:
+        """Back to the running document."""
+        self.document = self.running
+
+
+def _may_go(above: Place) -> bool:
+    """Whether empty means the same as absent: for lists and for mappings by name, not for a model."""
+    return above.is_list or schema.entry_of(above.node) is not None

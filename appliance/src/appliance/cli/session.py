@@ -1,0 +1,323 @@
+"""One person's session: what mode it is in, and what a line does. No terminal, no prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from appliance.cli import operational, text
+from appliance.cli.candidate import Candidate
+from appliance.cli.errors import CommandError
+from appliance.cli.operational import SHOWS, Output
+from appliance.cli.words import split_line
+from appliance.client import AgentClient
+from appliance.client.answers import CommitAnswer
+
+OPERATIONAL = ("configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute")
+CONFIGURE = (
+    *("check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "ping"),
+    *("rollback", "run", "set", "show", "top", "traceroute", "up"),
+)
+
+ALIASES = {"conf": "configure", "quit": "exit"}
+"""What fingers type, though it fits two commands or none."""
+
+HELP = {
+    "check": "check                         what would stop a commit",
+    "commit": "commit [confirmed SECONDS] [comment TEXT]",
+    "compare": "compare                       what the candidate changes",
+    "configure": "configure                     change the configuration",
+    "confirm": "confirm                       keep what was committed with a timer",
+    "delete": "delete PATH [VALUE]",
+    "discard": "discard                       forget the candidate's changes",
+    "edit": "edit PATH                     stand there; up, top",
+    "exit": "exit                          leave this mode",
+    "help": "help",
+    "ping": "ping DESTINATION [count N] [size BYTES] [source ADDRESS]",
+    "rollback": "rollback N                    commit revision N again; in configure: make it the candidate",
+    "run": "run COMMAND                   a command of operational mode",
+    "set": "set PATH VALUE [SETTING VALUE]...",
+    "show": f"show {'|'.join(SHOWS)}   (in configure: the candidate)",
+    "top": "top",
+    "traceroute": "traceroute DESTINATION [source ADDRESS]",
+    "up": "up",
+}
+
+
+class Leave(Exception):
+    """The session ends."""
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """What follows a ``|``."""
+
+    name: str
+    argument: str = ""
+
+
+class Session:
+    """Lines in, text out. Keeps the candidate while in ``configure`` mode.
+
+    ``as_json`` makes every answer JSON. ``author`` is who is recorded with a commit.
+    """
+
+    def __init__(self, agent: AgentClient, author: str, as_json: bool = False) -> None:
+        self.agent = agent
+        self.author = author
+        self.as_json = as_json
+        self.candidate: Candidate | None = None
+
+    def line(self, line: str) -> str:
+        """Run one line, or several with ``;`` between them; returns what to print.
+
+        Raises CommandError, what the client raises, and Leave.
+        """
+        said = []
+        for words in _commands(split_line(line)):
+            command, pipes = _pipes(words)
+            if command:
+                said.append(self._render(self._command(command, pipes), pipes))
+        return "\n".join(part for part in said if part)
+
+    def names(self) -> tuple[str, ...]:
+        """Commands of the mode."""
+        return OPERATIONAL if self.candidate is None else CONFIGURE
+
+    def _command(self, words: list[str], pipes: list[Pipe]) -> Output:
+        name = self._full(words[0])
+        rest = words[1:]
+        if name == "show" and self.candidate is not None:
+            if any(pipe.name == "compare" for pipe in pipes):
+                return self._compare([])
+            return self._show_candidate(rest)
+        return self._handlers()[name](rest)
+
+    def _full(self, word: str) -> str:
+        """A command by any beginning that fits no other."""
+        names = self.names()
+        word = ALIASES.get(word, word)
+        if word in names:
+            return word
+        found = [name for name in names if name.startswith(word)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise CommandError(f"{word!r} can be {', '.join(found)}")
+        raise CommandError(f"there is no command {word!r}; help lists them")
+
+    def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
+        return {
+            "check": self._check,
+            "commit": self._commit,
+            "compare": self._compare,
+            "configure": self._configure,
+            "confirm": self._confirm,
+            "delete": self._delete,
+            "discard": self._discard,
+            "edit": self._edit,
+            "exit": self._exit,
+            "help": self._help,
+            "ping": lambda words: operational.ping(self.agent, words),
+            "rollback": self._rollback,
+            "run": self._run,
+            "set": self._set,
+            "show": self._show,
+            "top": self._top,
+            "traceroute": lambda words: operational.traceroute(self.agent, words),
+            "up": self._up,
+        }
+
+    # Both modes.
+
+    def _show(self, words: list[str]) -> Output:
+        if not words:
+            raise CommandError(f"show what? {', '.join(SHOWS)}")
+        found = [name for name in SHOWS if name == words[0]] or [
+            name for name in SHOWS if name.startswith(words[0])
+        ]
+        if len(found) != 1:
+            hint = f"{words[0]!r} can be {', '.join(found)}" if found else f"there is no show {words[0]}"
+            raise CommandError(hint)
+        return SHOWS[found[0]](self.agent, words[1:])
+
+    def _help(self, words: list[str]) -> Output:
+        lines = {name: HELP[name] for name in self.names() if not words or name in words}
+        return Output(lines, "\n".join(lines.values()))
+
+    def _confirm(self, words: list[str]) -> Output:
+        _nothing(words, "confirm")
+        answer = dict(self.agent.confirm(self.author))
+        return Output(answer, f"confirmed revision {answer.get('revision', '')}".rstrip())
+
+    def _exit(self, words: list[str]) -> Output:
+        _nothing(words, "exit")
+        if self.candidate is None:
+            raise Leave
+        if self.candidate.at:
+            self.candidate.at = ()
+            return Output(None, "")
+        changed = self.candidate.changed
+        self.candidate = None
+        return Output(None, "the candidate's changes are forgotten" if changed else "")
+
+    def _rollback(self, words: list[str]) -> Output:
+        if len(words) != 1:
+            raise CommandError("rollback to which revision?")
+        revision = operational.number(words[0], "revision")
+        if self.candidate is None:
+            return _committed(self.agent.rollback(revision, author=self.author))
+        self.candidate.load(dict(self.agent.revision(revision)["document"]))
+        return Output({"candidate": revision}, f"the candidate is revision {revision}; commit makes it so")
+
+    # Configure mode.
+
+    def _here(self) -> Candidate:
+        if self.candidate is None:
+            raise CommandError("only in configure mode")
+        return self.candidate
+
+    def _configure(self, words: list[str]) -> Output:
+        _nothing(words, "configure")
+        running = self.agent.config()
+        self.candidate = Candidate(running.document, running.revision)
+        return Output({"revision": running.revision}, "")
+
+    def _set(self, words: list[str]) -> Output:
+        self._here().set(words)
+        return Output(None, "")
+
+    def _delete(self, words: list[str]) -> Output:
+        self._here().delete(words)
+        return Output(None, "")
+
+    def _edit(self, words: list[str]) -> Output:
+        self._here().edit(words)
+        return Output(None, "")
+
+    def _up(self, words: list[str]) -> Output:
+        _nothing(words, "up")
+        self._here().at = self._here().at[:-1]
+        return Output(None, "")
+
+    def _top(self, words: list[str]) -> Output:
+        _nothing(words, "top")
+        self._here().at = ()
+        return Output(None, "")
+
+    def _discard(self, words: list[str]) -> Output:
+        _nothing(words, "discard")
+        self._here().discard()
+        return Output(None, "")
+
+    def _run(self, words: list[str]) -> Output:
+        if not words or words[0] not in OPERATIONAL or words[0] in ("configure", "exit"):
+            raise CommandError("run which command of operational mode?")
+        candidate, self.candidate = self.candidate, None
+        try:
+            return self._command(words, [])
+        finally:
+            self.candidate = candidate
+
+    def _show_candidate(self, words: list[str]) -> Output:
+        shown = self._here().shown(words)
+        return Output(shown, text.tree(shown))
+
+    def _compare(self, words: list[str]) -> Output:
+        _nothing(words, "compare")
+        changes = self._here().changes()
+        return Output([vars(change) for change in changes], text.changes(changes) or "no changes")
+
+    def _check(self, words: list[str]) -> Output:
+        _nothing(words, "check")
+        problems = self.agent.validate(self._here().document)
+        shown = "\n".join(f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems)
+        return Output([vars(problem) for problem in problems], shown or "nothing would stop a commit")
+
+    def _commit(self, words: list[str]) -> Output:
+        candidate = self._here()
+        confirm_s, comment = _commit_options(words)
+        answer = self.agent.commit(
+            candidate.document,
+            author=self.author,
+            comment=comment,
+            base_revision=candidate.revision,
+            confirm_s=confirm_s,
+        )
+        at = candidate.at
+        running = self.agent.config()
+        self.candidate = Candidate(running.document, running.revision)
+        self.candidate.at = at
+        return _committed(answer)
+
+    def _render(self, output: Output, pipes: list[Pipe]) -> str:
+        as_json = self.as_json or any(pipe.name == "json" for pipe in pipes)
+        if as_json:
+            shown = text.as_json(output.data) if output.data is not None else ""
+        else:
+            shown = output.shown
+        for pipe in pipes:
+            if pipe.name == "match":
+                shown = "\n".join(line for line in shown.splitlines() if pipe.argument in line)
+            elif pipe.name == "count":
+                shown = str(len(shown.splitlines()))
+        return shown
+
+
+def _commands(words: list[str]) -> list[list[str]]:
+    commands: list[list[str]] = [[]]
+    for word in words:
+        if word == ";":
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    return commands
+
+
+def _pipes(words: list[str]) -> tuple[list[str], list[Pipe]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == "|":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    pipes = []
+    for part in parts[1:]:
+        if part == ["json"] or part == ["count"] or part == ["compare"]:
+            pipes.append(Pipe(part[0]))
+        elif len(part) == 2 and part[0] == "match":
+            pipes.append(Pipe("match", part[1]))
+        else:
+            raise CommandError("after | comes json, compare, count, or match TEXT")
+    return parts[0], pipes
+
+
+def _commit_options(words: list[str]) -> tuple[float | None, str]:
+    confirm_s: float | None = None
+    comment = ""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "confirmed" and rest:
+            confirm_s = float(operational.number(rest.pop(0), "confirmed"))
+        elif word == "comment" and rest:
+            comment = " ".join(rest)
+            rest.clear()
+        else:
+            raise CommandError("commit [confirmed SECONDS] [comment TEXT]")
+    return confirm_s, comment
+
+
+def _committed(answer: CommitAnswer) -> Output:
+    if answer.state == "running":
+        return Output(dict(answer), f"still running; look it up as {answer.request_id}")
+    lines = [text.clean(step["summary"]) for step in answer.steps]
+    lines.append(f"revision {answer.revision}")
+    if answer.confirm_expires_at is not None:
+        lines.append(f"confirm before {answer.confirm_expires_at:%H:%M:%S} UTC, or it is rolled back")
+    return Output(dict(answer), "\n".join(lines))
+
+
+def _nothing(words: list[str], name: str) -> None:
+    if words:
+        raise CommandError(f"{name} takes nothing after it")

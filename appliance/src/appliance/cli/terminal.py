@@ -1,0 +1,103 @@
+"""The interactive terminal: prompt, history and completion around a session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+from appliance.cli.completion import Choice, delete_choices, path_choices, set_choices
+from appliance.cli.errors import CommandError
+from appliance.cli.operational import SHOWS
+from appliance.cli.session import HELP, Leave, Session
+from appliance.cli.text import told
+from appliance.cli.words import split_line
+from appliance.errors import MillraceError
+
+HISTORY = Path("~/.millrace_history")
+
+
+def choices(session: Session, line: str) -> tuple[list[Choice], str]:
+    """What can complete ``line``, and the beginning of a word that it ends with."""
+    try:
+        words = split_line(line)
+    except CommandError:
+        return [], ""
+    begun = words.pop() if words and not line.endswith((" ", "\t")) else ""
+    return [choice for choice in _next(session, words) if choice[0].startswith(begun)], begun
+
+
+def _next(session: Session, words: list[str]) -> list[Choice]:
+    if words and words[-1] == "|":
+        return [("json", "as JSON"), ("match", "lines with TEXT"), ("count", "lines"), ("compare", "changes")]
+    if not words:
+        return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
+    candidate = session.candidate
+    if candidate is None:
+        return [(name, "") for name in SHOWS] if words == ["show"] else []
+    below = words[1:]
+    match words[0]:
+        case "set":
+            return set_choices(candidate.at, below, candidate.document)
+        case "delete" | "show":
+            return delete_choices(candidate.at, below, candidate.document)
+        case "edit":
+            return path_choices(candidate.at, below, candidate.document)
+        case "commit" if not below:
+            return [("confirmed", "roll back unless confirmed in SECONDS"), ("comment", "why")]
+        case "run" if not below:
+            return [("show", "")]
+        case "run" if below == ["show"]:
+            return [(name, "") for name in SHOWS]
+    return []
+
+
+class _Completer(Completer):
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        del complete_event
+        found, begun = choices(self._session, document.text_before_cursor)
+        for word, about in found:
+            shown = f'"{word}"' if " " in word else word
+            yield Completion(shown, start_position=-len(begun), display_meta=about)
+
+
+def prompt(session: Session, hostname: str) -> str:
+    """``router> ``, and in configure mode where one stands."""
+    if session.candidate is None:
+        return f"{hostname}> "
+    return f"{hostname}[{' '.join(('edit', *session.candidate.at))}]# "
+
+
+def interact(session: Session, hostname: str) -> int:
+    """Read lines until the person leaves. Errors are told, and the session goes on."""
+    try:
+        history: FileHistory | InMemoryHistory = FileHistory(str(HISTORY.expanduser()))
+    except (OSError, RuntimeError):
+        history = InMemoryHistory()
+    reader: PromptSession[str] = PromptSession(
+        history=history, completer=_Completer(session), complete_while_typing=False
+    )
+    while True:
+        try:
+            line = reader.prompt(prompt(session, hostname))
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return 0
+        try:
+            if said := session.line(line):
+                sys.stdout.write(said + "\n")
+        except Leave:
+            return 0
+        except KeyboardInterrupt:
+            continue
+        except MillraceError as error:
+            sys.stdout.write(f"% {told(error)}\n")

@@ -1,0 +1,118 @@
+"""Text for people: tables, the document as an indented tree, differences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from appliance.config.diff import Change
+from appliance.config.pointer import split
+from appliance.errors import MillraceError, ValidationFailed
+
+_WIDEST = 60
+
+
+def as_json(value: Any) -> str:
+    """Indented JSON."""
+    return json.dumps(value, indent=2, default=str)
+
+
+def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """Columns under their names; a nested value as ``a, b``."""
+    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    heads = [column.replace("_", " ") for column in columns]
+    if not cells:
+        return "(none)"
+    widths = [
+        min(_WIDEST, max(len(head), *(len(line[index]) for line in cells)))
+        for index, head in enumerate(heads)
+    ]
+    lines = [heads, ["-" * width for width in widths], *cells]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, Mapping):
+        return clean(" ".join(f"{key}={_cell(item)}" for key, item in value.items() if item is not None))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_cell(item) for item in value) or "-"
+    return clean(str(value))
+
+
+def clean(text: str) -> str:
+    """Without control characters: what a neighbor calls itself must not drive the terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def tree(value: Any, indent: str = "") -> str:
+    """A part of the document, one setting a line, as words of ``set`` would be."""
+    if not isinstance(value, (Mapping, list)):
+        return f"{indent}{_word(value)}"
+    if isinstance(value, list):
+        return "\n".join(tree(item, indent) for item in value)
+    lines = []
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            lines.append(f"{indent}{_word(key)}")
+            if item:
+                lines.append(tree(item, indent + "    "))
+        elif isinstance(item, list):
+            lines += [f"{indent}{_word(key)} {_inline(element)}" for element in item]
+        else:
+            lines.append(f"{indent}{_word(key)} {_word(item)}")
+    return "\n".join(lines)
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{key} {_inline(item)}" for key, item in value.items())
+    return _word(value)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = clean(str(value))
+    return f'"{text}"' if not text or " " in text or "|" in text or ";" in text else text
+
+
+def changes(found: Sequence[Change]) -> str:
+    """Differences, one a line: + added, - removed, ~ changed."""
+    lines = []
+    for change in found:
+        path = " ".join(_word(token) for token in split(change.path))
+        if change.op == "add":
+            lines.append(f"+ {path} {_short(change.after)}".rstrip())
+        elif change.op == "remove":
+            lines.append(f"- {path} {_short(change.before)}".rstrip())
+        else:
+            lines.append(f"~ {path}: {_short(change.before)} -> {_short(change.after)}")
+    return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (Mapping, list)):
+        return clean(json.dumps(value))
+    return _word(value)
+
+
+def clean_lines(text: str) -> str:
+    """``clean`` of each line."""
+    return "\n".join(clean(line) for line in text.splitlines())
+
+
+def told(error: MillraceError) -> str:
+    """An error for the terminal: each problem of a document on a line."""
+    if isinstance(error, ValidationFailed):
+        return "\n% ".join(f"{problem.pointer or '/'}: {problem.message}" for problem in error.problems)
+    return str(error)

@@ -1,0 +1,178 @@
+"""From words to places of the document and values, by the schema."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from appliance.cli.errors import CommandError
+from appliance.config import schema
+from appliance.config.pointer import join, resolve
+from appliance.errors import NotFound
+
+JsonSchema = dict[str, Any]
+TRUE = ("true", "yes", "on", "enable", "enabled")
+FALSE = ("false", "no", "off", "disable", "disabled")
+
+
+def split_line(line: str) -> list[str]:
+    """Words of a line; quotes keep spaces together. ``|`` is a word of its own."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|;")
+    lexer.whitespace_split = True
+    lexer.commenters = "#" if line.lstrip().startswith("#") else ""
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise CommandError(f"the line cannot be read: {str(error).lower()}") from None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of the document and its schema."""
+
+    tokens: tuple[str, ...]
+    node: JsonSchema
+
+    @property
+    def pointer(self) -> str:
+        """As a JSON pointer."""
+        return join(self.tokens)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it has settings or named entries below it."""
+        return self.node.get("type") == "object"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list."""
+        return self.node.get("type") == "array"
+
+
+def place(tokens: tuple[str, ...], document: Any) -> Place:
+    """The place these tokens lead to. Raises CommandError."""
+    try:
+        return Place(tokens, schema.at(join(tokens), document))
+    except NotFound:
+        raise CommandError(f"there is no setting {' '.join(tokens)}") from None
+
+
+def value_at(document: Any, pointer: str) -> Any:
+    """The value there, or None."""
+    try:
+        return resolve(document, pointer)
+    except NotFound:
+        return None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Set ``pointer`` to ``value``; ``append`` adds it to a list instead."""
+
+    pointer: str
+    value: Any
+    append: bool = False
+
+
+def assignments(base: tuple[str, ...], words: list[str], document: Any) -> Iterator[Assignment]:
+    """What ``set WORDS`` means below ``base``: a path, then ``setting value`` once or more.
+
+    Raises CommandError for words that lead nowhere or values that are not of the setting's kind.
+    """
+    where = place(base, document)
+    remaining = list(words)
+    if not remaining:
+        raise CommandError("set what?")
+    while remaining:
+        if where.is_object:
+            word = remaining.pop(0)
+            entered = _enter(where, word, document)
+            if entered.is_object and (not remaining or not _knows(entered, remaining[0])):
+                if remaining:
+                    raise CommandError(f"{' '.join(entered.tokens)} has no setting {remaining[0]}")
+                if value_at(document, entered.pointer) is None:
+                    yield Assignment(entered.pointer, {})
+                return
+            if entered.is_object:
+                where = entered
+                continue
+            yield from _leaf(entered, remaining, document)
+            if remaining and not _knows(where, remaining[0]):
+                raise CommandError(f"{remaining[0]!r} is left over after {word}")
+            continue
+        yield from _leaf(where, remaining, document)
+        if remaining:
+            raise CommandError(f"{remaining[0]!r} is left over")
+
+
+def _enter(where: Place, word: str, document: Any) -> Place:
+    return place((*where.tokens, word), document)
+
+
+def _knows(where: Place, word: str) -> bool:
+    return word in where.node.get("properties", {}) or schema.entry_of(where.node) is not None
+
+
+def _leaf(where: Place, remaining: list[str], document: Any) -> Iterator[Assignment]:
+    name = where.tokens[-1]
+    if where.is_list:
+        yield from _element(where, remaining, document)
+        return
+    if not remaining:
+        raise CommandError(f"{name} needs a value")
+    yield Assignment(where.pointer, value(where.node, remaining.pop(0), name))
+
+
+def _element(where: Place, remaining: list[str], document: Any) -> Iterator[Assignment]:
+    """One element of a list: a value, or for a list of objects ``setting value`` pairs."""
+    name = where.tokens[-1]
+    item = schema.resolved(where.node["items"])
+    if not remaining:
+        raise CommandError(f"{name} needs a value")
+    if item.get("type") != "object":
+        yield Assignment(where.pointer, value(item, remaining.pop(0), name), append=True)
+        return
+    if remaining[0].isdecimal():
+        index = remaining.pop(0)
+        yield from assignments((*where.tokens, index), list(remaining), document)
+        remaining.clear()
+        return
+    element: dict[str, Any] = {}
+    while remaining and remaining[0] in item["properties"]:
+        setting = remaining.pop(0)
+        if not remaining:
+            raise CommandError(f"{setting} needs a value")
+        element[setting] = value(schema.resolved(item["properties"][setting]), remaining.pop(0), setting)
+    if not element:
+        known = ", ".join(item["properties"])
+        raise CommandError(f"{name} has elements with {known}; {remaining[0]!r} is none of these")
+    yield Assignment(where.pointer, element, append=True)
+
+
+def value(node: JsonSchema, word: str, name: str) -> Any:
+    """The word as a value of the schema's kind. Raises CommandError."""
+    if "anyOf" in node:
+        kinds = {choice.get("type") for choice in node["anyOf"]}
+        return int(word) if "integer" in kinds and word.isdecimal() and len(word) < 20 else word
+    choices = node.get("enum", [node["const"]] if "const" in node else [])
+    for choice in choices:
+        if str(choice) == word:
+            return choice
+    if choices:
+        raise CommandError(f"{name} is one of {', '.join(str(choice) for choice in choices)}, not {word!r}")
+    kind = node.get("type")
+    if kind == "integer":
+        try:
+            return int(word) if len(word) < 20 else word
+        except ValueError:
+            # Dotted AS numbers and the like: the document knows, and says so at check.
+            return word
+    if kind == "boolean":
+        if word in TRUE:
+            return True
+        if word in FALSE:
+            return False
+        raise CommandError(f"{name} is true or false, not {word!r}")
+    return word

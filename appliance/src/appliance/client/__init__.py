@@ -1,0 +1,15 @@
+"""The agent as its callers see it: web and command line speak to the router only through this."""
+
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.asynchronous import AsyncAgentClient
+from appliance.client.synchronous import AgentClient
+
+__all__ = [
+    "AgentClient",
+    "Answer",
+    "AsyncAgentClient",
+    "CommitAnswer",
+    "ConfigAnswer",
+    "PlanAnswer",
+    "StatusAnswer",
+]

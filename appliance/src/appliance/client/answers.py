@@ -1,0 +1,136 @@
+"""What the agent answers: its JSON as it came, with typed properties for what callers mostly ask."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+
+class Answer(dict[str, Any]):
+    """A JSON object."""
+
+
+class StatusAnswer(Answer):
+    """``GET /v1/status``."""
+
+    @property
+    def revision(self) -> int:
+        """Running revision; 0 before the first commit."""
+        return int(self["revision"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the running document."""
+        return str(self["digest"])
+
+    @property
+    def dataplane(self) -> str:
+        """``vpp`` or ``linux``."""
+        return str(self["dataplane"])
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """See ``appliance.config.capabilities.Capabilities.from_json``."""
+        return dict(self["capabilities"])
+
+    @property
+    def pending_confirm(self) -> dict[str, Any] | None:
+        """``revision``, ``expires_at`` and ``seconds_left`` of what awaits confirmation."""
+        pending: dict[str, Any] | None = self["pending_confirm"]
+        return pending
+
+    @property
+    def drift(self) -> list[str]:
+        """What would be done to bring the router back to the running revision; empty when it is there."""
+        return list(self["drift"])
+
+    @property
+    def health(self) -> dict[str, dict[str, str]]:
+        """Backend name to ``state`` and ``detail``."""
+        return dict(self["health"])
+
+
+class ConfigAnswer(Answer):
+    """``GET /v1/config``."""
+
+    @property
+    def revision(self) -> int:
+        """Running revision."""
+        return int(self["revision"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the document."""
+        return str(self["digest"])
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Canonical document; secrets sealed."""
+        return dict(self["document"])
+
+
+class PlanAnswer(Answer):
+    """``POST /v1/plan``."""
+
+    @property
+    def base_revision(self) -> int:
+        """The revision that runs."""
+        return int(self["base_revision"])
+
+    @property
+    def diff(self) -> list[dict[str, Any]]:
+        """``op``, ``path``, ``before`` and ``after`` of each change; secrets masked."""
+        return list(self["diff"])
+
+    @property
+    def steps(self) -> list[dict[str, str]]:
+        """``backend``, ``phase``, ``summary``, ``undo_summary``, ``impact`` and ``path``, in order."""
+        return list(self["steps"])
+
+    @property
+    def frr_diff(self) -> list[str]:
+        """Lines of a unified diff of FRR's configuration; secrets masked."""
+        return list(self["frr_diff"])
+
+    @property
+    def impacts(self) -> list[str]:
+        """Distinct impacts of the steps, without ``none``."""
+        return list(self["impacts"])
+
+
+class CommitAnswer(Answer):
+    """``POST /v1/commit``, ``POST /v1/rollback`` and ``GET /v1/commits/{request_id}``."""
+
+    @property
+    def request_id(self) -> str:
+        """By which the result can be looked up again."""
+        return str(self["request_id"])
+
+    @property
+    def state(self) -> Literal["done", "failed", "running"]:
+        """``running``: look it up later by its request id."""
+        state: Literal["done", "failed", "running"] = self["state"]
+        return state
+
+    @property
+    def revision(self) -> int | None:
+        """The revision it made; the running one when there was nothing to do."""
+        revision: int | None = self["revision"]
+        return revision
+
+    @property
+    def steps(self) -> list[dict[str, str]]:
+        """Steps that were applied."""
+        return list(self["steps"])
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """``step``, ``message``, ``kind``, ``undone`` and ``problems`` of a failed one."""
+        error: dict[str, Any] | None = self["error"]
+        return error
+
+    @property
+    def confirm_expires_at(self) -> datetime | None:
+        """When it is rolled back unless confirmed."""
+        text = self["confirm_expires_at"]
+        return datetime.fromisoformat(text) if text else None

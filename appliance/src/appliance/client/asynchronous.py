@@ -1,0 +1,153 @@
+"""The agent's client for an event loop: the same calls as AgentClient."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from appliance.client import calls
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.failures import error_of, raise_failed
+from appliance.client.synchronous import _POLL_S, _running
+from appliance.errors import AgentUnavailable, Problem
+
+T = TypeVar("T")
+
+
+class AsyncAgentClient:
+    """As AgentClient; see there for what each call gives and raises."""
+
+    def __init__(self, socket_path: str | Path, timeout_s: float = 60.0) -> None:
+        self._socket_path, self._timeout_s = str(socket_path), timeout_s
+        self._http = httpx.AsyncClient(
+            transport=httpx.AsyncHTTPTransport(uds=self._socket_path, retries=1),
+            base_url="http://agent",
+            timeout=timeout_s,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def status(self) -> StatusAnswer:
+        """What runs, what awaits confirmation, drift and health."""
+        return await self._ask(calls.status())
+
+    async def config(self) -> ConfigAnswer:
+        """The running document; secrets sealed."""
+        return await self._ask(calls.config())
+
+    async def seal(self, document: calls.Document) -> dict[str, Any]:
+        """``document`` with its secrets sealed."""
+        return await self._ask(calls.seal(document))
+
+    async def validate(self, document: calls.Document) -> list[Problem]:
+        """What would stop a commit."""
+        return await self._ask(calls.validate(document))
+
+    async def plan(self, document: calls.Document) -> PlanAnswer:
+        """What a commit would do."""
+        return await self._ask(calls.plan(document))
+
+    async def commit(
+        self,
+        document: calls.Document,
+        *,
+        author: str,
+        comment: str = "",
+        base_revision: int | None = None,
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+    ) -> CommitAnswer:
+        """Make ``document`` the running one; raises when it fails."""
+        return await self._change(
+            calls.commit(document, base_revision, comment, author, confirm_s, request_id)
+        )
+
+    async def rollback(
+        self,
+        revision: int,
+        *,
+        author: str,
+        comment: str = "",
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+    ) -> CommitAnswer:
+        """Commit the document of an earlier revision."""
+        return await self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+
+    async def commit_result(self, request_id: str) -> CommitAnswer:
+        """What became of a commit or rollback."""
+        return await self._ask(calls.commit_result(request_id))
+
+    async def confirm(self, author: str) -> Answer:
+        """Keep the revision that awaits confirmation."""
+        return await self._ask(calls.confirm(author))
+
+    async def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
+        """Newest first."""
+        return await self._ask(calls.revisions(limit, before))
+
+    async def revision(self, number: int) -> Answer:
+        """One revision in full."""
+        return await self._ask(calls.revision(number))
+
+    async def state(self, part: str, **query: object) -> Answer:
+        """``part``: interfaces, routes, bgp, ospf, acls, neighbors, hardware or health."""
+        return await self._ask(calls.state(part, **query))
+
+    async def counters(self) -> Answer:
+        """The latest sample."""
+        return await self._ask(calls.counters())
+
+    async def counters_history(self, seconds: int = 300) -> list[Answer]:
+        """Samples of the last seconds, oldest first."""
+        return await self._ask(calls.counters_history(seconds))
+
+    async def counters_stream(self) -> AsyncGenerator[Answer, None]:
+        """Each new sample, until the agent goes away (AgentUnavailable) or the caller stops."""
+        try:
+            async with self._http.stream("GET", "/v1/counters/stream") as response:
+                if response.is_error:
+                    raise error_of(response.status_code, await response.aread())
+                async for line in response.aiter_lines():
+                    if line:
+                        yield Answer(json.loads(line))
+        except httpx.HTTPError as error:
+            raise AgentUnavailable(f"the agent's counters ended: {error}") from error
+        raise AgentUnavailable("the agent's counters ended")
+
+    async def tool(self, name: str, **parameters: object) -> Answer:
+        """``ping`` or ``traceroute``."""
+        return await self._ask(calls.tool(name, **parameters))
+
+    async def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
+        deadline = time.monotonic() + self._timeout_s
+        request_id: Any = call.body["request_id"]
+        try:
+            answer = await self._ask(call)
+        except AgentUnavailable as error:
+            if not isinstance(error.__cause__, httpx.ReadTimeout):
+                raise
+            return _running(request_id)
+        while answer.state == "running" and time.monotonic() < deadline:
+            await asyncio.sleep(_POLL_S)
+            answer = await self.commit_result(request_id)
+        return raise_failed(answer)
+
+    async def _ask(self, call: calls.Call[T]) -> T:
+        try:
+            response = await self._http.request(call.method, call.path, params=call.query, json=call.body)
+        except httpx.HTTPError as error:
+            raise AgentUnavailable(
+                f"the agent does not answer on {self._socket_path}: {str(error) or type(error).__name__}"
+            ) from error
+        if response.is_error:
+            raise error_of(response.status_code, response.content)
+        return call.read(response.json())

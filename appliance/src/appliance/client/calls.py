@@ -1,0 +1,142 @@
+"""The agent's calls, written once for the synchronous and the asynchronous client."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.errors import Problem
+
+T = TypeVar("T")
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One request and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[Any], T]
+    body: Any = None
+    query: Mapping[str, str] | None = None
+
+
+def get(path: str, read: Callable[[Any], T], **query: object) -> Call[T]:
+    """A read; parameters that are None or False are left out."""
+    return Call(
+        "GET",
+        f"/v1/{path}",
+        read,
+        query={
+            name: "true" if value is True else str(value)
+            for name, value in query.items()
+            if value is not None and value is not False
+        },
+    )
+
+
+def post(path: str, read: Callable[[Any], T], body: Any) -> Call[T]:
+    """A write, or a question with a document in it."""
+    return Call("POST", f"/v1/{path}", read, body)
+
+
+def status() -> Call[StatusAnswer]:
+    return get("status", StatusAnswer)
+
+
+def config() -> Call[ConfigAnswer]:
+    return get("config", ConfigAnswer)
+
+
+def seal(document: Document) -> Call[dict[str, Any]]:
+    return post("seal", lambda answer: dict(answer["document"]), {"document": document})
+
+
+def validate(document: Document) -> Call[list[Problem]]:
+    def read(answer: Any) -> list[Problem]:
+        return [Problem(problem["pointer"], problem["message"]) for problem in answer["problems"]]
+
+    return post("validate", read, {"document": document})
+
+
+def plan(document: Document) -> Call[PlanAnswer]:
+    return post("plan", PlanAnswer, {"document": document})
+
+
+def commit(
+    document: Document,
+    base_revision: int | None,
+    comment: str,
+    author: str,
+    confirm_s: float | None,
+    request_id: str | None,
+) -> Call[CommitAnswer]:
+    body = {
+        "document": document,
+        "base_revision": base_revision,
+        "comment": comment,
+        "author": author,
+        "confirm_s": confirm_s,
+        "request_id": request_id or uuid.uuid4().hex,
+    }
+    return post("commit", CommitAnswer, body)
+
+
+def rollback(
+    revision: int, comment: str, author: str, confirm_s: float | None, request_id: str | None
+) -> Call[CommitAnswer]:
+    body = {
+        "revision": revision,
+        "comment": comment,
+        "author": author,
+        "confirm_s": confirm_s,
+        "request_id": request_id or uuid.uuid4().hex,
+    }
+    return post("rollback", CommitAnswer, body)
+
+
+def commit_result(request_id: str) -> Call[CommitAnswer]:
+    return get(f"commits/{quote(request_id, safe='')}", CommitAnswer)
+
+
+def confirm(author: str) -> Call[Answer]:
+    return post("confirm", Answer, {"author": author})
+
+
+def revisions(limit: int, before: int | None) -> Call[list[Answer]]:
+    return get("revisions", lambda answer: [Answer(entry) for entry in answer], limit=limit, before=before)
+
+
+def revision(number: int) -> Call[Answer]:
+    return get(f"revisions/{int(number)}", Answer)
+
+
+def state(part: str, **query: object) -> Call[Answer]:
+    return get(f"state/{part}", Answer, **query)
+
+
+def bgp_neighbor(address: str) -> Call[Answer]:
+    return get(f"state/bgp/neighbors/{quote(address, safe='')}", Answer)
+
+
+def counters() -> Call[Answer]:
+    return get("counters", Answer)
+
+
+def counters_history(seconds: int) -> Call[list[Answer]]:
+    return get(
+        "counters/history",
+        lambda answer: [Answer(sample) for sample in answer["samples"]],
+        seconds=seconds,
+    )
+
+
+def tool(name: str, **parameters: object) -> Call[Answer]:
+    return post(
+        f"tools/{name}", Answer, {key: value for key, value in parameters.items() if value is not None}
+    )

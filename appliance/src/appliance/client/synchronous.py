@@ -1,0 +1,221 @@
+"""The agent's client for threads."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from appliance.client import calls
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.failures import error_of, raise_failed
+from appliance.errors import AgentUnavailable, Problem
+
+T = TypeVar("T")
+_POLL_S = 0.2
+
+
+class AgentClient:
+    """Speaks to the agent behind a Unix socket. One client serves all threads of a process.
+
+    Every method may raise AgentUnavailable and AgentRefused, and what the agent answers with:
+    ValidationFailed, NotFound, Conflict, RouterUnavailable, CommitFailed.
+    """
+
+    def __init__(self, socket_path: str | Path, timeout_s: float = 60.0) -> None:
+        self._socket_path, self._timeout_s = str(socket_path), timeout_s
+        self._http = httpx.Client(
+            transport=httpx.HTTPTransport(uds=self._socket_path, retries=1),
+            base_url="http://agent",
+            timeout=timeout_s,
+            limits=httpx.Limits(max_connections=64),
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def status(self) -> StatusAnswer:
+        """What runs, what awaits confirmation, drift and health."""
+        return self._ask(calls.status())
+
+    def config(self) -> ConfigAnswer:
+        """The running document; secrets sealed."""
+        return self._ask(calls.config())
+
+    def seal(self, document: calls.Document) -> dict[str, Any]:
+        """``document`` with plain secrets sealed and masked ones taken from the running document."""
+        return self._ask(calls.seal(document))
+
+    def validate(self, document: calls.Document) -> list[Problem]:
+        """What would stop a commit; empty when nothing would."""
+        return self._ask(calls.validate(document))
+
+    def plan(self, document: calls.Document) -> PlanAnswer:
+        """What a commit would do."""
+        return self._ask(calls.plan(document))
+
+    def commit(
+        self,
+        document: calls.Document,
+        *,
+        author: str,
+        comment: str = "",
+        base_revision: int | None = None,
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+    ) -> CommitAnswer:
+        """Make ``document`` the running one; raises when it fails.
+
+        State ``running``: it took longer than the client's timeout; look it up by its request id.
+        """
+        return self._change(calls.commit(document, base_revision, comment, author, confirm_s, request_id))
+
+    def rollback(
+        self,
+        revision: int,
+        *,
+        author: str,
+        comment: str = "",
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+    ) -> CommitAnswer:
+        """Commit the document of an earlier revision; as ``commit``."""
+        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+
+    def commit_result(self, request_id: str) -> CommitAnswer:
+        """What became of a commit or rollback; does not raise when that failed."""
+        return self._ask(calls.commit_result(request_id))
+
+    def confirm(self, author: str) -> Answer:
+        """Keep the revision that awaits confirmation. Raises Conflict when none does."""
+        return self._ask(calls.confirm(author))
+
+    def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
+        """Newest first."""
+        return self._ask(calls.revisions(limit, before))
+
+    def revision(self, number: int) -> Answer:
+        """One revision with ``document``, ``plan`` and ``diff``."""
+        return self._ask(calls.revision(number))
+
+    def state_interfaces(self) -> Answer:
+        """``interfaces``: a list."""
+        return self._ask(calls.state("interfaces"))
+
+    def state_routes(
+        self,
+        prefix: str | None = None,
+        longest: bool = False,
+        protocol: str | None = None,
+        family: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> Answer:
+        """``routes`` with RIB, kernel and FIB side by side, and ``total``."""
+        return self._ask(
+            calls.state(
+                "routes",
+                prefix=prefix,
+                longest=longest,
+                protocol=protocol,
+                family=family,
+                offset=offset,
+                limit=limit,
+            )
+        )
+
+    def state_bgp(self) -> Answer:
+        """``neighbors`` by address, and the instance."""
+        return self._ask(calls.state("bgp"))
+
+    def state_bgp_neighbor(self, address: str) -> Answer:
+        """One neighbor in detail."""
+        return self._ask(calls.bgp_neighbor(address))
+
+    def state_ospf(self) -> Answer:
+        """``neighbors``, ``interfaces`` and ``areas``."""
+        return self._ask(calls.state("ospf"))
+
+    def state_acls(self) -> Answer:
+        """``acls``: a list with rules and their hits."""
+        return self._ask(calls.state("acls"))
+
+    def state_neighbors(self) -> Answer:
+        """``neighbors``: ARP and ND entries."""
+        return self._ask(calls.state("neighbors"))
+
+    def state_hardware(self) -> Answer:
+        """NICs, threads and memory."""
+        return self._ask(calls.state("hardware"))
+
+    def state_health(self) -> Answer:
+        """``parts``: name to ``state`` and ``detail``, asked now."""
+        return self._ask(calls.state("health"))
+
+    def counters(self) -> Answer:
+        """The latest sample."""
+        return self._ask(calls.counters())
+
+    def counters_history(self, seconds: int = 300) -> list[Answer]:
+        """Samples of the last seconds, oldest first."""
+        return self._ask(calls.counters_history(seconds))
+
+    def counters_stream(self) -> Generator[Answer, None, None]:
+        """Each new sample, one a second, until the agent goes away (AgentUnavailable) or the caller stops."""
+        try:
+            with self._http.stream("GET", "/v1/counters/stream") as response:
+                if response.is_error:
+                    raise error_of(response.status_code, response.read())
+                for line in response.iter_lines():
+                    if line:
+                        yield Answer(json.loads(line))
+        except httpx.HTTPError as error:
+            raise AgentUnavailable(f"the agent's counters ended: {error}") from error
+        raise AgentUnavailable("the agent's counters ended")
+
+    def ping(
+        self, destination: str, count: int = 5, source: str | None = None, size: int | None = None
+    ) -> Answer:
+        """``output`` (untrusted text) and ``result``."""
+        return self._ask(calls.tool("ping", destination=destination, count=count, source=source, size=size))
+
+    def traceroute(self, destination: str, source: str | None = None) -> Answer:
+        """``output`` (untrusted text) and ``result``."""
+        return self._ask(calls.tool("traceroute", destination=destination, source=source))
+
+    def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
+        """Make a commit, and wait for its end as long as the client's timeout allows."""
+        deadline = time.monotonic() + self._timeout_s
+        request_id = call.body["request_id"]
+        try:
+            answer = self._ask(call)
+        except AgentUnavailable as error:
+            if not isinstance(error.__cause__, httpx.ReadTimeout):
+                raise
+            return _running(request_id)
+        while answer.state == "running" and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            answer = self.commit_result(request_id)
+        return raise_failed(answer)
+
+    def _ask(self, call: calls.Call[T]) -> T:
+        try:
+            response = self._http.request(call.method, call.path, params=call.query, json=call.body)
+        except httpx.HTTPError as error:
+            raise AgentUnavailable(
+                f"the agent does not answer on {self._socket_path}: {str(error) or type(error).__name__}"
+            ) from error
+        if response.is_error:
+            raise error_of(response.status_code, response.content)
+        return call.read(response.json())
+
+
+def _running(request_id: str) -> CommitAnswer:
+    return CommitAnswer(
+        request_id=request_id, state="running", revision=None, steps=[], error=None, confirm_expires_at=None
+    )

@@ -1,0 +1,32 @@
+"""From the document to what each backend has to make true. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from appliance.config.document import RouterConfig
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.linux.compile import compile_linux
+from appliance.dataplane.nic import require_nics
+from appliance.host.compile import compile_host
+
+Driver = Literal["vpp", "linux"]
+
+__all__ = ["CompileContext", "Driver", "compile_document"]
+
+
+def compile_document(config: RouterConfig, driver: Driver, context: CompileContext) -> dict[str, Any]:
+    """Desired state by backend name: the data plane's (``vpp`` or ``linux``), ``frr`` and ``host``.
+
+    The document has passed ``check``. Raises ValidationFailed when a NIC it names is not there or is named
+    twice.
+    """
+    nics = require_nics(config, context.nics)
+    if driver == "vpp":
+        # A machine without VPP does not load what drives it.
+        from appliance.dataplane.vpp.compile import compile_vpp
+
+        dataplane: Any = compile_vpp(config, nics, context)
+    else:
+        dataplane = compile_linux(config, nics)
+    return {driver: dataplane, "frr": config.routing, "host": compile_host(config.system)}

@@ -1,0 +1,37 @@
+"""What a data plane can do, as validation asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Features and limits of the data plane that runs. The defaults limit nothing."""
+
+    driver: Literal["vpp", "linux"]
+    vlan: bool = True
+    """802.1Q sub-interfaces can be made."""
+    nic_drivers: tuple[str, ...] = ("auto", "native", "dpdk", "af_packet")
+    """Values of an ethernet interface's ``driver`` that work."""
+    max_mtu: int = 9216
+    max_interfaces: int = 4096
+    max_acl_rules: int = 65535
+    """Rules of all access lists together."""
+    max_reflecting_interfaces: int | None = None
+    """Interfaces that may have an access list with permit_reflect; None means all."""
+    max_static_routes: int = 100_000
+    max_workers: int = 64
+
+    def to_json(self) -> dict[str, Any]:
+        """As the agent's status shows it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Capabilities:
+        """The inverse of ``to_json``; keys of a newer agent are left out."""
+        known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
+        if isinstance(known.get("nic_drivers"), list):
+            known["nic_drivers"] = tuple(known["nic_drivers"])
+        return cls(**known)

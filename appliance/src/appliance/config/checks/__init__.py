@@ -1,0 +1,1 @@
+"""Cross-reference checks, one module for each part of the document."""

@@ -1,0 +1,44 @@
+"""Addresses of interfaces: no address twice, no network on two interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.checks.context import Context, IpInterface
+from appliance.errors import Problem
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Networks may not overlap, but for addresses of one network, equal in length, on one interface."""
+    for version in (4, 6):
+        entries = sorted(
+            (
+                (address, name, index)
+                for name, addresses in context.addresses.items()
+                for index, address in enumerate(addresses)
+                if address.version == version
+            ),
+            key=lambda entry: (int(entry[0].network.network_address), entry[0].network.prefixlen, entry[1]),
+        )
+        yield from _overlaps(entries)
+
+
+def _overlaps(entries: list[tuple[IpInterface, str, int]]) -> Iterator[Problem]:
+    """``entries`` are sorted by network: what contains an entry stands before it and is still open."""
+    around: list[tuple[IpInterface, str]] = []
+    addresses: dict[IpInterface, str] = {}
+    for address, name, index in entries:
+        path = f"/interfaces/{name}/addresses/{index}"
+        start = int(address.network.network_address)
+        while around and int(around[-1][0].network.broadcast_address) < start:
+            around.pop()
+        if around:
+            other, where = around[-1]
+            if any(known.ip == address.ip for known, _ in around) and where == name:
+                yield Problem(path, f"{address.ip} is on this interface twice")
+            elif where != name:
+                yield Problem(path, f"{address.network} overlaps {other.network} on {where}")
+            elif other.network != address.network:
+                yield Problem(path, f"{address.network} overlaps {other.network} on the same interface")
+        around.append((address, name))
+        addresses[address] = name

@@ -1,0 +1,80 @@
+"""The document with what several checks look up in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface, ip_network
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
+from frr_config.types import IpAddress, IpNetwork
+
+IpInterface = IPv4Interface | IPv6Interface
+
+
+@dataclass(frozen=True)
+class Context:
+    """One document under validation."""
+
+    config: RouterConfig
+    capabilities: Capabilities
+    addresses: dict[str, tuple[IpInterface, ...]]
+    """Addresses by interface."""
+    own: dict[IpAddress, str]
+    """The router's own addresses, and the interface each is on."""
+    _connected: dict[str, str | None] = field(default_factory=dict)
+    """What ``connected`` found: thousands of routes share a few next hops."""
+
+    @classmethod
+    def of(cls, config: RouterConfig, capabilities: Capabilities) -> Context:
+        """Gather the router's addresses."""
+        addresses = {
+            name: tuple(ip_interface(address) for address in interface.addresses)
+            for name, interface in config.interfaces.items()
+        }
+        own = {address.ip: name for name, known in addresses.items() for address in known}
+        return cls(config, capabilities, addresses, own)
+
+    def connected(self, text: str, interface: str | None = None) -> str | None:
+        """The interface (this one, if given) with a network that holds the address, or None."""
+        if interface is None:
+            if text not in self._connected:
+                self._connected[text] = self._network_of(text, self.addresses)
+            return self._connected[text]
+        return self._network_of(text, (interface,))
+
+    def _network_of(self, text: str, names: Iterable[str]) -> str | None:
+        wanted = address(text)
+        for name in names:
+            for known in self.addresses.get(name, ()):
+                if known.version == wanted.version and wanted in known.network:
+                    return name
+        return None
+
+    def has_ipv4(self) -> bool:
+        """Whether any interface has an IPv4 address, from which routing protocols take a router id."""
+        return any(known.version == 4 for known in self.own)
+
+
+@lru_cache(maxsize=1 << 17)
+def network(text: str) -> IpNetwork:
+    """A prefix that is known to be one. The same thousands are asked for at every check."""
+    return ip_network(text)
+
+
+@lru_cache(maxsize=1 << 17)
+def address(text: str) -> IpAddress:
+    """An address that is known to be one."""
+    return ip_address(text)
+
+
+def family_of(text: str) -> str:
+    """``ipv4`` or ``ipv6``, of an address or a prefix."""
+    return "ipv6" if ":" in text else "ipv4"
+
+
+def family_title(family: str) -> str:
+    """The family as it is written in a sentence."""
+    return "IPv6" if family == "ipv6" else "IPv4"

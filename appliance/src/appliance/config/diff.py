@@ -1,0 +1,80 @@
+"""What differs between two documents, object by object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from appliance.config.dump import natural
+from appliance.config.pointer import escape
+from appliance.config.secrets_in import secret_pointers
+from frr_config.types import MASK
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference. ``before`` is None for an add and ``after`` for a remove; secrets are masked."""
+
+    op: Literal["add", "remove", "replace"]
+    path: str
+    before: Any
+    after: Any
+
+
+def diff_documents(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """Changes that lead from one canonical form to the other, sorted by path, numbers by value.
+
+    A change is as deep as it can be said: a new object is one ``add``, a list is replaced as a whole. Takes
+    time linear in the documents. A changed secret shows as a ``replace`` of mask by mask.
+    """
+    changes: list[Change] = []
+    _compare(before, after, "", changes)
+    return [_masked(change) for change in changes]
+
+
+def _compare(before: Any, after: Any, path: str, changes: list[Change]) -> None:
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        if type(before) is not type(after) or before != after:
+            changes.append(Change("replace", path, before, after))
+        return
+    for key in sorted(_differing(before, after), key=natural):
+        below = f"{path}/{escape(key)}"
+        if key not in after:
+            changes.append(Change("remove", below, before[key], None))
+        elif key not in before:
+            changes.append(Change("add", below, None, after[key]))
+        else:
+            _compare(before[key], after[key], below, changes)
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Keys under which the two are not the same; whole subtrees that are equal are never entered."""
+    keys = [key for key, value in before.items() if key not in after or after[key] != value]
+    return keys + [key for key in after if key not in before]
+
+
+def _masked(change: Change) -> Change:
+    return Change(change.op, change.path, mask(change.before, change.path), mask(change.after, change.path))
+
+
+def mask(value: Any, path: str = "") -> Any:
+    """``value``, which stands at ``path`` of a document, with its secrets masked."""
+    below = secret_pointers().below(path)
+    return _mask(value, below) if below else value
+
+
+def _mask(value: Any, below: Any) -> Any:
+    if value is None:
+        return None
+    if below is True:
+        return MASK
+    if isinstance(value, Mapping):
+        any_key = below.get("*")
+        return {
+            key: _mask(item, inner) if (inner := below.get(key, any_key)) else item
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)) and "*" in below:
+        return [_mask(item, below["*"]) for item in value]
+    return value

@@ -1,0 +1,61 @@
+"""The canonical form of a document: defaults left out, keys in a stable order, and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from appliance.config.document import RouterConfig
+from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document
+
+Secrets = Literal["mask", "reveal"] | Callable[[str], str]
+"""How secrets are written: masked, in clear, or through a function from clear to stored text."""
+
+
+def dump(config: RouterConfig, secrets: Secrets = "mask") -> dict[str, Any]:
+    """The canonical JSON-able form: ``schema_version`` and an interface's ``type`` always, defaults never.
+
+    Model fields keep the order of the model; names are sorted, numbers by value.
+    """
+    context = None if secrets == "mask" else {"secrets": secrets}
+    plain = config.model_dump(mode="json", exclude_defaults=True, context=context)
+    ordered = _ordered(plain, document())
+    return {"schema_version": config.schema_version, **ordered}
+
+
+def dumps(config: RouterConfig, secrets: Secrets = "mask") -> str:
+    """The canonical form as indented JSON text ending in a newline."""
+    return json.dumps(dump(config, secrets), indent=2) + "\n"
+
+
+def digest(canonical: Mapping[str, Any]) -> str:
+    """SHA-256, in hex, of a canonical form; independent of the order of keys.
+
+    Take it of the form that is stored: a masked form hides a changed secret.
+    """
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def natural(key: str) -> tuple[int, int, str]:
+    """Sort key: numbers by value, before text."""
+    return (0, int(key), "") if key.isascii() and key.isdecimal() and len(key) < 20 else (1, 0, key)
+
+
+def _ordered(node: Any, shape: Shape) -> Any:
+    if isinstance(shape, Keyed) and isinstance(node, dict):
+        if isinstance(shape.value, Leaf):
+            return dict(sorted(node.items(), key=lambda item: natural(item[0])))
+        return {key: _ordered(node[key], shape.value) for key in sorted(node, key=natural)}
+    if isinstance(shape, Tagged) and isinstance(node, dict):
+        return _ordered(node, shape.choices[node[shape.tag]])
+    if isinstance(shape, Fields) and isinstance(node, dict):
+        return {
+            key: value if isinstance(shape.fields[key], Leaf) else _ordered(value, shape.fields[key])
+            for key, value in node.items()
+        }
+    if isinstance(shape, Items) and isinstance(node, list) and not isinstance(shape.item, Leaf):
+        return [_ordered(item, shape.item) for item in node]
+    return node

@@ -1,0 +1,90 @@
+"""The document's JSON Schema, and the part of it that describes one place of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import split
+from appliance.errors import NotFound
+
+JsonSchema = dict[str, Any]
+
+
+@cache
+def json_schema() -> JsonSchema:
+    """JSON Schema (2020-12) of a RouterConfig; every field has a title and a description. Read only."""
+    return RouterConfig.model_json_schema(mode="validation")
+
+
+def at(pointer: str, document: Any = None) -> JsonSchema:
+    """Schema of the value at ``pointer``: references followed, ``null`` left out of optional values.
+
+    Where a place can be one of several kinds, ``document`` (plain, may be partial) decides by its ``type``;
+    without it the kinds are put together and ``type`` lists them. Raises NotFound where no setting can be.
+    """
+    node = resolved(json_schema())
+    value = document
+    for token in split(pointer):
+        node = _kind(node, value)
+        node = _child(node, token, pointer)
+        value = _value(value, token)
+    return _kind(node, value)
+
+
+def resolved(node: JsonSchema) -> JsonSchema:
+    """``node`` with its reference followed and the ``null`` alternative left out."""
+    if "$ref" in node:
+        target = json_schema()["$defs"][node["$ref"].removeprefix("#/$defs/")]
+        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+    if "anyOf" in node:
+        choices = [choice for choice in node["anyOf"] if choice.get("type") != "null"]
+        rest = {key: value for key, value in node.items() if key != "anyOf"}
+        if len(choices) == 1:
+            return resolved({**resolved(choices[0]), **rest})
+        return {**rest, "anyOf": choices}
+    return node
+
+
+def _kind(node: JsonSchema, value: Any) -> JsonSchema:
+    mapping = node.get("discriminator", {}).get("mapping")
+    if mapping is None:
+        return node
+    tag = node["discriminator"]["propertyName"]
+    chosen = value.get(tag) if isinstance(value, Mapping) else None
+    if chosen in mapping:
+        return resolved({"$ref": mapping[chosen]})
+    properties: JsonSchema = {}
+    for reference in mapping.values():
+        properties = {**resolved({"$ref": reference})["properties"], **properties}
+    properties[tag] = {**properties[tag], "enum": list(mapping)}
+    properties[tag].pop("const", None)
+    return {"type": "object", "title": node.get("title", ""), "properties": properties, "required": [tag]}
+
+
+def _child(node: JsonSchema, token: str, pointer: str) -> JsonSchema:
+    if token in node.get("properties", {}):
+        return resolved(node["properties"][token])
+    if node.get("type") == "array" and (token == "-" or token.isdecimal()):
+        return resolved(node["items"])
+    if (entry := entry_of(node)) is not None:
+        return entry
+    raise NotFound(f"{pointer}: there is no setting {token}")
+
+
+def entry_of(node: JsonSchema) -> JsonSchema | None:
+    """Schema of any entry of a mapping by name, or None where ``node`` is not one."""
+    for entry in node.get("patternProperties", {}).values():
+        return resolved(entry)
+    entry = node.get("additionalProperties")
+    return resolved(entry) if isinstance(entry, dict) else None
+
+
+def _value(value: Any, token: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(token)
+    if isinstance(value, (list, tuple)) and token.isdecimal() and int(token) < len(value):
+        return value[int(token)]
+    return None

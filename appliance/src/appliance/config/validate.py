@@ -1,0 +1,38 @@
+"""Cross-reference validation: what no field can know alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.checks import acls, addresses, bgp, interfaces, ospf, policy, static, system
+from appliance.config.checks.context import Context
+from appliance.config.document import RouterConfig
+from appliance.errors import Problem, ValidationFailed
+
+CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = (
+    system.check,
+    interfaces.check,
+    addresses.check,
+    acls.check,
+    static.check,
+    policy.check,
+    bgp.check,
+    ospf.check,
+)
+"""One for each part of the document, in the document's order."""
+
+
+def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
+    """Everything that stops this document from running on a data plane with these capabilities.
+
+    Pure, and linear in the document but for sorting. Empty means it can be compiled and committed.
+    """
+    context = Context.of(config, capabilities)
+    return [problem for part in CHECKS for problem in part(context)]
+
+
+def require_valid(config: RouterConfig, capabilities: Capabilities) -> None:
+    """Raises ValidationFailed when ``check`` finds something."""
+    if problems := check(config, capabilities):
+        raise ValidationFailed(problems)

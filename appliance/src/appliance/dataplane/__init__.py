@@ -1,0 +1,1 @@
+"""The data planes: what forwards packets, and how the document becomes that."""

@@ -1,0 +1,147 @@
+"""What the agent asks of a data plane beyond observe, plan and apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+
+from appliance.config.capabilities import Capabilities
+from appliance.dataplane.context import CompileContext
+from appliance.engine.backend import Backend, StepError
+
+
+class DataPlaneError(StepError):
+    """The data plane refused or failed; the message says what was tried and why it did not work."""
+
+
+class NamespaceMissing(DataPlaneError):
+    """The data plane's network namespace does not exist."""
+
+
+@dataclass(frozen=True)
+class InterfaceState:
+    """An interface of the document as it is now."""
+
+    name: str
+    type: Literal["ethernet", "sub_interface", "loopback"]
+    enabled: bool
+    link: Literal["up", "down"]
+    mac: str | None
+    mtu: int
+    """Bytes of the largest IP packet."""
+    addresses: tuple[str, ...]
+    speed_bps: int | None = None
+    parent: str | None = None
+    vlan_id: int | None = None
+    driver: str | None = None
+    """How the NIC is driven."""
+    device: str | None = None
+    """The NIC's own name."""
+
+
+@dataclass(frozen=True)
+class InterfaceCounters:
+    """Totals since the interface was made; they only grow."""
+
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    rx_drops: int = 0
+    tx_drops: int = 0
+    rx_errors: int = 0
+    tx_errors: int = 0
+
+
+@dataclass(frozen=True)
+class RuleCounters:
+    """Hits of one rule of an access list, over all interfaces it is bound to."""
+
+    packets: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class WorkerLoad:
+    """A forwarding thread: packets per turn of its loop, and the share of time it is busy (0 to 1)."""
+
+    name: str
+    vectors_per_call: float
+    load: float
+
+
+@dataclass(frozen=True)
+class Counters:
+    """All counters at one moment."""
+
+    interfaces: dict[str, InterfaceCounters] = field(default_factory=dict)
+    acls: dict[str, dict[int, RuleCounters]] = field(default_factory=dict)
+    """By access list and rule sequence."""
+    workers: tuple[WorkerLoad, ...] = ()
+    drops: dict[str, int] = field(default_factory=dict)
+    """Packets dropped, by reason."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The agent's sample, but for its time."""
+        return {
+            "interfaces": {name: vars(counters) for name, counters in self.interfaces.items()},
+            "acls": {
+                name: {str(sequence): vars(hits) for sequence, hits in rules.items()}
+                for name, rules in self.acls.items()
+            },
+            "workers": [asdict(worker) for worker in self.workers],
+            "drops": dict(self.drops),
+        }
+
+
+class DataPlane(Backend, Protocol):
+    """A data plane: a backend of the transaction engine that can also be looked at.
+
+    Every method but ``capabilities``, ``health`` and ``close`` may raise BackendUnavailable; all are safe to
+    call from any thread. Rows are JSON-able.
+    """
+
+    def capabilities(self) -> Capabilities:
+        """What this data plane can do on this machine; known without asking it."""
+        ...
+
+    def compile_context(self) -> CompileContext:
+        """What compiling needs to know of the machine."""
+        ...
+
+    def counters(self) -> dict[str, Any]:
+        """``Counters.to_json`` of now."""
+        ...
+
+    def interfaces_state(self) -> list[dict[str, Any]]:
+        """``InterfaceState`` of each interface."""
+        ...
+
+    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
+        """Routes it forwards by: ``prefix, next_hops[address, interface, weight], kind, source``."""
+        ...
+
+    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
+        """The same of the kernel's table in the router's namespace, with ``protocol``."""
+        ...
+
+    def acl_state(self) -> list[dict[str, Any]]:
+        """``name, rules[sequence, packets, bytes], bindings[interface, direction]`` of each access list."""
+        ...
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        """``interface, address, mac, state`` of each ARP and ND entry."""
+        ...
+
+    def hardware(self) -> dict[str, Any]:
+        """NICs, threads and memory."""
+        ...
+
+    def health(self) -> dict[str, Any]:
+        """``state`` up or down and ``detail``, a sentence; never raises."""
+        ...
+
+    def close(self) -> None:
+        """Let go of sockets and threads."""
+        ...

@@ -1,0 +1,269 @@
+"""The kernel as a data plane."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from appliance.config.capabilities import Capabilities
+from appliance.dataplane.base import (
+    Counters,
+    DataPlaneError,
+    InterfaceCounters,
+    InterfaceState,
+    NamespaceMissing,
+)
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.kernel_view import kernel_neighbors, kernel_routes, of_kind, vlan_supported
+from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
+from appliance.dataplane.linux.links import Links
+from appliance.dataplane.linux.plan import plan
+from appliance.dataplane.linux.state import (
+    EthernetLink,
+    FilterBinding,
+    FilterList,
+    KernelSettings,
+    LinkAddress,
+    LinuxObject,
+    LinuxState,
+    LoopbackLink,
+    VlanLink,
+)
+from appliance.dataplane.linux.sysctl import FORWARDING
+from appliance.dataplane.namespace import Namespace, attributes, read_sysctl, write_sysctl
+from appliance.dataplane.nics import discover, move
+from appliance.dataplane.object_step import ObjectStep
+from appliance.engine.backend import BackendUnavailable, Step
+
+T = TypeVar("T")
+_LOWER_UP = 0x10000
+
+
+class LinuxDataplane:
+    """Kernel forwarding in namespace ``netns``; NICs are taken from ``nic_netns`` and given back to it.
+
+    None is the namespace this process runs in. ``management`` names devices that are never data interfaces.
+    """
+
+    name = "linux"
+
+    def __init__(
+        self, netns: str, nic_netns: str | None = None, management: frozenset[str] = frozenset()
+    ) -> None:
+        self._netns = netns
+        self._space = Namespace(netns)
+        self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
+        self._management = management
+        self._links = Links(self._space, self._take, self._give_back)
+        self._filters = Filters()
+        self._capabilities: Capabilities | None = None
+        self._guard = threading.Lock()
+
+    # The transaction engine's side.
+
+    def observe(self) -> LinuxState:
+        """Our links, addresses, access lists and sysctls as they are."""
+        with self._available():
+            return LinuxState.of(self._inside(self._observe))
+
+    def plan(self, desired: LinuxState, observed: LinuxState) -> Sequence[Step]:
+        """Steps from observed to desired. Pure."""
+        return plan(desired, observed)
+
+    def apply(self, step: Step) -> None:
+        """Make the step so. Raises StepError."""
+        assert isinstance(step, ObjectStep)
+        self._change(step.before, step.after)
+
+    def undo(self, step: Step) -> None:
+        """Make the step's object what it was. Raises StepError."""
+        assert isinstance(step, ObjectStep)
+        self._change(step.after, step.before)
+
+    def compile_context(self) -> CompileContext:
+        """The NICs in both namespaces."""
+        with self._available():
+            spaces = [self._space] if self._nic_space is self._space else [self._space, self._nic_space]
+            return CompileContext(tuple(discover(spaces, self._management)), self._netns)
+
+    # What can be looked at.
+
+    def capabilities(self) -> Capabilities:
+        """Sub-interfaces need 802.1Q in the kernel; the rest is always there."""
+        if self._capabilities is None:
+            try:
+                vlan = self._inside(vlan_supported, self._space)
+            except NamespaceMissing:
+                return _capabilities(vlan=False)
+            self._capabilities = _capabilities(vlan)
+        return self._capabilities
+
+    def counters(self) -> dict[str, Any]:
+        """Interface statistics and rule hits."""
+        with self._available():
+            messages, (acls, drops) = self._inside(lambda: (self._links.messages(), self._filters.hits()))
+        interfaces = {name: _counters(message) for name, message in messages.items()}
+        return Counters(interfaces, acls, drops={"no access list rule matched": drops}).to_json()
+
+    def interfaces_state(self) -> list[dict[str, Any]]:
+        """State of each interface."""
+        with self._available():
+            observed, messages = self._inside(lambda: (self._links.observe(), self._links.messages()))
+        addresses: dict[str, list[str]] = {}
+        for item in observed:
+            if isinstance(item, LinkAddress):
+                addresses.setdefault(item.interface, []).append(item.address)
+        return [
+            asdict(_state(item, messages[item.name], tuple(addresses.get(item.name, ()))))
+            for item in observed
+            if not isinstance(item, LinkAddress) and item.name in messages
+        ]
+
+    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+        """The kernel's table, which is what it forwards by."""
+        return self.kernel_routes(prefix, family)
+
+    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+        """The main table of the namespace."""
+        with self._available():
+            return self._inside(kernel_routes, self._space, prefix, family)
+
+    def acl_state(self) -> list[dict[str, Any]]:
+        """Access lists with hits and where they are bound."""
+        with self._available():
+            (hits, _), ruleset = self._inside(lambda: (self._filters.hits(), self._filters.ruleset()))
+        bound: dict[str, list[dict[str, str]]] = {}
+        for binding in ruleset.bindings.values():
+            for direction, names in (("in", binding.inbound), ("out", binding.outbound)):
+                for name in names:
+                    bound.setdefault(name, []).append(
+                        {"interface": binding.interface, "direction": direction}
+                    )
+        return [
+            {
+                "name": name,
+                "rules": [{"sequence": sequence, **vars(count)} for sequence, count in sorted(rules.items())],
+                "bindings": bound.get(name, []),
+            }
+            for name, rules in sorted(hits.items())
+        ]
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        """The kernel's ARP and ND tables."""
+        with self._available():
+            return self._inside(kernel_neighbors, self._space)
+
+    def hardware(self) -> dict[str, Any]:
+        """The NICs."""
+        return {"driver": "linux", "nics": [vars(nic) for nic in self.compile_context().nics], "workers": []}
+
+    def health(self) -> dict[str, Any]:
+        """Up while the namespace is there and its kernel forwards."""
+        try:
+            forwarding = self._inside(read_sysctl, "net/ipv4/ip_forward")
+        except DataPlaneError as error:
+            return {"state": "down", "detail": str(error)}
+        if forwarding != "1":
+            return {"state": "down", "detail": f"forwarding is off in namespace {self._netns}"}
+        return {"state": "up", "detail": f"the kernel forwards in namespace {self._netns}"}
+
+    def close(self) -> None:
+        """Let go of threads and sockets."""
+        self._space.close()
+        if self._nic_space is not self._space:
+            self._nic_space.close()
+
+    # Inside.
+
+    def _inside(self, work: Callable[..., T], *arguments: Any) -> T:
+        return self._space.run(work, *arguments)
+
+    @contextmanager
+    def _available(self) -> Iterator[None]:
+        try:
+            yield
+        except DataPlaneError as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+
+    def _observe(self) -> list[LinuxObject]:
+        values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)
+        kernel = KernelSettings(values, self._links.loopback_is_up())
+        return [kernel, *self._links.observe(), *self._filters.ruleset().objects()]
+
+    def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
+        with self._guard:
+            try:
+                self._inside(self._transition, before, after)
+            except NamespaceMissing as error:
+                raise BackendUnavailable(self.name, str(error)) from error
+
+    def _transition(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
+        item = after if after is not None else before
+        if isinstance(item, KernelSettings):
+            if isinstance(after, KernelSettings):
+                for name, value in after.values:
+                    if read_sysctl(name) != value:
+                        write_sysctl(name, value)
+                self._links.set_loopback_up(after.loopback_up)
+        elif isinstance(item, LinkAddress):
+            if after is None:
+                self._links.delete_address(item)
+            else:
+                self._links.add_address(item)
+        elif isinstance(item, FilterList):
+            self._filters.set_list(item.name, of_kind(after, FilterList))
+        elif isinstance(item, FilterBinding):
+            self._filters.set_binding(item.interface, of_kind(after, FilterBinding))
+        else:
+            links = (EthernetLink, VlanLink, LoopbackLink)
+            self._links.change(
+                before if isinstance(before, links) else None, after if isinstance(after, links) else None
+            )
+
+    def _take(self, device: str) -> None:
+        if self._nic_space is not self._space:
+            move(self._nic_space, device, self._netns)
+
+    def _give_back(self, device: str) -> None:
+        if self._nic_space is not self._space:
+            move(self._space, device, self._nic_space.name)
+
+
+def _capabilities(vlan: bool) -> Capabilities:
+    return Capabilities(
+        "linux", vlan=vlan, nic_drivers=("auto",), max_reflecting_interfaces=MAX_REFLECTING, max_workers=0
+    )
+
+
+def _counters(message: Any) -> InterfaceCounters:
+    totals = attributes(message).get("IFLA_STATS64") or {}
+    return InterfaceCounters(
+        **{name: int(totals.get(name, 0)) for name in ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")},
+        rx_drops=int(totals.get("rx_dropped", 0)),
+        tx_drops=int(totals.get("tx_dropped", 0)),
+        rx_errors=int(totals.get("rx_errors", 0)),
+        tx_errors=int(totals.get("tx_errors", 0)),
+    )
+
+
+def _state(item: LinuxObject, message: Any, addresses: tuple[str, ...]) -> InterfaceState:
+    known = attributes(message)
+    up = bool(message["flags"] & 1 and message["flags"] & _LOWER_UP)
+    kinds = {EthernetLink: "ethernet", VlanLink: "sub_interface", LoopbackLink: "loopback"}
+    ethernet = isinstance(item, EthernetLink)
+    return InterfaceState(
+        name=getattr(item, "name", ""),
+        type=kinds[type(item)],  # type: ignore[arg-type]  # one of three
+        enabled=getattr(item, "enabled", False),
+        link="up" if up else "down",
+        mac=known.get("IFLA_ADDRESS"),
+        mtu=known["IFLA_MTU"],
+        addresses=addresses,
+        parent=item.parent if isinstance(item, VlanLink) else None,
+        vlan_id=item.vlan_id if isinstance(item, VlanLink) else None,
+        driver="kernel" if ethernet else None,
+        device=item.device if isinstance(item, EthernetLink) else None,
+    )

@@ -1,0 +1,164 @@
+"""Access lists as nftables JSON: pure, both ways.
+
+Layout of table ``inet millrace``::
+
+    map in-by-interface, out-by-interface   interface name → goto in-<name> / out-<name>
+    chain ingress (prerouting), egress (postrouting)   one lookup in the map
+    chain in-<interface>, out-<interface>   what always passes, sessions, jump acl-<list>…, drop
+    chain acl-<list>                        one rule for each rule, its sequence as comment
+    chain reflect                           marks the connection for the interface it crosses
+
+Semantics are those of VPP's ACL plugin, so that a document means the same on both data planes: the first
+match decides, lists are looked at in order, nothing matching is dropped, received multicast is not looked at,
+and packets to and from the router itself are. Neighbour discovery always passes, as ARP does.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from typing import Any
+
+from appliance.dataplane.linux.state import FilterBinding, FilterRule
+
+TABLE = "millrace"
+Json = dict[str, Any]
+
+_NFPROTO = {"ipv4": 2, "ipv6": 10}
+_PAYLOAD = {"ipv4": "ip", "ipv6": "ip6"}
+_PORTS = {6: "tcp", 17: "udp"}
+_ICMP = {1: "icmp", 58: "icmpv6"}
+ND_TYPES = [133, 134, 135, 136, 137]
+"""ICMPv6 types of neighbour discovery (RFC 4861)."""
+PRIORITY = -140
+"""After connection tracking (-200), before the kernel routes."""
+
+
+def within(kind: str, **content: Any) -> Json:
+    """An object of our table."""
+    return {kind: {"family": "inet", "table": TABLE, **content}}
+
+
+def add(item: Json) -> Json:
+    """The command that adds ``item``."""
+    return {"add": item}
+
+
+def _match(left: Json, right: Any, op: str = "==") -> Json:
+    return {"match": {"op": op, "left": left, "right": right}}
+
+
+def _meta(key: str) -> Json:
+    return {"meta": {"key": key}}
+
+
+def _payload(protocol: str, field: str) -> Json:
+    return {"payload": {"protocol": protocol, "field": field}}
+
+
+def skeleton() -> list[Json]:
+    """Commands that make the table; they change nothing where it is there."""
+    return [
+        add({"table": {"family": "inet", "name": TABLE}}),
+        add(within("map", name="in-by-interface", type="ifname", map="verdict")),
+        add(within("map", name="out-by-interface", type="ifname", map="verdict")),
+        add(within("chain", name="reflect")),
+        add(_base_chain("ingress", "prerouting")),
+        add(_base_chain("egress", "postrouting")),
+        {"flush": within("chain", name="ingress")},
+        {"flush": within("chain", name="egress")},
+        add(within("rule", chain="ingress", expr=[_by_interface("iifname", "in-by-interface")])),
+        add(within("rule", chain="egress", expr=[_by_interface("oifname", "out-by-interface")])),
+    ]
+
+
+def _base_chain(name: str, hook: str) -> Json:
+    return within("chain", name=name, type="filter", hook=hook, prio=PRIORITY, policy="accept")
+
+
+def _by_interface(key: str, name: str) -> Json:
+    return {"vmap": {"key": _meta(key), "data": f"@{name}"}}
+
+
+def list_chain(name: str) -> str:
+    """Chain of an access list."""
+    return f"acl-{name}"
+
+
+def rule(chain: str, wanted: FilterRule, **position: Any) -> Json:
+    """The rule as nftables JSON. ``position`` may hold the handle of a neighbouring rule."""
+    return within("rule", chain=chain, comment=str(wanted.sequence), expr=_expressions(wanted), **position)
+
+
+def _expressions(wanted: FilterRule) -> list[Json]:
+    expressions = [_match(_meta("nfproto"), _NFPROTO[wanted.family])]
+    for field, prefix in (("saddr", wanted.source), ("daddr", wanted.destination)):
+        if prefix is not None:
+            network = ip_network(prefix)
+            value = {"prefix": {"addr": str(network.network_address), "len": network.prefixlen}}
+            expressions.append(_match(_payload(_PAYLOAD[wanted.family], field), value))
+    if wanted.protocol:
+        expressions.append(_match(_meta("l4proto"), wanted.protocol))
+    for field, ports in (("sport", wanted.source_ports), ("dport", wanted.destination_ports)):
+        if ports is not None:
+            span: Any = {"range": list(ports)} if ports[0] != ports[1] else ports[0]
+            expressions.append(_match(_payload(_PORTS[wanted.protocol], field), span))
+    for field, number in (("type", wanted.icmp_type), ("code", wanted.icmp_code)):
+        if number is not None:
+            expressions.append(_match(_payload(_ICMP[wanted.protocol], field), number))
+    if mask := wanted.tcp_set | wanted.tcp_unset:
+        expressions.append(_match({"&": [_payload("tcp", "flags"), mask]}, wanted.tcp_set))
+    expressions.append({"counter": None})
+    expressions.append(
+        {"goto": {"target": "reflect"}} if wanted.action == "permit_reflect" else _verdict(wanted.action)
+    )
+    return expressions
+
+
+def _verdict(action: str) -> Json:
+    return {"accept": None} if action == "permit" else {"drop": None}
+
+
+def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | None) -> list[Json]:
+    """Rules of an interface's chain. ``bit`` is its bit of the connection mark, where it reflects."""
+    expressions: list[list[Json]] = []
+    if inbound:
+        for payload, multicast in (("ip", ("224.0.0.0", 4)), ("ip6", ("ff00::", 8))):
+            prefix = {"prefix": {"addr": multicast[0], "len": multicast[1]}}
+            expressions.append([_match(_payload(payload, "daddr"), prefix), {"accept": None}])
+    expressions.append([_match(_payload("icmpv6", "type"), {"set": ND_TYPES}), {"accept": None}])
+    if bit is not None:
+        marked = _match({"&": [{"ct": {"key": "mark"}}, bit]}, 0, "!=")
+        expressions.append([marked, {"accept": None}])
+    expressions += [[{"jump": {"target": list_chain(name)}}] for name in lists]
+    expressions.append([{"counter": None}, {"drop": None}])
+    return [within("rule", chain=chain, expr=expression) for expression in expressions]
+
+
+def reflect_rules(bits: dict[str, int]) -> list[Json]:
+    """Rules of chain ``reflect``: what leaves an interface is marked for that one, else where it came in."""
+    rules = [
+        within("rule", chain="reflect", expr=[_match(_meta(key), interface), _mark(bit), {"accept": None}])
+        for key in ("oifname", "iifname")
+        for interface, bit in sorted(bits.items())
+    ]
+    return [*rules, within("rule", chain="reflect", expr=[{"accept": None}])]
+
+
+def _mark(bit: int) -> Json:
+    mark = {"ct": {"key": "mark"}}
+    return {"mangle": {"key": mark, "value": {"|": [mark, bit]}}}
+
+
+def binding_chains(binding: FilterBinding) -> list[tuple[str, str, tuple[str, ...], bool]]:
+    """Of a binding: (map, chain, lists, inbound) for each direction that has access lists."""
+    chains = []
+    if binding.inbound:
+        chains.append(("in-by-interface", f"in-{binding.interface}", binding.inbound, True))
+    if binding.outbound:
+        chains.append(("out-by-interface", f"out-{binding.interface}", binding.outbound, False))
+    return chains
+
+
+def element(map_name: str, interface: str, chain: str) -> Json:
+    """The map's entry that leads an interface's packets into its chain."""
+    return within("element", name=map_name, elem=[[interface, {"goto": {"target": chain}}]])

@@ -1,0 +1,101 @@
+"""Work inside a network namespace, from a process that stays outside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from pyroute2 import IPRoute, netns
+
+from appliance.dataplane.base import DataPlaneError, NamespaceMissing
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+NAMESPACES = Path("/run/netns")
+
+
+class Namespace:
+    """One thread that lives in a network namespace; sockets, sysctls and children made there belong to it.
+
+    ``name`` is a named namespace; None is the one this process runs in. When the namespace is removed and
+    made again under its name, the next call works in the new one.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+        self._guard = threading.Lock()
+        self._thread: ThreadPoolExecutor | None = None
+        self._identity: int | None = None
+        self._route: IPRoute | None = None
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call ``work`` inside, one call at a time. Raises NamespaceMissing when there is no namespace."""
+        with self._guard:
+            identity = self._current()
+            if self._thread is None or identity != self._identity:
+                self._close()
+                self._thread = ThreadPoolExecutor(1, f"netns-{self.name}", initializer=self._enter)
+                self._identity = identity
+            return self._thread.submit(work, *args, **kwargs).result()
+
+    def route(self) -> IPRoute:
+        """The namespace's rtnetlink socket; only for code that runs inside."""
+        if self._route is None:
+            self._route = IPRoute()
+        return self._route
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._guard:
+            self._close()
+
+    def _current(self) -> int | None:
+        if self.name is None:
+            return None
+        try:
+            return (NAMESPACES / self.name).stat().st_ino
+        except FileNotFoundError:
+            raise NamespaceMissing(f"there is no network namespace {self.name}") from None
+
+    def _enter(self) -> None:
+        if self.name is not None:
+            netns.setns(self.name)
+
+    def _close(self) -> None:
+        if self._thread is not None:
+            self._thread.submit(self._close_route).result()
+            self._thread.shutdown()
+            self._thread = None
+
+    def _close_route(self) -> None:
+        if self._route is not None:
+            self._route.close()
+            self._route = None
+
+
+SYSCTL = Path("/proc/sys")
+
+
+def read_sysctl(name: str) -> str | None:
+    """Value of ``net/ipv4/ip_forward`` and the like, inside; None where the kernel does not have it."""
+    try:
+        return " ".join((SYSCTL / name).read_text().split())
+    except (FileNotFoundError, OSError):
+        return None
+
+
+def write_sysctl(name: str, value: str) -> None:
+    """Set one, inside. Raises DataPlaneError."""
+    try:
+        (SYSCTL / name).write_text(value)
+    except OSError as error:
+        raise DataPlaneError(f"cannot set {name} to {value}: {error.strerror}") from error
+
+
+def attributes(message: Any) -> dict[str, Any]:
+    """A netlink message's attributes by name."""
+    return dict(message["attrs"])

@@ -1,0 +1,72 @@
+"""Finding the machine's NICs through rtnetlink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.namespace import Namespace, attributes
+from appliance.dataplane.nic import Nic
+
+ALIAS = "millrace:"
+"""Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
+
+_VIRTUAL = frozenset(
+    ["bridge", "dummy", "vlan", "bond", "vxlan", "tun", "ifb", "gre", "ipip", "sit", "macvlan"]
+)
+
+
+def discover(namespaces: Iterable[Namespace], exclude: frozenset[str] = frozenset()) -> list[Nic]:
+    """NICs in these namespaces, but for those named in ``exclude`` (the management NIC)."""
+    found: dict[str, Nic] = {}
+    for namespace in namespaces:
+        for message in namespace.run(lambda space: list(space.route().get_links()), namespace):
+            nic = of_link(message)
+            if nic is not None and nic.device not in exclude:
+                found.setdefault(nic.device, nic)
+    return sorted(found.values(), key=lambda nic: nic.device)
+
+
+def of_link(message: Any) -> Nic | None:
+    """The NIC a link message tells of, or None when the link is not one."""
+    known = attributes(message)
+    information = known.get("IFLA_LINKINFO")
+    kind = dict(information["attrs"]).get("IFLA_INFO_KIND") if information else None
+    mac = known.get("IFLA_PERM_ADDRESS") or known.get("IFLA_ADDRESS")
+    if kind in _VIRTUAL or mac is None or message["ifi_type"] != 1:
+        return None
+    pci = known.get("IFLA_PARENT_DEV_NAME") if known.get("IFLA_PARENT_DEV_BUS_NAME") == "pci" else None
+    return Nic(own_name(known), str(mac).lower(), pci, kind)
+
+
+def own_name(known: dict[str, Any]) -> str:
+    """A NIC's own name: what it was called before this router renamed it."""
+    alias = str(known.get("IFLA_IFALIAS") or "")
+    return alias.removeprefix(ALIAS) if alias.startswith(ALIAS) else str(known["IFLA_IFNAME"])
+
+
+def move(source: Namespace, device: str, target: str | None) -> None:
+    """Move the NIC with this name of its own to namespace ``target`` (None: this process's own).
+
+    Does nothing when ``source`` has no such NIC. It arrives down, under its own name, without addresses.
+    """
+
+    def _move() -> None:
+        route = source.route()
+        found = route.link_lookup(ifname=device)
+        if not found:
+            return
+        if target is not None:
+            route.link("set", index=found[0], net_ns_fd=target)
+            return
+        with Path("/proc/self/ns/net").open() as own:
+            route.link("set", index=found[0], net_ns_fd=own.fileno())
+
+    try:
+        source.run(_move)
+    except NetlinkError as error:
+        raise DataPlaneError(f"cannot move {device} to namespace {target or 'default'}: {error}") from error

@@ -1,0 +1,267 @@
+"""VPP as a data plane."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import vpp_config
+from appliance.config.capabilities import Capabilities
+from appliance.dataplane.base import DataPlaneError, NamespaceMissing
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.kernel_view import kernel_routes, vlan_supported
+from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+from appliance.dataplane.nics import discover
+from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp.plan import RestartStep, plan
+from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.dataplane.vpp.state import VppDataplaneState
+from appliance.dataplane.vpp.view import VppView
+from appliance.engine import durable
+from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.service_manager import ServiceError, ServiceManager
+from vpp_config import Session, VppClient, VppState
+from vpp_config.counters import Counters
+from vpp_config.errors import StatsUnavailable, VppError, VppUnavailable
+from vpp_config.papi_client import PapiClient
+
+START_S = 60.0
+"""How long VPP may take to answer after it was restarted."""
+
+
+class VppDataplane:
+    """VPP forwarding the NICs of ``nic_netns``, with a mirror of each interface in ``netns``.
+
+    ``startup_conf`` is VPP's startup file, of which the document decides a part; None leaves it to others.
+    ``client`` stands for a VPP in tests.
+    """
+
+    name = "vpp"
+
+    def __init__(
+        self,
+        api_socket: Path,
+        stats_socket: Path,
+        startup_conf: Path | None,
+        netns: str,
+        nic_netns: str | None,
+        services: ServiceManager | None = None,
+        *,
+        management: frozenset[str] = frozenset(),
+        client: VppClient | None = None,
+    ) -> None:
+        self._client: VppClient = client or PapiClient(str(api_socket))
+        self._session = Session(self._client)
+        self._counters = Counters(self._session, stats_socket)
+        self._startup_conf = startup_conf
+        self._netns = netns
+        self._space = Namespace(netns)
+        self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
+        self._services = services
+        self._management = management
+        self._sequences: dict[str, tuple[int, ...]] = {}
+        self._view = VppView(self._client, self._session, self._counters)
+        self._vlan: bool | None = None
+        self._counting = -1
+
+    # The transaction engine's side.
+
+    @property
+    def generation(self) -> int:
+        """Grows with each connection to VPP: a new one may find it empty."""
+        return self._client.generation
+
+    def observe(self) -> VppDataplaneState:
+        """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
+        with self._available():
+            objects = self._session.observe()
+            kernel = self._space.run(self._kernel)
+            self._count_hits()
+        return VppDataplaneState(objects, self._startup(), kernel)
+
+    def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[Step]:
+        """Steps from observed to desired. Raises nothing that ``check`` would have found."""
+        steps = plan(desired, observed)
+        if not steps:
+            self._sequences = desired.sequences
+        return steps
+
+    def apply(self, step: Step) -> None:
+        """Make the step so. Raises StepError or BackendUnavailable."""
+        with self._failing():
+            if isinstance(step, RestartStep):
+                self._restart(step.after)
+            elif isinstance(step, ObjectStep):
+                self._space.run(self._set_kernel, step.after)
+            else:
+                self._session.apply(_vpp_step(step))
+
+    def undo(self, step: Step) -> None:
+        """Put back what the step changed. Raises StepError or BackendUnavailable."""
+        with self._failing():
+            if isinstance(step, RestartStep):
+                self._restart(step.before)
+                for again in vpp_config.plan(step.lost, VppState.of(())):
+                    self._session.apply(again)
+            elif isinstance(step, ObjectStep):
+                self._space.run(self._set_kernel, step.before)
+            else:
+                self._session.undo(_vpp_step(step))
+
+    def compile_context(self) -> CompileContext:
+        """The NICs in VPP's namespace."""
+        with self._available():
+            return CompileContext(tuple(discover([self._nic_space], self._management)), self._netns)
+
+    # What can be looked at.
+
+    def capabilities(self) -> Capabilities:
+        """Sub-interfaces need 802.1Q in the kernel, for their mirrors."""
+        if self._vlan is None:
+            try:
+                self._vlan = self._space.run(vlan_supported, self._space)
+            except NamespaceMissing:
+                return _capabilities(vlan=False)
+        return _capabilities(self._vlan)
+
+    def counters(self) -> dict[str, Any]:
+        """VPP's own counters, from its shared memory."""
+        with self._available():
+            return self._view.counters(self._sequences)
+
+    def interfaces_state(self) -> list[dict[str, Any]]:
+        """State of each interface, as VPP has it."""
+        with self._available():
+            return self._view.interfaces()
+
+    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+        """VPP's FIB: all of it, or the entries of a prefix and longer ones inside it."""
+        with self._available():
+            yield from self._view.fib(prefix, family)
+
+    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+        """The kernel's table beside the mirrors, from which linux-nl fills VPP's FIB."""
+        with self._available():
+            return self._space.run(kernel_routes, self._space, prefix, family)
+
+    def acl_state(self) -> list[dict[str, Any]]:
+        """Access lists with hits and where they are bound."""
+        with self._available():
+            return self._view.acls(self._sequences)
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        """VPP's ARP and ND tables."""
+        with self._available():
+            return self._view.neighbors()
+
+    def hardware(self) -> dict[str, Any]:
+        """NICs, threads, memory and VPP's version."""
+        with self._available():
+            nics = [vars(nic) for nic in self.compile_context().nics]
+            return {"driver": "vpp", "nics": nics, **self._view.hardware()}
+
+    def health(self) -> dict[str, Any]:
+        """Up while VPP answers."""
+        try:
+            version = self._view.version()
+        except VppError as error:
+            return {"state": "down", "detail": str(error)}
+        return {"state": "up", "detail": f"VPP {version} answers", "version": version}
+
+    def close(self) -> None:
+        """Let go of sockets and threads."""
+        self._counters.close()
+        self._client.close()
+        self._space.close()
+        if self._nic_space is not self._space:
+            self._nic_space.close()
+
+    # Inside.
+
+    @contextmanager
+    def _available(self) -> Iterator[None]:
+        try:
+            yield
+        except (VppError, DataPlaneError) as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except (VppUnavailable, NamespaceMissing) as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+        except VppError as error:
+            raise StepError(str(error)) from error
+
+    def _count_hits(self) -> None:
+        """The first sample of a VPP makes it count the hits of access lists, which it does not by itself."""
+        if self._counting != self._client.generation:
+            # Without a stats segment nobody can ask for the hits either.
+            with suppress(StatsUnavailable):
+                self._counters.sample()
+            self._counting = self._client.generation
+
+    def _kernel(self) -> KernelSettings:
+        route = self._space.route()
+        values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
+        return KernelSettings(values, bool(next(iter(route.get_links(1)))["flags"] & 1))
+
+    def _set_kernel(self, wanted: KernelSettings) -> None:
+        for name, value in wanted.values:
+            if read_sysctl(name) != value:
+                write_sysctl(name, value)
+        self._space.route().link("set", index=1, state="up" if wanted.loopback_up else "down")
+
+    def _startup(self) -> StartupSettings | None:
+        if self._startup_conf is None:
+            return None
+        try:
+            return startup.read(self._startup_conf.read_text())
+        except (OSError, ValueError) as error:
+            raise BackendUnavailable(self.name, f"cannot read {self._startup_conf}: {error}") from error
+
+    def _restart(self, settings: StartupSettings) -> None:
+        if self._startup_conf is None or self._services is None:
+            raise StepError("VPP cannot be restarted from here: nothing is told how")
+        before = self._startup_conf.read_bytes()
+        durable.write(self._startup_conf, startup.rewrite(before.decode(), settings).encode(), 0o644)
+        try:
+            self._start_again(self._services)
+        except StepError:
+            durable.write(self._startup_conf, before, 0o644)
+            self._start_again(self._services)
+            raise
+
+    def _start_again(self, services: ServiceManager) -> None:
+        """The connection is given up first: whoever answers afterwards is the new VPP."""
+        self._client.close()
+        try:
+            services.restart("vpp")
+        except ServiceError as error:
+            raise StepError(str(error)) from error
+        _wait(self._view.answers, START_S)
+
+
+def _wait(condition: Callable[[], bool], timeout_s: float) -> None:
+    end = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > end:
+            raise StepError(f"VPP did not answer within {timeout_s:.0f} s of its restart")
+        time.sleep(0.1)
+
+
+def _vpp_step(step: Step) -> vpp_config.Step:
+    assert isinstance(step, vpp_config.Step)
+    return step
+
+
+def _capabilities(vlan: bool) -> Capabilities:
+    return Capabilities("vpp", vlan=vlan, max_workers=max((os.cpu_count() or 1) - 1, 0))

@@ -1,0 +1,146 @@
+"""From the document to VPP's objects. Pure."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
+
+import vpp_config as vpp
+from appliance.config.acl import ALWAYS_PASSED, Acl, AclRule
+from appliance.config.document import RouterConfig
+from appliance.config.interfaces import Ethernet, Loopback, SubInterface
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_number
+from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.nic import Nic
+from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.dataplane.vpp.state import VppDataplaneState
+from appliance.errors import Problem, ValidationFailed
+from vpp_config import VppObject, VppState
+
+_ND_TYPES = (133, 137)
+_MAX_LOOPBACKS = 16384
+"""Instances VPP numbers its loopbacks with."""
+_VIRTIO_TRANSITIONAL = "1af4:1000"
+"""The only device that VPP's own virtio driver can drive without crashing."""
+
+
+def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
+    """What VPP has to hold. ``nics`` has the NIC of each ethernet interface.
+
+    Raises ValidationFailed when a NIC cannot be driven as asked.
+    """
+    return VppDataplaneState(
+        VppState.of(_objects(config, nics, context.netns)),
+        StartupSettings.of(config.dataplane),
+        KernelSettings(MIRRORS),
+        {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
+    )
+
+
+def _objects(config: RouterConfig, nics: Mapping[str, Nic], netns: str) -> Iterator[VppObject]:
+    instances = _loopback_instances(config)
+    bound = False
+    for name, interface in config.interfaces.items():
+        mtu, enabled = interface.mtu, interface.enabled
+        if isinstance(interface, Ethernet):
+            nic = nics[name]
+            yield vpp.Ethernet(name, _attachment(name, interface, nic), mac=nic.mac, mtu=mtu, enabled=enabled)
+        elif isinstance(interface, SubInterface):
+            yield vpp.SubInterface(name, interface.parent, interface.vlan_id, mtu=mtu, enabled=enabled)
+        elif isinstance(interface, Loopback):
+            yield vpp.Loopback(name, instances[name], mtu=mtu, enabled=enabled)
+        yield vpp.LcpPair(name, name, netns)
+        for address in interface.addresses:
+            yield vpp.Address(name, ip_interface(address))
+        if interface.acl_in or interface.acl_out:
+            bound = True
+            yield vpp.AclBinding(
+                name,
+                inbound=_lists(config, interface.acl_in),
+                outbound=_lists(config, interface.acl_out),
+            )
+    if bound:
+        yield _neighbour_discovery()
+    for name, acl in config.acls.items():
+        if acl.rules:
+            yield _acl(name, acl)
+
+
+def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match still is a drop."""
+    return (ALWAYS_PASSED, *(name for name in names if config.acls[name].rules)) if names else ()
+
+
+def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
+    """How VPP gets at the NIC. Auto: through the kernel's driver while it has one, else by PCI id."""
+    driver = interface.driver
+    if driver == "auto":
+        if nic.attached:
+            driver = "af_packet"
+        else:
+            driver = "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
+    path = f"/interfaces/{name}/driver"
+    if driver == "af_packet":
+        if not nic.attached:
+            raise ValidationFailed(
+                [Problem(path, f"{nic.device} has no driver of the kernel's to go through")]
+            )
+        return vpp.AfPacket(nic.device)
+    if nic.pci is None:
+        raise ValidationFailed([Problem(path, f"{nic.device} is not a PCI device; only af_packet drives it")])
+    if driver == "dpdk":
+        return vpp.Dpdk(nic.pci)
+    if nic.pci_id != _VIRTIO_TRANSITIONAL:
+        message = f"VPP's own drivers cannot drive {nic.device} (PCI id {nic.pci_id}); dpdk or af_packet can"
+        raise ValidationFailed([Problem(path, message)])
+    return vpp.VirtioPci(nic.pci)
+
+
+def _loopback_instances(config: RouterConfig) -> dict[str, int]:
+    """A number for each loopback that stays when others come and go, unless two names fall on one."""
+    taken: dict[int, str] = {}
+    for name in sorted(config.interfaces):
+        if isinstance(config.interfaces[name], Loopback):
+            instance = zlib.crc32(name.encode()) % _MAX_LOOPBACKS
+            while instance in taken:
+                instance = (instance + 1) % _MAX_LOOPBACKS
+            taken[instance] = name
+    return {name: instance for instance, name in taken.items()}
+
+
+def _neighbour_discovery() -> vpp.Acl:
+    anywhere = ip_network("::/0")
+    return vpp.Acl(
+        ALWAYS_PASSED,
+        (vpp.AclRule("permit", anywhere, anywhere, protocol=58, icmp_type=_ND_TYPES),),
+    )
+
+
+def _acl(name: str, acl: Acl) -> vpp.Acl:
+    return vpp.Acl(name, tuple(_rule(rule) for _, rule in acl.ordered()))
+
+
+@lru_cache(maxsize=1 << 16)
+def _network(text: str) -> IPv4Network | IPv6Network:
+    return ip_network(text)
+
+
+def _rule(rule: AclRule) -> vpp.AclRule:
+    anywhere = "::/0" if rule.family == "ipv6" else "0.0.0.0/0"
+    flags = rule.tcp_flags
+    return vpp.AclRule(
+        rule.action,
+        _network(rule.source or anywhere),
+        _network(rule.destination or anywhere),
+        protocol=protocol_number(rule.protocol),
+        source_ports=port_range(rule.source_ports) or vpp.ANY,
+        destination_ports=port_range(rule.destination_ports) or vpp.ANY,
+        icmp_type=None if rule.icmp_type is None else (rule.icmp_type, rule.icmp_type),
+        icmp_code=None if rule.icmp_code is None else (rule.icmp_code, rule.icmp_code),
+        tcp_flags=flag_bits(flags.set) if flags else 0,
+        tcp_mask=flag_bits(flags.set) | flag_bits(flags.unset) if flags else 0,
+    )

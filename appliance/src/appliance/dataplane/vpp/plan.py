@@ -1,0 +1,92 @@
+"""Steps from what is to what is wanted, on the VPP data plane. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import vpp_config
+from appliance.config.acl import ALWAYS_PASSED
+from appliance.config.pointer import escape
+from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.object_step import ObjectStep, Phase
+from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.dataplane.vpp.state import VppDataplaneState
+from vpp_config import VppState
+
+
+@dataclass(frozen=True)
+class RestartStep:
+    """Write VPP's startup file and start VPP again; everything in it is lost and made anew after it."""
+
+    before: StartupSettings
+    after: StartupSettings
+    lost: VppState
+    """What VPP held; undoing puts it back."""
+    phase: Phase = "withdraw"
+    impact: str = "restarts vpp"
+    path: str = "/dataplane"
+    key: Literal["startup"] = "startup"
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return f"restart VPP with {_changes(self.before, self.after)}"
+
+    @property
+    def undo_summary(self) -> str:
+        """One line."""
+        return f"restart VPP with {_changes(self.after, self.before)}"
+
+
+def _changes(before: StartupSettings, after: StartupSettings) -> str:
+    return ", ".join(
+        f"{field.name.replace('_', ' ')} {getattr(after, field.name)}"
+        for field in fields(after)
+        if getattr(after, field.name) != getattr(before, field.name)
+    )
+
+
+VppStep = vpp_config.Step | RestartStep | ObjectStep
+
+
+def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppStep]:
+    """The kernel's settings first, then VPP's objects; all of them where VPP has to be restarted."""
+    steps: list[VppStep] = []
+    held = observed.objects
+    if desired.startup is not None and observed.startup is not None and desired.startup != observed.startup:
+        steps.append(RestartStep(observed.startup, desired.startup, held))
+        held = VppState.of(())
+    if desired.kernel != observed.kernel:
+        steps.append(_kernel_step(observed.kernel, desired.kernel))
+    steps += vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
+    return steps
+
+
+def _kernel_step(before: KernelSettings, after: KernelSettings) -> ObjectStep:
+    old = dict(before.values)
+    changed = [name for name, value in after.values if old.get(name) != value]
+    what = "kernel settings of the mirrors' namespace"
+    detail = f": {', '.join(changed[:4])}" if changed else ""
+    return ObjectStep(
+        "create", f"change {what}{detail}", f"change back {what}", "none", "", after.key, before, after
+    )
+
+
+def paths(keys: list[str]) -> Mapping[str, str]:
+    """Where in the document each of VPP's objects comes from."""
+    return {key: _path(key) for key in keys}
+
+
+def _path(key: str) -> str:
+    kind, _, rest = key.partition("/")
+    name = rest.split("/")[0]
+    match kind:
+        case "acl":
+            return "" if name == ALWAYS_PASSED else f"/acls/{escape(name)}"
+        case "address":
+            return f"/interfaces/{escape(name)}/addresses"
+        case "ethernet" | "sub_interface" | "loopback" | "lcp_pair" | "acl_binding":
+            return f"/interfaces/{escape(name)}"
+    return ""

@@ -1,0 +1,21 @@
+"""What the VPP data plane is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.vpp.startup import StartupSettings
+from vpp_config import VppState
+
+
+@dataclass(frozen=True)
+class VppDataplaneState:
+    """VPP's objects, what it was started with, and the sysctls of the namespace its mirrors are in."""
+
+    objects: VppState
+    startup: StartupSettings | None
+    """None where the startup file is not ours to write."""
+    kernel: KernelSettings
+    sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    """The rules' sequences of each access list, in order: VPP itself only counts them."""

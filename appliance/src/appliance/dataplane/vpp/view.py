@@ -1,0 +1,195 @@
+"""Looking at a VPP: counters, interfaces, FIB, neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from ipaddress import ip_address
+from typing import Any
+
+from appliance.config.acl import ALWAYS_PASSED
+from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState, RuleCounters, WorkerLoad
+from vpp_config import AclBinding, Address, Ethernet, Loopback, Session, SubInterface, VppClient
+from vpp_config.counters import Counters as StatsSegment
+from vpp_config.counters import Sample
+from vpp_config.errors import VppError
+from vpp_config.fib import FibRoute, fib_dump, fib_lookup
+
+Sequences = Mapping[str, tuple[int, ...]]
+_LINK_UP = 2
+_ALL = 0xFFFFFFFF
+_STATIC = 1
+_KINDS = {"normal": "unicast", "drop": "blackhole"}
+_WITHOUT_HOP = frozenset(["drop", "local", "unreachable", "prohibit"])
+
+
+class VppView:
+    """Reads one VPP. Every method may raise VppError."""
+
+    def __init__(self, client: VppClient, session: Session, stats: StatsSegment) -> None:
+        self._client = client
+        self._session = session
+        self._stats = stats
+
+    def answers(self) -> bool:
+        """Whether VPP answers now."""
+        try:
+            self.version()
+        except VppError:
+            return False
+        return True
+
+    def version(self) -> str:
+        """VPP's version."""
+        return str(self._client.call("show_version").version)
+
+    def counters(self, sequences: Sequences) -> dict[str, Any]:
+        """The agent's sample, but for its time."""
+        sample = self._stats.sample()
+        return Counters(
+            {name: InterfaceCounters(**_fields(counters)) for name, counters in sample.interfaces.items()},
+            _hits(sample, sequences),
+            tuple(WorkerLoad(worker.name, worker.vectors_per_call, worker.load) for worker in sample.workers),
+            dict(sample.drops),
+        ).to_json()
+
+    def interfaces(self) -> list[dict[str, Any]]:
+        """State of each interface of the document that VPP has."""
+        observed = self._session.observe()
+        names = self._session.interface_names()
+        rows = {
+            names[row.sw_if_index]: row
+            for row in self._client.dump("sw_interface_dump")
+            if row.sw_if_index in names
+        }
+        addresses: dict[str, list[str]] = {}
+        for item in observed.values():
+            if isinstance(item, Address):
+                addresses.setdefault(item.interface, []).append(str(item.address))
+        states = []
+        for item in observed.values():
+            if isinstance(item, (Ethernet, SubInterface, Loopback)) and item.name in rows:
+                states.append(asdict(_state(item, rows[item.name], tuple(addresses.get(item.name, ())))))
+        return states
+
+    def fib(self, prefix: str | None, family: str | None) -> Iterator[dict[str, Any]]:
+        """Rows of the FIB; with a prefix its own entry alone, or of an address the one packets take."""
+        names = self._session.interface_names()
+        if prefix is not None:
+            found = fib_lookup(self._client, prefix, exact="/" in prefix)
+            if found is not None:
+                yield _route(found, names)
+            return
+        for known in ("ipv4", "ipv6"):
+            if family in (None, known):
+                for route in fib_dump(self._client, known):
+                    yield _route(route, names)
+
+    def acls(self, sequences: Sequences) -> list[dict[str, Any]]:
+        """Access lists with hits and bindings."""
+        hits = _hits(self._stats.sample(), sequences)
+        bound: dict[str, list[dict[str, str]]] = {}
+        for item in self._session.observe().values():
+            if isinstance(item, AclBinding):
+                for direction, names in (("in", item.inbound), ("out", item.outbound)):
+                    for name in names:
+                        bound.setdefault(name, []).append(
+                            {"interface": item.interface, "direction": direction}
+                        )
+        return [
+            {
+                "name": name,
+                "rules": [
+                    {"sequence": sequence, **vars(hits.get(name, {}).get(sequence, RuleCounters()))}
+                    for sequence in known
+                ],
+                "bindings": bound.get(name, []),
+            }
+            for name, known in sorted(sequences.items())
+        ]
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        """ARP and ND entries."""
+        names = self._session.interface_names()
+        found = []
+        for family in (0, 1):
+            for row in self._client.dump("ip_neighbor_dump", sw_if_index=_ALL, af=family):
+                entry = row.neighbor
+                if entry.sw_if_index in names:
+                    found.append(
+                        {
+                            "interface": names[entry.sw_if_index],
+                            "address": str(ip_address(str(entry.ip_address))),
+                            "mac": str(entry.mac_address),
+                            "state": "permanent" if int(entry.flags) & _STATIC else "reachable",
+                        }
+                    )
+        return found
+
+    def hardware(self) -> dict[str, Any]:
+        """Version, threads and memory."""
+        sample = self._stats.sample()
+        return {
+            "version": self.version(),
+            "workers": [_fields(worker) for worker in sample.workers],
+            "memory": {name: _fields(use) for name, use in sample.memory.items()},
+        }
+
+
+def _fields(item: Any) -> dict[str, Any]:
+    return asdict(item)
+
+
+def _hits(sample: Sample, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
+    hits = {}
+    for name, rules in sample.acls.items():
+        known = sequences.get(name)
+        if name != ALWAYS_PASSED and known is not None and len(known) == len(rules):
+            hits[name] = {
+                sequence: RuleCounters(rule.packets, rule.bytes)
+                for sequence, rule in zip(known, rules, strict=True)
+            }
+    return hits
+
+
+def _state(item: Ethernet | SubInterface | Loopback, row: Any, addresses: tuple[str, ...]) -> InterfaceState:
+    flags = int(row.flags)
+    speed = int(getattr(row, "link_speed", 0))
+    attachment = item.attachment if isinstance(item, Ethernet) else None
+    return InterfaceState(
+        name=item.name,
+        type="ethernet"
+        if isinstance(item, Ethernet)
+        else "sub_interface"
+        if isinstance(item, SubInterface)
+        else "loopback",
+        enabled=item.enabled,
+        link="up" if flags & _LINK_UP and item.enabled else "down",
+        mac=str(row.l2_address),
+        mtu=item.mtu,
+        addresses=addresses,
+        speed_bps=speed * 1000 if 0 < speed < _ALL else None,
+        parent=item.parent if isinstance(item, SubInterface) else None,
+        vlan_id=item.vlan_id if isinstance(item, SubInterface) else None,
+        driver=attachment.driver if attachment is not None else None,
+        device=getattr(attachment, "host_if_name", None) or getattr(attachment, "pci_address", None),
+    )
+
+
+def _route(route: FibRoute, names: Mapping[int, str]) -> dict[str, Any]:
+    hops = [
+        {
+            "address": str(path.next_hop) if path.next_hop is not None else None,
+            "interface": names.get(path.sw_if_index) if path.sw_if_index is not None else None,
+            "weight": path.weight,
+        }
+        for path in route.paths
+        if path.kind not in _WITHOUT_HOP
+    ]
+    kinds = {_KINDS.get(path.kind, path.kind) for path in route.paths}
+    return {
+        "prefix": str(route.prefix),
+        "next_hops": hops,
+        "kind": kinds.pop() if len(kinds) == 1 else "unicast",
+        "source": str(route.source) if route.source else "",
+    }

@@ -1,0 +1,131 @@
+"""From a submitted document to a typed one with clear secrets, and its sealed canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from appliance.config import pointer as pointers
+from appliance.config.document import RouterConfig
+from appliance.config.dump import digest, dump
+from appliance.config.load import parse_document
+from appliance.config.migrate import migrate
+from appliance.config.secrets_in import secret_pointers
+from appliance.engine import sections
+from appliance.engine.sections import Texts
+from appliance.errors import NotFound, Problem, ValidationFailed
+from appliance.secrets import SealError, SecretBox
+from frr_config.types import MASK
+
+Sealed = dict[str, Any]
+"""A canonical document whose secrets are sealed."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document that reads well."""
+
+    config: RouterConfig
+    """Typed, its secrets in clear: lives in memory only."""
+    sealed: Sealed
+    digest: str
+    texts: Texts = field(repr=False)
+    """Of the parts of ``sealed``."""
+
+
+class Documents:
+    """Reads documents with the secrets of one router."""
+
+    def __init__(self, box: SecretBox) -> None:
+        self._box = box
+
+    def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+        """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
+
+        A secret that ``base`` holds at the same place keeps its sealed text: sealing twice is no change.
+        Raises ValidationFailed for a mask with nothing behind it and for text that another router sealed.
+        """
+        problems: list[Problem] = []
+
+        def one(pointer: str, value: str) -> str:
+            known = _text_at(base, pointer)
+            if value == MASK:
+                if known is None:
+                    problems.append(
+                        Problem(pointer, "is masked, and the running document has no secret here")
+                    )
+                return known or value
+            if value == known:
+                return value
+            try:
+                return self._stored(self._box.unseal(value), known, value)
+            except SealError as error:
+                problems.append(Problem(pointer, str(error)))
+                return value
+
+        sealed = _replace(document, secret_pointers().tree, "", one)
+        if problems:
+            raise ValidationFailed(problems)
+        return dict(sealed)
+
+    def prepare(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
+        """The typed and the stored form of a document. Raises ValidationFailed.
+
+        Parts that are the same as in ``base`` are taken from there.
+        """
+        whole = migrate(dict(document))
+        found = sections.texts(whole) or {}
+        same = {part for part, text in found.items() if base.texts.get(part) == text}
+        submitted = self.seal(sections.without(whole, same), base.sealed)
+        changed = parse_document(submitted, unseal=self._box.unseal)
+
+        def one(pointer: str, clear: str) -> str:
+            return self._stored(clear, _text_at(base.sealed, pointer), _text_at(submitted, pointer))
+
+        stored = _replace(dump(changed, "reveal"), secret_pointers().tree, "", one)
+        sealed: Sealed = sections.merge_plain(stored, base.sealed, same)
+        config = sections.merge_config(changed, base.config, same)
+        return Prepared(config, sealed, digest(sealed), sections.texts(sealed) or {})
+
+    def read(self, sealed: Sealed, known_digest: str) -> Prepared:
+        """A stored document."""
+        config = parse_document(sealed, unseal=self._box.unseal)
+        return Prepared(config, sealed, known_digest, sections.texts(sealed) or {})
+
+    def _stored(self, clear: str, *candidates: str | None) -> str:
+        """The first candidate that is this secret sealed, or newly sealed text."""
+        for text in candidates:
+            if text is not None and text != clear and self._opens_to(text, clear):
+                return text
+        return self._box.seal(clear)
+
+    def _opens_to(self, text: str, clear: str) -> bool:
+        try:
+            return self._box.unseal(text) == clear
+        except SealError:
+            return False
+
+
+def _text_at(document: Mapping[str, Any], pointer: str) -> str | None:
+    try:
+        value = pointers.resolve(document, pointer)
+    except NotFound:
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _replace(node: Any, tree: Any, pointer: str, one: Callable[[str, str], str]) -> Any:
+    """``node`` with each secret text replaced; parts without secrets are shared, not copied."""
+    if tree is True:
+        return one(pointer, node) if isinstance(node, str) else node
+    if isinstance(node, Mapping):
+        changed = {
+            key: _replace(value, below, f"{pointer}/{pointers.escape(key)}", one)
+            for key, value in node.items()
+            if isinstance(key, str) and (below := tree.get(key, tree.get("*"))) is not None
+        }
+        return {**node, **changed} if changed else node
+    if isinstance(node, (list, tuple)) and "*" in tree:
+        return [_replace(value, tree["*"], f"{pointer}/{index}", one) for index, value in enumerate(node)]
+    return node

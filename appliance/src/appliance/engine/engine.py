@@ -1,0 +1,235 @@
+"""The engine: validate, compile, observe, plan, journal, apply, verify, record; and never half of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from appliance.config.capabilities import Capabilities
+from appliance.engine.backend import Backend
+from appliance.engine.committer import Committer, Compile
+from appliance.engine.jobs import Jobs, fingerprint
+from appliance.engine.keeper import Keeper
+from appliance.engine.live import StepHook
+from appliance.engine.records import (
+    CommitError,
+    CommitRequest,
+    CommitResult,
+    Failure,
+    Preview,
+    Revision,
+    timestamp,
+)
+from appliance.engine.transaction import Patience
+from appliance.engine.view import Seen
+from appliance.errors import CommitFailed, Conflict, MillraceError, NotFound, Problem, ValidationFailed
+
+log = logging.getLogger(__name__)
+
+
+class Engine:
+    """One router's document and its revisions. All methods are safe to call from any thread.
+
+    ``backends`` go from the outermost (the data plane) to the innermost. ``compile`` maps a valid document to
+    the desired state of each; it may look at the machine's NICs, and raise BackendUnavailable or
+    ValidationFailed.
+    ``step_hook`` is told of each applied step. ``clock`` gives Unix time.
+    """
+
+    def __init__(
+        self,
+        backends: Sequence[Backend],
+        compile: Compile,  # noqa: A002 - the stage's name
+        capabilities: Callable[[], Capabilities],
+        state_dir: Path,
+        *,
+        step_hook: StepHook | None = None,
+        clock: Callable[[], float] = time.time,
+        patience: Patience | None = None,
+        interval_s: float = 3.0,
+    ) -> None:
+        self._committer = Committer(
+            backends, compile, capabilities, state_dir, step_hook, clock, patience or Patience()
+        )
+        self._jobs = Jobs(state_dir)
+        self._keeper = Keeper(self._committer, self._jobs, interval_s)
+
+    def start(self) -> None:
+        """Recover from whatever happened, then keep the router at the last commit until ``close``."""
+        self._keeper.start()
+
+    def recover(self) -> None:
+        """The part of ``start`` that ends: see Keeper.recover."""
+        self._keeper.recover()
+
+    def tick(self) -> None:
+        """Look at the router now; see Keeper.tick."""
+        self._keeper.tick()
+
+    def close(self) -> None:
+        """Stop looking and let go of threads. The router is left as it is."""
+        self._keeper.stop()
+        self._committer.close()
+
+    # Reading: never waits for a writer.
+
+    @property
+    def revision(self) -> int:
+        """Number of the running revision; 0 before the first commit."""
+        return self._committer.running.revision
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of the data plane."""
+        return self._committer.capabilities()
+
+    @property
+    def seen(self) -> Seen:
+        """Drift and health at the last look."""
+        return self._committer.view.seen
+
+    def config(self) -> dict[str, Any]:
+        """``revision``, ``digest`` and ``document`` that run; secrets sealed."""
+        running = self._committer.running
+        return {
+            "revision": running.revision,
+            "digest": running.prepared.digest,
+            "document": running.prepared.sealed,
+        }
+
+    def pending_confirm(self) -> dict[str, Any] | None:
+        """``revision``, ``expires_at`` and ``seconds_left`` of what awaits confirmation, or None."""
+        pending = self._committer.confirmation.pending
+        if pending is None:
+            return None
+        return {
+            "revision": pending.revision,
+            "expires_at": timestamp(pending.expires_at_s),
+            "seconds_left": round(max(0.0, pending.expires_at_s - self._committer.clock()), 1),
+        }
+
+    def revisions(self, limit: int, before: int | None = None) -> list[Revision]:
+        """At most ``limit`` revisions older than ``before``, newest first."""
+        return self._committer.store.newest(limit, before)
+
+    def revision_details(self, number: int) -> dict[str, Any]:
+        """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
+        store = self._committer.store
+        return {
+            **store.get(number).to_json(),
+            "document": store.document(number),
+            **store.details(number),
+        }
+
+    def job(self, request_id: str) -> CommitResult:
+        """What became of a request. Raises NotFound."""
+        return self._jobs.get(request_id)
+
+    def seal(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """See Documents.seal; the base is the running document."""
+        return self._committer.documents.seal(document, self._committer.running.prepared.sealed)
+
+    def validate(self, document: Mapping[str, Any]) -> list[Problem]:
+        """Everything that would stop a commit of this document before the router is looked at."""
+        try:
+            self._committer.prepare(document)
+        except ValidationFailed as failed:
+            return list(failed.problems)
+        return []
+
+    def preview(self, document: Mapping[str, Any]) -> Preview:
+        """What a commit would do. Raises ValidationFailed or BackendUnavailable."""
+        return self._committer.preview(document)
+
+    # Writing: one at a time, each with a result that can be looked up.
+
+    def commit(self, request: CommitRequest) -> CommitResult:
+        """Make a document the running one. What the request can cause is in ``result.error``, not raised.
+
+        The same request again gives the result of the first time. Raises Conflict when its id was used for
+        another one, ValidationFailed when it is not an id.
+        """
+        return self._job(
+            request.request_id, _mark(request), lambda request_id: self._commit(request, request_id)
+        )
+
+    def rollback(
+        self,
+        revision: int,
+        author: str,
+        comment: str = "",
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+    ) -> CommitResult:
+        """Commit the document of an earlier revision; 0 is the empty one. Otherwise as ``commit``."""
+
+        def run(request_id: str) -> CommitResult:
+            with self._committer.writing():
+                text = comment or f"Roll back to revision {revision}"
+                document = self._committer.store.document(revision)
+                request = CommitRequest(document, author, text, confirm_s=confirm_s)
+                return self._committer.transact(request, request_id, supersede=True)
+
+        return self._job(request_id, fingerprint("rollback", revision, author, comment, confirm_s), run)
+
+    def confirm(self, author: str) -> int:
+        """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does."""
+        confirmation = self._committer.confirmation
+        with self._committer.writing():
+            pending = confirmation.pending
+            if pending is None:
+                raise Conflict("no revision awaits confirmation")
+            if confirmation.expired:
+                raise Conflict(f"revision {pending.revision} was not confirmed in time and is rolled back")
+            confirmation.clear()
+        log.info("revision %s confirmed by %s", pending.revision, author)
+        return pending.revision
+
+    def _commit(self, request: CommitRequest, request_id: str) -> CommitResult:
+        with self._committer.writing():
+            running = self._committer.running.revision
+            if request.base_revision not in (None, running):
+                raise Conflict(f"the change is based on revision {request.base_revision}, and {running} runs")
+            if (pending := self._committer.confirmation.pending) is not None:
+                message = f"revision {pending.revision} awaits confirmation: confirm it or roll it back first"
+                raise Conflict(message)
+            return self._committer.transact(request, request_id)
+
+    def _job(self, request_id: str | None, mark: str, run: Callable[[str], CommitResult]) -> CommitResult:
+        request_id = request_id or uuid.uuid4().hex
+        if (known := self._jobs.begin(request_id, mark)) is not None:
+            return known
+        try:
+            result = run(request_id)
+        except Exception as error:
+            if not isinstance(error, MillraceError):
+                log.exception("commit %s failed unexpectedly", request_id)
+            result = CommitResult(request_id, "failed", error=_error(error))
+            log.warning("commit %s failed: %s", request_id, result.error)
+        self._jobs.finish(result, mark)
+        return result
+
+
+def _mark(request: CommitRequest) -> str:
+    return fingerprint(
+        request.document, request.author, request.comment, request.base_revision, request.confirm_s
+    )
+
+
+def _error(error: Exception) -> CommitError:
+    """A failure as it is kept and shown."""
+    match error:
+        case CommitFailed():
+            return CommitError(error.step, error.cause, undone=error.undone)
+        case ValidationFailed():
+            return CommitError("validate", str(error), "validation", problems=error.problems)
+        case Conflict():
+            return CommitError("begin", str(error), "conflict")
+        case NotFound():
+            return CommitError("begin", str(error), "not_found")
+    kind: Failure = "unavailable" if isinstance(error, MillraceError) else "step"
+    return CommitError("observe the router", str(error) or type(error).__name__, kind)

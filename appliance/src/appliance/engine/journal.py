@@ -1,0 +1,43 @@
+"""The journal: says on disk that a transaction is open, so that a crash is noticed at the next start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from appliance.engine import durable
+from appliance.engine.records import PlannedStep, timestamp
+
+
+class Journal:
+    """At most one open transaction."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._path = state_dir / "journal.json"
+
+    def open(self, base_revision: int, request_id: str, author: str, steps: Sequence[PlannedStep]) -> None:
+        """Durable when it returns: from now on the router may differ from ``base_revision``."""
+        durable.write_json(
+            self._path,
+            {
+                "base_revision": base_revision,
+                "request_id": request_id,
+                "author": author,
+                "time": timestamp(),
+                "steps": [planned.to_json() for planned in steps],
+            },
+        )
+
+    def close(self) -> None:
+        """The router is at the last recorded revision."""
+        durable.remove(self._path)
+
+    def read(self) -> dict[str, Any] | None:
+        """The open transaction, or None."""
+        try:
+            data: dict[str, Any] = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return None
+        return data

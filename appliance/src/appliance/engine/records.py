@@ -1,0 +1,155 @@
+"""What the engine takes and gives: plain frozen values with a JSON form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from appliance.config.diff import Change
+from appliance.engine.backend import Backend, Step
+from appliance.errors import Problem
+
+State = Literal["done", "failed", "running"]
+Failure = Literal["validation", "conflict", "not_found", "unavailable", "step"]
+"""Kind of a failed commit; for all but ``step`` nothing was begun."""
+
+
+def timestamp(unix_s: float | None = None) -> str:
+    """Time as ISO 8601 text in UTC with milliseconds; now when none is given."""
+    moment = datetime.fromtimestamp(time.time() if unix_s is None else unix_s, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step and the backend that will make it."""
+
+    backend: Backend
+    step: Step
+
+    def to_json(self) -> dict[str, str]:
+        """As a preview, a revision and the journal show it."""
+        return {
+            "backend": self.backend.name,
+            "phase": self.step.phase,
+            "summary": self.step.summary,
+            "undo_summary": self.step.undo_summary,
+            "impact": self.step.impact,
+            "path": self.step.path,
+        }
+
+
+def impacts(steps: Sequence[PlannedStep]) -> list[str]:
+    """The distinct impacts of these steps, in their order, without ``none``."""
+    return list(dict.fromkeys(planned.step.impact for planned in steps if planned.step.impact != "none"))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a commit of a document would do now."""
+
+    base_revision: int
+    diff: tuple[Change, ...]
+    steps: tuple[PlannedStep, ...]
+    frr_diff: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer of ``POST /v1/plan``."""
+        return {
+            "base_revision": self.base_revision,
+            "diff": [asdict(change) for change in self.diff],
+            "steps": [planned.to_json() for planned in self.steps],
+            "frr_diff": list(self.frr_diff),
+            "impacts": impacts(self.steps),
+        }
+
+
+@dataclass(frozen=True)
+class CommitRequest:
+    """A document to be committed over ``base_revision``, or over whatever runs when that is None."""
+
+    document: Mapping[str, Any]
+    author: str
+    comment: str = ""
+    base_revision: int | None = None
+    confirm_s: float | None = None
+    """Roll back after this many seconds unless confirmed."""
+    request_id: str | None = None
+    """Makes the request idempotent and its result findable."""
+
+
+@dataclass(frozen=True)
+class CommitError:
+    """Why a commit failed. ``step`` is the summary of the step, or the stage when no step was begun."""
+
+    step: str
+    message: str
+    kind: Failure = "step"
+    undone: bool = True
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommitResult:
+    """What became of a commit."""
+
+    request_id: str
+    state: State
+    revision: int | None = None
+    """The revision it made; the running one when nothing had to be done."""
+    steps: tuple[dict[str, str], ...] = ()
+    error: CommitError | None = None
+    confirm_expires_at: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer of ``POST /v1/commit``, and the job's file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> CommitResult:
+        """The inverse of ``to_json``."""
+        error = data.get("error")
+        return cls(
+            request_id=data["request_id"],
+            state=data["state"],
+            revision=data.get("revision"),
+            steps=tuple(data.get("steps", ())),
+            error=None
+            if error is None
+            else CommitError(
+                step=error["step"],
+                message=error["message"],
+                kind=error.get("kind", "step"),
+                undone=error.get("undone", True),
+                problems=tuple(Problem(**problem) for problem in error.get("problems", ())),
+            ),
+            confirm_expires_at=data.get("confirm_expires_at"),
+        )
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One commit, without its document, plan and diff."""
+
+    revision: int
+    digest: str
+    """SHA-256 of the sealed canonical document; also its place in the store."""
+    author: str
+    comment: str
+    time: str
+    impact: str
+    """``none``, or the distinct impacts of its steps joined by ``; ``."""
+    steps_count: int
+    result: str
+    base_revision: int
+    request_id: str
+    confirm_s: float | None
+    details: str
+    """SHA-256 of its plan and diff, their place in the store."""
+
+    def to_json(self) -> dict[str, Any]:
+        """One line of ``GET /v1/revisions``."""
+        return asdict(self)

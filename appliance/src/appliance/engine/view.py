@@ -1,0 +1,97 @@
+"""The router as it was last seen, and the lock that keeps anybody from planning against it while it moves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from appliance.engine.live import Live, Observed
+
+_PATIENCE_S = 1.0
+"""How long a preview waits for a router in motion; then it takes what was seen last."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One look at the router. Replaced as a whole, so that readers never wait."""
+
+    drift: tuple[str, ...] = ()
+    """Summaries of the steps that lead back to the last commit, and what stands in their way."""
+    health: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Backend name to ``state`` (up, down, unknown) and ``detail``, a sentence."""
+
+
+class View:
+    """Looks at the live router."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self.moving = threading.Lock()
+        """Held by whoever changes or observes the router."""
+        self.seen = Seen(
+            health={backend.name: _entry("unknown", "not yet seen") for backend in live.backends}
+        )
+        self._last: Observed | None = None
+        self._generations = live.generations()
+        self._lost = {backend.name for backend in live.backends}
+
+    @contextmanager
+    def looking(self) -> Iterator[Callable[[], Observed]]:
+        """Begin to observe; the function gives the outcome, or raises BackendUnavailable.
+
+        While a commit takes its time the outcome is what was seen before it.
+        """
+        last = self._last
+        if not self.moving.acquire(timeout=_PATIENCE_S if last is not None else -1):
+            assert last is not None
+            yield lambda: last
+            return
+        try:
+            looking = self._live.look()
+            try:
+                yield looking.result
+            finally:
+                self.keep(looking.each())
+        finally:
+            self.moving.release()
+
+    def look(self) -> dict[str, Any]:
+        """State of each backend, or the Exception it raised instead. Call it with ``moving`` held."""
+        states = self._live.look().each()
+        self.keep(states)
+        return states
+
+    def keep(self, states: Mapping[str, Any]) -> None:
+        """Remember a complete observation."""
+        if not any(isinstance(state, Exception) for state in states.values()):
+            self._last = dict(states)
+
+    def returned(self, states: Mapping[str, Any]) -> set[str]:
+        """Backends that are there, and were down or restarted since they were last as they should be."""
+        down = {name for name, state in states.items() if isinstance(state, Exception)}
+        self._lost |= down
+        generations = self._live.generations()
+        restarted = {name for name in generations if generations[name] != self._generations[name]}
+        return (self._lost | restarted) - down
+
+    def as_it_should_be(self, states: Mapping[str, Any]) -> None:
+        """All backends that answered are as the running document says."""
+        self._lost = {name for name, state in states.items() if isinstance(state, Exception)}
+        self._generations = self._live.generations()
+
+    def publish(self, drift: tuple[str, ...], states: Mapping[str, Any]) -> None:
+        """Let readers see this look."""
+        self.seen = Seen(
+            drift,
+            {
+                name: _entry("down", str(state)) if isinstance(state, Exception) else _entry("up", "answers")
+                for name, state in states.items()
+            },
+        )
+
+
+def _entry(state: str, detail: str) -> dict[str, str]:
+    return {"state": state, "detail": detail}

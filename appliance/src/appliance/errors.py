@@ -1,0 +1,65 @@
+"""Errors that cross a boundary: from the agent to its callers, from validation to the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a document.
+
+    ``pointer`` is a JSON pointer (RFC 6901) into the document; ``message`` is a sentence for a network
+    engineer.
+    """
+
+    pointer: str
+    message: str
+
+
+class MillraceError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class ValidationFailed(MillraceError):
+    """The document is not valid; ``problems`` says where and why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(
+            "; ".join(f"{problem.pointer or '/'}: {problem.message}" for problem in problems[:5])
+        )
+
+
+class Conflict(MillraceError):
+    """The request was based on a revision that no longer runs, or another commit is under way."""
+
+
+class NotFound(MillraceError):
+    """The thing asked for does not exist."""
+
+
+class CommitFailed(MillraceError):
+    """A step failed and everything before it was undone; ``step`` is its summary, ``cause`` the reason.
+
+    ``undone`` is False when the router could not be put back at once; the agent keeps trying.
+    """
+
+    def __init__(self, step: str, cause: str, undone: bool = True) -> None:
+        self.step, self.cause, self.undone = step, cause, undone
+        super().__init__(
+            f"{step}: {cause}" + ("" if undone else " (and the undo is not complete: see drift)")
+        )
+
+
+class RouterUnavailable(MillraceError):
+    """A part of the router that is needed for this (VPP, FRR) does not answer. Nothing was changed."""
+
+
+class AgentUnavailable(MillraceError):
+    """The agent's socket does not answer."""
+
+
+class AgentRefused(MillraceError):
+    """The agent refused for a reason that is not the document's: who asked, or a fault of its own."""

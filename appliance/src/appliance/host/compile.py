@@ -1,0 +1,49 @@
+"""From the document's system part to the host's files. Pure.
+
+Every value comes from a closed alphabet without line breaks, so none can end the line it is written into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.system import System
+from appliance.host.state import (
+    BANNER,
+    CHRONY,
+    HOSTNAME,
+    HOSTS,
+    LOCALTIME,
+    MARK,
+    RESOLV_CONF,
+    TIMEZONE,
+    HostEntry,
+    HostState,
+)
+
+
+def compile_host(system: System) -> HostState:
+    """The files; one that is not asked for is absent."""
+    return HostState({entry.path: entry for entry in _entries(system)})
+
+
+def _entries(system: System) -> Iterator[HostEntry]:
+    names = [system.hostname]
+    if system.domain is not None:
+        names.insert(0, f"{system.hostname}.{system.domain}")
+    yield HostEntry(HOSTNAME, "file", f"{system.hostname}\n")
+    yield HostEntry(
+        HOSTS,
+        "file",
+        f"{MARK}127.0.0.1 localhost\n127.0.1.1 {' '.join(names)}\n::1 localhost ip6-localhost ip6-loopback\n",
+    )
+    yield HostEntry(TIMEZONE, "file", f"{system.timezone}\n")
+    yield HostEntry(LOCALTIME, "link", f"/usr/share/zoneinfo/{system.timezone}")
+    if system.dns_servers or system.domain is not None:
+        search = [f"search {system.domain}\n"] if system.domain is not None else []
+        servers = [f"nameserver {address}\n" for address in system.dns_servers]
+        yield HostEntry(RESOLV_CONF, "file", MARK + "".join(search + servers))
+    if system.banner:
+        yield HostEntry(BANNER, "file", f"{system.banner}\n")
+    if system.ntp_servers:
+        yield HostEntry(CHRONY, "file", "".join(f"server {server} iburst\n" for server in system.ntp_servers))

@@ -1,0 +1,161 @@
+"""FRRouting as a backend: what it is told, and what it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.errors import NotFound
+from appliance.routing.rows import PAGE, bgp_rows, ospf_state, rib_rows
+from frr_config import (
+    FakeFrr,
+    FrrClient,
+    FrrConfig,
+    FrrVersion,
+    Routing,
+    masked_diff,
+    plan,
+    render,
+)
+from frr_config import Step as FrrStep
+from frr_config.errors import FrrError, FrrUnavailable
+
+T = TypeVar("T")
+FAMILIES: tuple[Literal["ipv4", "ipv6"], ...] = ("ipv4", "ipv6")
+
+
+class FrrBackend:
+    """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing part.
+
+    ``client`` stands for FRR in tests.
+    """
+
+    name = "frr"
+
+    def __init__(
+        self, netns: str, vty_dir: Path, config_dir: Path, *, client: FrrClient | FakeFrr | None = None
+    ) -> None:
+        self._netns = netns
+        self._client = client or FrrClient(vty_dir, config_dir)
+        self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
+
+    def observe(self) -> FrrConfig:
+        """The running configuration of all daemons."""
+        return self._asking(self._client.observe)
+
+    def plan(self, desired: Routing, observed: FrrConfig) -> Sequence[Step]:
+        """Steps from observed to desired, in the language of the version that was observed. Pure."""
+        return plan(self._render(desired, observed.version), observed)
+
+    def diff(self, desired: Routing, observed: FrrConfig) -> list[str]:
+        """Unified diff of FRR's own configuration, secrets masked."""
+        return masked_diff(observed, self._render(desired, observed.version))
+
+    def apply(self, step: Step) -> None:
+        """Run the step's commands. Raises StepError or BackendUnavailable."""
+        with self._failing():
+            self._client.apply(_frr_step(step))
+
+    def undo(self, step: Step) -> None:
+        """Run the commands that put it back. Raises StepError or BackendUnavailable."""
+        with self._failing():
+            self._client.undo(_frr_step(step))
+
+    def committed(self, desired: Routing) -> None:
+        """Write the file FRR boots from without an agent."""
+        with self._failing():
+            self._client.write_startup(self._render(desired, self._client.version()))
+
+    # What can be looked at.
+
+    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterator[dict[str, Any]]:
+        """FRR's table: all of it; a prefix and longer ones; or for an address the route packets take."""
+        families: list[Literal["ipv4", "ipv6"]] = [known for known in FAMILIES if family in (None, known)]
+        longest = None
+        if prefix is not None:
+            families = ["ipv6" if ":" in prefix else "ipv4"]
+            if "/" not in prefix:
+                longest, prefix = str(ip_address(prefix)), None
+        for known in families:
+            offset, more = 0, True
+            while more:
+                page = self._asking(
+                    partial(self._client.rib, known, prefix, longest, offset=offset, limit=PAGE)
+                )
+                yield from rib_rows(page.items)
+                offset, more = offset + PAGE, page.more
+
+    def bgp_state(self) -> dict[str, Any]:
+        """Instance and neighbors."""
+        summary = self._asking(self._client.bgp_summary)
+        return bgp_rows(summary, self._asking(self._client.bgp_neighbors))
+
+    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+        """One neighbor, as FRR tells it. Raises NotFound."""
+        found = self._asking(lambda: self._client.bgp_neighbor(address))
+        detail = found.get(address, found)
+        if not detail or "bgpNoSuchNeighbor" in found or "bgpState" not in detail:
+            raise NotFound(f"there is no BGP neighbor {address}")
+        rows: dict[str, Any] = bgp_rows({}, {address: detail})["neighbors"][address]
+        return {**rows, "detail": detail}
+
+    def ospf_state(self) -> dict[str, Any]:
+        """Instance, interfaces and neighbors."""
+        return ospf_state(
+            self._asking(self._client.ospf_summary),
+            self._asking(self._client.ospf_interfaces),
+            self._asking(self._client.ospf_neighbors),
+        )
+
+    def health(self) -> dict[str, Any]:
+        """Up while every daemon runs; never raises."""
+        try:
+            daemons = self._client.health()
+        except FrrError as error:
+            return {"state": "down", "detail": str(error), "daemons": {}}
+        down = sorted(name for name, daemon in daemons.items() if not daemon.running)
+        detail = f"not running: {', '.join(down)}" if down else "all daemons run"
+        shown = {
+            name: {"running": daemon.running, "version": daemon.version, "uptime_s": daemon.uptime_s}
+            for name, daemon in daemons.items()
+        }
+        return {"state": "down" if down else "up", "detail": detail, "daemons": shown}
+
+    def close(self) -> None:
+        """Let go of the daemons' sockets."""
+        self._client.close()
+
+    # Inside.
+
+    def _render(self, desired: Routing, version: FrrVersion) -> FrrConfig:
+        """The same part of a document is asked for several times in one commit."""
+        kept = self._rendered
+        if kept is None or kept[0] is not desired or kept[1] != version:
+            kept = (desired, version, render(desired, version))
+            self._rendered = kept
+        return kept[2]
+
+    def _asking(self, question: Callable[[], T]) -> T:
+        try:
+            return question()
+        except FrrError as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except FrrUnavailable as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+        except FrrError as error:
+            raise StepError(str(error)) from error
+
+
+def _frr_step(step: Step) -> FrrStep:
+    assert isinstance(step, FrrStep)
+    return step

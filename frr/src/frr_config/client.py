@@ -1,0 +1,197 @@
+"""FRR as it runs: observe, apply, undo, and ask for state, over the daemons' vty sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from frr_config.config import FrrConfig, Line
+from frr_config.configuring import Configuring
+from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
+from frr_config.health import DaemonHealth, process_uptime_s
+from frr_config.ownership import owners, required_daemons
+from frr_config.parsing import merge, parse_lines
+from frr_config.startup import write_startup
+from frr_config.state import State
+from frr_config.step import Command, Step
+from frr_config.version import V8_4, FrrVersion
+from frr_config.vty import Vty
+
+_SHOW_CONFIGURATION = "show running-config"
+
+
+class Frr(Protocol):
+    """What an FRR, real or fake, does for its user."""
+
+    def version(self) -> FrrVersion:
+        """The release that runs."""
+
+    def observe(self) -> FrrConfig:
+        """The live configuration."""
+
+    def apply(self, step: Step) -> None:
+        """Carry out a step."""
+
+    def undo(self, step: Step) -> None:
+        """Take a step back."""
+
+    def write_startup(self, config: FrrConfig) -> None:
+        """Replace the file FRR boots with."""
+
+    def health(self) -> dict[str, DaemonHealth]:
+        """Every daemon that has to run."""
+
+    def close(self) -> None:
+        """Drop all connections."""
+
+
+class FrrClient(State):
+    """The daemons whose sockets are in ``vty_dir``, and the file they boot with in ``config_dir``.
+
+    Thread-safe: configuration and questions about state have a connection each to every daemon, so that a
+    long answer does not keep a commit waiting.
+    """
+
+    def __init__(self, vty_dir: Path | str, config_dir: Path | str, *, timeout_s: float = 30.0) -> None:
+        super().__init__(self)
+        self._vty_dir, self._config_dir = Path(vty_dir), Path(config_dir)
+        self._timeout_s = timeout_s
+        self._configuring, self._showing = threading.Lock(), threading.Lock()
+        self._config_vtys: dict[str, Vty] = {}
+        self._show_vtys: dict[str, Vty] = {}
+        self._version: tuple[int, FrrVersion] | None = None
+        self._parsed: dict[str, tuple[str, tuple[Line, ...]]] = {}
+
+    def close(self) -> None:
+        """Drop all connections; they are made again when needed."""
+        with self._configuring, self._showing:
+            for vty in (*self._config_vtys.values(), *self._show_vtys.values()):
+                vty.close()
+
+    def version(self) -> FrrVersion:
+        """The release that runs. Raises FrrUnavailable."""
+        with self._configuring:
+            return self._running_version()
+
+    def observe(self) -> FrrConfig:
+        """The live configuration, each line with the daemons that have it. Raises FrrUnavailable."""
+        with self._configuring:
+            version = self._running_version()
+            texts = self._ask_all(required_daemons(version), _SHOW_CONFIGURATION)
+            return merge(
+                {daemon: self._lines(daemon, text, version) for daemon, text in texts.items()}, version
+            )
+
+    def apply(self, step: Step) -> None:
+        """Carry out a step. On failure what was begun is put back.
+
+        Raises FrrCommandError naming daemon and line, FrrUnavailable.
+        """
+        with self._configuring:
+            try:
+                self._run(step.do, lenient=False)
+            except FrrError:
+                with contextlib.suppress(FrrError):
+                    self._run(step.undo, lenient=True, going_on=True)
+                raise
+
+    def undo(self, step: Step) -> None:
+        """Take a step back; taking back what is not there is no error.
+
+        Raises FrrCommandError, FrrUnavailable.
+        """
+        with self._configuring:
+            self._run(step.undo, lenient=True)
+
+    def write_startup(self, config: FrrConfig) -> None:
+        """Replace ``frr.conf``, so that FRR boots with this configuration. Raises OSError."""
+        write_startup(config, self._config_dir)
+
+    def health(self) -> dict[str, DaemonHealth]:
+        """Every daemon that has to run. Never raises for one that does not."""
+        with self._configuring:
+            with contextlib.suppress(FrrError):
+                self._running_version()
+            daemons = required_daemons(self._version[1] if self._version else V8_4)
+            return {daemon: self._health_of(daemon) for daemon in daemons}
+
+    def show(self, daemon: str, command: str) -> str:
+        """What an operational command prints, in words or JSON. Raises FrrUnavailable."""
+        with self._showing:
+            return self._show_vty(daemon).ask(command).output
+
+    def streamed(self, daemon: str, command: str) -> Iterator[str]:
+        """The same in pieces; the lock is held until the last is read or the iterator is closed."""
+        with self._showing:
+            vty = self._show_vty(daemon)
+            # A connection of its own run: a retry half-way would repeat pieces.
+            vty.close()
+            yield from vty.stream(command)
+
+    def _running_version(self) -> FrrVersion:
+        vty = self._vty("zebra")
+        if self._version is None or self._version[0] != vty.generation:
+            shown = vty.run("show version")
+            self._version = (vty.generation, FrrVersion.parse(shown))
+        return self._version[1]
+
+    def _ask_all(self, daemons: Iterable[str], command: str) -> dict[str, str]:
+        """The daemons work on their answers at the same time."""
+        vtys = [self._vty(daemon) for daemon in daemons]
+        answers: dict[str, str] = {}
+        try:
+            for vty in vtys:
+                vty.send(command)
+            for vty in vtys:
+                answers[vty.daemon] = vty.receive().output
+        except FrrUnavailable:
+            for vty in vtys:
+                vty.close()
+            # One of them was restarted; a fresh connection tells whether it is back.
+            return {vty.daemon: vty.run(command) for vty in vtys}
+        return answers
+
+    def _lines(self, daemon: str, text: str, version: FrrVersion) -> tuple[Line, ...]:
+        """Parsed once for as long as a daemon prints the same."""
+        known = self._parsed.get(daemon)
+        if known is None or known[0] != text:
+            lines = parse_lines(text)
+            kept = tuple(line for line in lines if _is_own(daemon, line, version))
+            known = self._parsed[daemon] = (text, kept)
+        return known[1]
+
+    def _run(self, commands: tuple[Command, ...], *, lenient: bool, going_on: bool = False) -> None:
+        with Configuring(self._vty) as configuring:
+            if not going_on:
+                configuring.run_all(commands, lenient=lenient)
+                return
+            for command in commands:
+                with contextlib.suppress(FrrCommandError):
+                    configuring.run_all([command], lenient=lenient)
+
+    def _health_of(self, daemon: str) -> DaemonHealth:
+        started = time.monotonic()
+        try:
+            shown = self._vty(daemon).run("show version")
+            running = FrrVersion.parse(shown)
+        except FrrError:
+            return DaemonHealth(running=False, version="", uptime_s=None, answer_s=None)
+        answer_s = time.monotonic() - started
+        uptime_s = process_uptime_s(self._vty_dir / f"{daemon}.pid")
+        return DaemonHealth(running=True, version=str(running), uptime_s=uptime_s, answer_s=answer_s)
+
+    def _vty(self, daemon: str) -> Vty:
+        return self._config_vtys.setdefault(daemon, Vty(self._vty_dir, daemon, self._timeout_s))
+
+    def _show_vty(self, daemon: str) -> Vty:
+        return self._show_vtys.setdefault(daemon, Vty(self._vty_dir, daemon, self._timeout_s))
+
+
+def _is_own(daemon: str, line: Line, version: FrrVersion) -> bool:
+    """False for the copy that a daemon of FRR 10 prints of what mgmtd gave it."""
+    known = owners(line.context, line.text, version)
+    return not known or daemon in known

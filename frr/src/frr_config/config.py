@@ -1,0 +1,148 @@
+"""A configuration of FRR as a typed tree: contexts with lines, and the daemons that have each line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from frr_config.errors import FrrConfigError
+from frr_config.layout import context_key, line_key
+from frr_config.masking import mask_line
+from frr_config.ownership import Context, Daemons, owners
+from frr_config.version import FrrVersion
+
+
+class Line(NamedTuple):
+    """One line of configuration, without indentation, in its context.
+
+    ``context`` names the lines it is below, outermost first: ``()`` at the top,
+    ``("router bgp 65000", "address-family ipv4 unicast")`` inside an address family.
+    """
+
+    context: Context
+    text: str
+
+
+@dataclass(frozen=True)
+class FrrConfig:
+    """Lines, and for each the daemons that have it.
+
+    Two configurations are equal when they have the same lines in the same daemons: the order in which
+    FRR prints them says nothing.
+    """
+
+    version: FrrVersion
+    holders: Mapping[Line, Daemons]
+
+    @classmethod
+    def empty(cls, version: FrrVersion) -> FrrConfig:
+        """Nothing configured."""
+        return cls(version, {})
+
+    @classmethod
+    def of(cls, lines: Iterable[Line], version: FrrVersion) -> FrrConfig:
+        """Lines that every daemon which should have them has."""
+        return cls(version, {line: owners(line.context, line.text, version) for line in lines})
+
+    def __hash__(self) -> int:
+        return hash((self.version, frozenset(self.holders.items())))
+
+    @property
+    def is_empty(self) -> bool:
+        """True where there is no line at all."""
+        return not self.holders
+
+    def text(self) -> str:
+        """The integrated configuration file, with secrets, in an order in which it can be loaded."""
+        return self._written(masked=False)
+
+    def masked_text(self) -> str:
+        """The configuration file for people: secrets are ``********``."""
+        return self._written(masked=True)
+
+    def lines(self) -> Iterator[Line]:
+        """All lines, in the order in which they are loaded."""
+        yield from self._ordered
+
+    def masked_lines(self) -> Iterator[Line]:
+        """All lines for people: secrets are ``********``."""
+        yield from (Line(line.context, mask_line(line.text)) for line in self._ordered)
+
+    @cached_property
+    def _ordered(self) -> tuple[Line, ...]:
+        return tuple(sorted(self.holders, key=lambda line: (context_key(line), line_key(line.text))))
+
+    def _written(self, *, masked: bool) -> str:
+        written = [
+            f"frr version {self.version}",
+            "frr defaults traditional",
+            "service integrated-vtysh-config",
+            "!",
+        ]
+        above: Context = ()
+        for line in self._ordered:
+            opened = (*line.context, line.text) if _opens(line) else line.context
+            written += _moved(above, opened)
+            if not _opens(line):
+                written.append(" " * len(line.context) + (mask_line(line.text) if masked else line.text))
+            above = opened
+        written += _left(above, 0)
+        return "\n".join([*written, "end", ""])
+
+    def to_json(self) -> dict[str, Any]:
+        """A form for the journal, with secrets; see ``from_json``."""
+        lines = [
+            [list(line.context), line.text, sorted(daemons)]
+            for line, daemons in sorted(self.holders.items(), key=lambda item: item[0])
+        ]
+        return {"version": str(self.version), "lines": lines}
+
+    @classmethod
+    def from_json(cls, data: Any) -> FrrConfig:
+        """The inverse of ``to_json``. Raises FrrConfigError."""
+        try:
+            holders = {
+                Line(tuple(map(str, context)), str(text)): frozenset(map(str, daemons))
+                for context, text, daemons in data["lines"]
+            }
+            return cls(FrrVersion.parse(data["version"]), holders)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FrrConfigError(f"not a stored FRR configuration: {error}") from None
+
+
+def masked_diff(before: FrrConfig, after: FrrConfig) -> list[str]:
+    """Unified diff for people, without file names. A changed secret shows as a changed masked line."""
+    if before == after:
+        return []
+    old, new = before.text().splitlines(), after.text().splitlines()
+    diff = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
+    return [line if line.startswith("@@") else line[:1] + mask_line(line[1:]) for line in diff]
+
+
+def _opens(line: Line) -> bool:
+    return not line.context and line.text.startswith(("router ", "route-map "))
+
+
+_EXITS = {"address-family": "exit-address-family"}
+
+
+def _moved(above: Context, below: Context) -> list[str]:
+    """The lines that lead from one context to another."""
+    shared = 0
+    while shared < min(len(above), len(below)) and above[shared] == below[shared]:
+        shared += 1
+    moved = _left(above, shared)
+    for depth in range(shared, len(below)):
+        moved.append(" " * depth + below[depth])
+    return moved
+
+
+def _left(above: Context, shared: int) -> list[str]:
+    left: list[str] = []
+    for depth in range(len(above) - 1, shared - 1, -1):
+        exit_line = _EXITS.get(above[depth].split()[0], "exit")
+        left += [" " * depth + exit_line] + (["!"] if depth == 0 else [])
+    return left

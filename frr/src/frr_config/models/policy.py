@@ -1,0 +1,275 @@
+"""Routing policy: prefix lists, AS path lists, community lists and route maps."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from frr_config.types import (
+    Address,
+    Asn,
+    Description,
+    InterfaceName,
+    Model,
+    Name,
+    PermitDeny,
+    Prefix,
+    Sequence,
+)
+
+Family = Literal["ipv4", "ipv6"]
+
+
+class PrefixListRule(Model):
+    """One line of a prefix list."""
+
+    action: PermitDeny = Field(title="Action")
+    """Whether a matching prefix passes."""
+    prefix: Prefix = Field(title="Prefix")
+    """The prefix compared with."""
+    ge: int | None = Field(default=None, ge=0, le=128, title="Minimum length")
+    """Also match longer prefixes, from this length."""
+    le: int | None = Field(default=None, ge=0, le=128, title="Maximum length")
+    """Also match longer prefixes, up to this length."""
+
+    @model_validator(mode="after")
+    def _lengths(self) -> Self:
+        network = ip_network(self.prefix)
+        low, top = network.prefixlen, network.max_prefixlen
+        if self.ge is not None and not low < self.ge <= top:
+            raise ValueError(f"ge must be longer than /{low} and at most {top}")
+        if self.le is not None and not low < self.le <= top:
+            raise ValueError(f"le must be longer than /{low} and at most {top}")
+        if self.ge is not None and self.le is not None and self.ge > self.le:
+            raise ValueError("ge must not be greater than le")
+        return self
+
+
+class PrefixList(Model):
+    """A named prefix list of one family; no rule matching means deny."""
+
+    family: Family = Field(default="ipv4", title="Family")
+    """The address family of every rule."""
+    description: Description = Field(default="", title="Description")
+    """Shown beside the list."""
+    rules: dict[Sequence, PrefixListRule] = Field(default_factory=dict, title="Rules", max_length=65535)
+    """Rules by sequence, looked at in ascending order."""
+
+    @model_validator(mode="after")
+    def _families(self) -> Self:
+        for sequence, rule in self.rules.items():
+            if (":" in rule.prefix) != (self.family == "ipv6"):
+                raise ValueError(f"rule {sequence}: {rule.prefix} is not an {self.family} prefix")
+        return self
+
+
+def _regex(value: str) -> str:
+    try:
+        re.compile(value.replace("_", "(?:[,{}() ]|^|$)"))
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return value
+
+
+AsPathRegex = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9_^$.*+?()\[\]|-]{1,120}$"),
+    AfterValidator(_regex),
+]
+"""A regular expression over an AS path, as routers know it; ``_`` is a boundary."""
+
+
+class AsPathRule(Model):
+    """One line of an AS path list."""
+
+    action: PermitDeny = Field(title="Action")
+    """Whether a matching path passes."""
+    regex: AsPathRegex = Field(title="Regular expression", examples=["^65001_", "_64512$"])
+    """Compared with the AS path."""
+
+
+class AsPathList(Model):
+    """A named AS path list."""
+
+    rules: dict[Sequence, AsPathRule] = Field(default_factory=dict, title="Rules")
+    """Rules by sequence."""
+
+
+def _community(value: str) -> str:
+    words = {"no-export", "no-advertise", "local-AS", "no-peer", "blackhole", "graceful-shutdown"}
+    if value in words:
+        return value
+    match = re.fullmatch(r"(\d{1,5}):(\d{1,5})", value)
+    if match is None or int(match[1]) > 65535 or int(match[2]) > 65535:
+        raise ValueError("is a community such as 65001:100 or a well-known name such as no-export (RFC 1997)")
+    if int(match[1]) == 0 and int(match[2]) == 0:
+        raise ValueError("0:0 is reserved (RFC 1997), and means every route to some routers")
+    return f"{int(match[1])}:{int(match[2])}"
+
+
+Community = Annotated[
+    str, AfterValidator(_community), Field(examples=["65001:100", "no-export"], max_length=20)
+]
+"""A standard community (RFC 1997)."""
+
+
+def _large_community(value: str) -> str:
+    match = re.fullmatch(r"(\d{1,10}):(\d{1,10}):(\d{1,10})", value)
+    if match is None or any(int(part) > 0xFFFFFFFF for part in match.groups()):
+        raise ValueError("is a large community such as 65001:1:2 (RFC 8092)")
+    return ":".join(str(int(part)) for part in match.groups())
+
+
+LargeCommunity = Annotated[
+    str, AfterValidator(_large_community), Field(examples=["65001:1:2"], max_length=32)
+]
+"""A large community (RFC 8092)."""
+
+
+class CommunityRule(Model):
+    """One line of a standard community list: all its communities have to be present."""
+
+    action: PermitDeny = Field(title="Action")
+    """Whether a matching route passes."""
+    communities: tuple[Community, ...] = Field(min_length=1, max_length=16, title="Communities")
+    """Communities that must all be present."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if len(set(self.communities)) != len(self.communities):
+            raise ValueError("communities names one twice")
+        return self
+
+
+class CommunityList(Model):
+    """A named standard community list."""
+
+    rules: dict[Sequence, CommunityRule] = Field(default_factory=dict, title="Rules")
+    """Rules by sequence."""
+
+
+class Match(Model):
+    """Conditions of a route map rule; all that are given have to hold."""
+
+    prefix_list: Name | None = Field(default=None, title="IPv4 prefix list")
+    """The prefix passes this IPv4 prefix list."""
+    ipv6_prefix_list: Name | None = Field(default=None, title="IPv6 prefix list")
+    """The prefix passes this IPv6 prefix list."""
+    as_path_list: Name | None = Field(default=None, title="AS path list")
+    """The AS path passes this list."""
+    community_list: Name | None = Field(default=None, title="Community list")
+    """The communities pass this list."""
+    interface: InterfaceName | None = Field(default=None, title="Interface")
+    """The route leaves through this interface."""
+    metric: int | None = Field(default=None, ge=1, le=4294967295, title="Metric")
+    """The metric (MED) equals this. FRR cannot match 0: release 8.4 takes the line and then aborts."""
+    tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
+    """The route tag equals this."""
+    source_protocol: Literal["bgp", "connected", "kernel", "ospf", "static"] | None = Field(
+        default=None, title="Source protocol"
+    )
+    """The route was learned from this protocol; for zebra's route maps."""
+
+
+class SetActions(Model):
+    """What a permitted route is changed to."""
+
+    local_preference: int | None = Field(default=None, ge=0, le=4294967295, title="Local preference")
+    """BGP LOCAL_PREF (RFC 4271)."""
+    metric: int | None = Field(default=None, ge=0, le=4294967295, title="Metric")
+    """MED, or the metric of the target protocol."""
+    metric_type: Literal["type-1", "type-2"] | None = Field(default=None, title="OSPF metric type")
+    """OSPF external metric type (RFC 2328)."""
+    weight: int | None = Field(default=None, ge=0, le=4294967295, title="Weight")
+    """Local weight; higher wins."""
+    origin: Literal["igp", "incomplete"] | None = Field(default=None, title="Origin")
+    """BGP ORIGIN."""
+    next_hop: Address | None = Field(default=None, title="IPv4 next hop")
+    """IPv4 next hop."""
+    ipv6_next_hop: Address | None = Field(default=None, title="IPv6 next hop")
+    """IPv6 global next hop."""
+    as_path_prepend: tuple[Asn, ...] = Field(default=(), max_length=10, title="Prepend AS path")
+    """AS numbers put in front of the path."""
+    communities: tuple[Community, ...] = Field(default=(), max_length=16, title="Communities")
+    """Communities the route gets."""
+    communities_additive: bool = Field(default=False, title="Keep existing communities")
+    """Add to the communities present instead of replacing them."""
+    large_communities: tuple[LargeCommunity, ...] = Field(
+        default=(), max_length=16, title="Large communities"
+    )
+    """Large communities the route gets, replacing those present."""
+    tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
+    """Route tag."""
+    source: Address | None = Field(default=None, title="Preferred source")
+    """Source address for packets of this host by this route; for zebra's route maps."""
+
+    @model_validator(mode="after")
+    def _families(self) -> Self:
+        if self.next_hop is not None and ":" in self.next_hop:
+            raise ValueError("next_hop is an IPv4 address; use ipv6_next_hop")
+        if self.ipv6_next_hop is not None and ":" not in self.ipv6_next_hop:
+            raise ValueError("ipv6_next_hop is an IPv6 address")
+        if self.communities_additive and not self.communities:
+            raise ValueError("communities_additive needs communities")
+        for name in ("communities", "large_communities"):
+            values = getattr(self, name)
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} names one twice")
+        return self
+
+
+class RouteMapRule(Model):
+    """One rule of a route map."""
+
+    action: PermitDeny = Field(title="Action")
+    """Whether a matching route passes."""
+    description: Description = Field(default="", title="Description")
+    """Shown beside the rule."""
+    match: Match = Field(default_factory=Match, title="Match")
+    """Conditions; none means every route."""
+    set: SetActions = Field(default_factory=SetActions, title="Set")
+    """Changes to a permitted route."""
+    call: Name | None = Field(default=None, title="Call")
+    """Another route map that must permit as well."""
+    on_match_next: bool = Field(default=False, title="Continue")
+    """After a match, go on with the next rule."""
+    on_match_goto: Sequence | None = Field(default=None, title="Continue at")
+    """After a match, go on with this rule, which comes later."""
+
+    @model_validator(mode="after")
+    def _one_continuation(self) -> Self:
+        if self.on_match_next and self.on_match_goto is not None:
+            raise ValueError("give on_match_next or on_match_goto, not both")
+        if self.action == "deny" and (self.on_match_next or self.on_match_goto is not None):
+            raise ValueError("a deny rule ends the route map: it cannot continue at another rule")
+        return self
+
+
+class RouteMap(Model):
+    """A named route map; no rule matching means deny."""
+
+    rules: dict[Sequence, RouteMapRule] = Field(default_factory=dict, title="Rules")
+    """Rules by sequence."""
+
+    @model_validator(mode="after")
+    def _forward_only(self) -> Self:
+        for sequence, rule in self.rules.items():
+            if rule.on_match_goto is not None and rule.on_match_goto <= sequence:
+                raise ValueError(f"rule {sequence}: on_match_goto must name a later rule")
+        return self
+
+
+class Policy(Model):
+    """Everything that BGP, OSPF and redistribution filter and change routes with."""
+
+    prefix_lists: dict[Name, PrefixList] = Field(default_factory=dict, title="Prefix lists")
+    """Prefix lists by name."""
+    as_path_lists: dict[Name, AsPathList] = Field(default_factory=dict, title="AS path lists")
+    """AS path lists by name."""
+    community_lists: dict[Name, CommunityList] = Field(default_factory=dict, title="Community lists")
+    """Standard community lists by name."""
+    route_maps: dict[Name, RouteMap] = Field(default_factory=dict, title="Route maps")
+    """Route maps by name."""

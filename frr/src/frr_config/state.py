@@ -1,0 +1,168 @@
+"""Live state as JSON, as the daemons show it. Every string in it is untrusted: peers choose some of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from ipaddress import ip_address, ip_network
+from typing import Any, Literal, Protocol
+
+from frr_config.json_stream import members
+from frr_config.page import Page, page_of
+
+Family = Literal["ipv4", "ipv6"]
+Direction = Literal["received", "advertised"]
+_ROUTE_MEMBERS = ("routes", "advertisedRoutes", "receivedRoutes")
+PROTOCOLS = ("kernel", "connected", "static", "bgp", "ospf", "local")
+
+
+class Asking(Protocol):
+    """Where operational commands are run."""
+
+    def show(self, daemon: str, command: str) -> str:
+        """What a daemon prints."""
+
+    def streamed(self, daemon: str, command: str) -> Iterator[str]:
+        """What a daemon prints, in pieces."""
+
+
+class State:
+    """Questions to the daemons. Raises FrrUnavailable; ValueError for a bad argument."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def bgp_summary(self) -> dict[str, Any]:
+        """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
+        return self._json("bgpd", "show bgp summary json")
+
+    def bgp_neighbors(self) -> dict[str, Any]:
+        """Every neighbor by address."""
+        return _dicts_only(self._json("bgpd", "show bgp neighbors json"))
+
+    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+        """One neighbor; empty where there is none with this address."""
+        canonical = str(ip_address(address))
+        shown = self._json("bgpd", f"show bgp neighbors {canonical} json")
+        return _dicts_only(shown).get(canonical, {})
+
+    def bgp_routes(
+        self,
+        family: Family = "ipv4",
+        neighbor: str | None = None,
+        direction: Direction | None = None,
+        prefix: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> Page:
+        """Routes of BGP's table, ``{"prefix": ..., "paths": [...]}``; with ``neighbor``, those of or to it.
+
+        ``received`` needs ``soft_reconfiguration_inbound``; ``prefix`` keeps it and longer ones, and cannot
+        be combined with ``neighbor``.
+        """
+        _check_family(family)
+        words = f"show bgp {family} unicast"
+        if neighbor is not None:
+            if prefix is not None:
+                raise ValueError("give neighbor or prefix, not both")
+            what = "routes" if direction is None else f"{_check_direction(direction)}-routes"
+            words += f" neighbors {ip_address(neighbor)} {what}"
+        elif direction is not None:
+            raise ValueError("direction needs neighbor")
+        elif prefix is not None:
+            words += f" {_prefix(prefix, family)} longer-prefixes"
+        return self._routes("bgpd", f"{words} json", _ROUTE_MEMBERS, offset, limit)
+
+    def ospf_summary(self) -> dict[str, Any]:
+        """The instance and its areas. Empty without OSPF."""
+        return self._json("ospfd", "show ip ospf json")
+
+    def ospf_neighbors(self) -> dict[str, Any]:
+        """``neighbors``: by router id, a list."""
+        return self._json("ospfd", "show ip ospf neighbor detail json")
+
+    def ospf_interfaces(self) -> dict[str, Any]:
+        """``interfaces``: by name."""
+        return self._json("ospfd", "show ip ospf interface json")
+
+    def ospf_database(self) -> dict[str, Any]:
+        """Link state database, one line for each LSA."""
+        return self._json("ospfd", "show ip ospf database json")
+
+    def rib(
+        self,
+        family: Family = "ipv4",
+        prefix: str | None = None,
+        longest: str | None = None,
+        protocol: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> Page:
+        """Routes of zebra's table, ``{"prefix": ..., "routes": [...]}``.
+
+        ``prefix`` keeps it and longer ones, ``longest`` is an address whose one best route is wanted,
+        ``protocol`` one of ``PROTOCOLS``.
+        """
+        _check_family(family)
+        words = f"show {'ip' if family == 'ipv4' else 'ipv6'} route"
+        if longest is not None:
+            if prefix is not None or protocol is not None:
+                raise ValueError("longest cannot be combined with prefix or protocol")
+            words += f" {_address(longest, family)}"
+        if prefix is not None:
+            words += f" {_prefix(prefix, family)} longer-prefixes"
+        if protocol is not None:
+            if protocol not in PROTOCOLS:
+                raise ValueError(f"protocol is one of {', '.join(PROTOCOLS)}")
+            words += f" {protocol}"
+        return self._routes("zebra", f"{words} json", (), offset, limit)
+
+    def rib_summary(self, family: Family = "ipv4") -> dict[str, Any]:
+        """Numbers of routes by protocol."""
+        _check_family(family)
+        return self._json("zebra", f"show {'ip' if family == 'ipv4' else 'ipv6'} route summary json")
+
+    def _json(self, daemon: str, command: str) -> dict[str, Any]:
+        try:
+            shown = json.loads(self._asking.show(daemon, command))
+        except json.JSONDecodeError:
+            return {}  # FRR answers in words, or not at all, when a protocol does not run
+        return shown if isinstance(shown, dict) else {}
+
+    def _routes(self, daemon: str, command: str, inside: Collection[str], offset: int, limit: int) -> Page:
+        name = "paths" if inside else "routes"
+        found = (
+            {"prefix": prefix, name: value if isinstance(value, list) else [value]}
+            for prefix, value in members(self._asking.streamed(daemon, command), inside)
+            if "/" in prefix and value
+        )
+        return page_of(found, offset, limit)
+
+
+def _dicts_only(shown: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: value for name, value in shown.items() if isinstance(value, dict)}
+
+
+def _check_family(family: str) -> None:
+    if family not in ("ipv4", "ipv6"):
+        raise ValueError("family is ipv4 or ipv6")
+
+
+def _check_direction(direction: str) -> str:
+    if direction not in ("received", "advertised"):
+        raise ValueError("direction is received or advertised")
+    return direction
+
+
+def _prefix(text: str, family: Family) -> str:
+    network = ip_network(text, strict=False)
+    if network.version != (4 if family == "ipv4" else 6):
+        raise ValueError(f"{network} is not an {family} prefix")
+    return str(network)
+
+
+def _address(text: str, family: Family) -> str:
+    address = ip_address(text)
+    if address.version != (4 if family == "ipv4" else 6):
+        raise ValueError(f"{address} is not an {family} address")
+    return str(address)

@@ -1,0 +1,170 @@
+"""Field types shared by the routing models and the router document.
+
+Every type is narrow enough that a bad value cannot be written, and every text type has a closed
+alphabet: a value can never end the line or the word it is rendered into.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    SecretStr,
+    SerializationInfo,
+    StringConstraints,
+    ValidationInfo,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+MASK = "********"
+"""What a secret looks like wherever it is not revealed on purpose."""
+
+
+class Model(BaseModel):
+    """Base of every part of the document: frozen, and unknown keys are errors."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        ser_json_bytes="utf8",
+        protected_namespaces=(),
+        hide_input_in_errors=True,  # it may be a secret
+    )
+
+
+class _SecretSchema:
+    """Shows a secret as a write-only string in JSON Schema."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"type": "string", "format": "password", "writeOnly": True, "maxLength": 512}
+
+
+def _unseal(value: Any, info: ValidationInfo) -> Any:
+    unseal: Callable[[str], str] | None = (info.context or {}).get("unseal")
+    if unseal is not None and isinstance(value, str):
+        return unseal(value)
+    return value
+
+
+_SECRET_TEXT = re.compile(r"[\x21-\x7e]+")
+_SEALED_TEXT = re.compile(r"\$sealed\$[A-Za-z0-9_=-]+")
+
+
+def _check_secret(value: SecretStr) -> SecretStr:
+    text = value.get_secret_value()
+    if text.startswith("$sealed$"):
+        if not _SEALED_TEXT.fullmatch(text):
+            raise ValueError("is not a sealed secret")
+        return value
+    if not _SECRET_TEXT.fullmatch(text):
+        raise ValueError("must be printable ASCII characters without spaces")
+    if len(text) > 80:
+        raise ValueError("must be at most 80 characters")
+    return value
+
+
+def _dump_secret(value: SecretStr, info: SerializationInfo) -> str:
+    context = info.context or {}
+    secrets = context.get("secrets") if isinstance(context, dict) else None
+    if secrets == "reveal":
+        return value.get_secret_value()
+    if callable(secrets):
+        return str(secrets(value.get_secret_value()))
+    return MASK
+
+
+Secret = Annotated[
+    SecretStr,
+    BeforeValidator(_unseal),
+    AfterValidator(_check_secret),
+    PlainSerializer(_dump_secret, return_type=str),
+    _SecretSchema,
+]
+"""A password or key. Dumps as ``********`` unless the serialisation context says
+``{"secrets": "reveal"}`` or gives a function from plain to stored text; with a validation context
+``{"unseal": fn}`` stored text is opened while reading."""
+
+
+def _parse_asn(value: Any) -> Any:
+    """Accept asdot (RFC 5396), ``1.10``, besides the plain decimal form."""
+    if isinstance(value, str) and (match := re.fullmatch(r"(\d{1,5})\.(\d{1,5})", value)):
+        high, low = int(match[1]), int(match[2])
+        if high > 0xFFFF or low > 0xFFFF:
+            raise ValueError("each half of a dotted AS number is at most 65535")
+        return high * 65536 + low
+    return value
+
+
+Asn = Annotated[int, BeforeValidator(_parse_asn), Field(ge=1, le=4294967295, examples=[65001])]
+"""Autonomous system number, 1 to 4294967295 (RFC 6793); plain or dotted (RFC 5396)."""
+
+IpAddress = IPv4Address | IPv6Address
+IpNetwork = IPv4Network | IPv6Network
+
+InterfaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,14}$")]
+"""Name of an interface: at most 15 characters, Linux's own limit (IFNAMSIZ)."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+"""Name of a policy object, a peer group or an access list."""
+
+Description = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$", strip_whitespace=True)
+]
+"""Free text of one line, from a closed alphabet, at most 80 characters."""
+
+Sequence = Annotated[int, Field(ge=1, le=65535)]
+"""Order of a rule in its list; lower is looked at first."""
+
+PermitDeny = Literal["permit", "deny"]
+
+
+@lru_cache(maxsize=65536)  # a document is read again at each edit, and its texts are the same
+def _canonical_prefix(value: str) -> str:
+    from ipaddress import ip_network
+
+    try:
+        network = ip_network(value, strict=True)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not an IP prefix: {error}") from None
+    return str(network)
+
+
+Prefix = Annotated[
+    str,
+    AfterValidator(_canonical_prefix),
+    Field(examples=["198.51.100.0/24", "2001:db8::/32"], max_length=49),
+]
+"""An IPv4 or IPv6 prefix without host bits, in canonical text (RFC 5952)."""
+
+
+@lru_cache(maxsize=65536)  # a document is read again at each edit, and its texts are the same
+def _canonical_address(value: str) -> str:
+    try:
+        address = ip_address(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is not an IP address") from None
+    if isinstance(address, IPv6Address) and address.scope_id:
+        raise ValueError("an address with a zone (%) cannot be used here")
+    return str(address)
+
+
+Address = Annotated[
+    str, AfterValidator(_canonical_address), Field(examples=["192.0.2.1", "2001:db8::1"], max_length=45)
+]
+"""An IPv4 or IPv6 address in canonical text (RFC 5952)."""

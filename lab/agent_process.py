@@ -1,0 +1,48 @@
+"""The agent of the lab's router: its settings, its process, and the first commit."""
+
+import json
+import sys
+from typing import Any
+
+from lab import frr_daemons
+from lab.layout import REPOSITORY, Layout
+from lab.namespaces import Dataplane, Namespaces
+from lab.supervision import Program
+
+_PRIORITY = 50
+
+
+def write_settings(
+    layout: Layout, names: Namespaces, dataplane: Dataplane, allowed_uids: tuple[int, ...]
+) -> None:
+    """Write the agent's settings file."""
+    settings: dict[str, Any] = {
+        "socket": str(layout.agent_socket),
+        "state_dir": str(layout.agent_state),
+        "dataplane": dataplane,
+        "netns": names.router,
+        "nic_netns": names.nic,
+        "frr_vty_dir": str(frr_daemons.vty_dir(names.router)),
+        "frr_config_dir": str(frr_daemons.config_dir(names.router)),
+        "host_root": str(layout.host_root),
+        "allowed_uids": sorted(set(allowed_uids)),
+        "service_manager": {"type": "supervisor", "socket": str(layout.supervisor_socket)},
+    }
+    if dataplane == "vpp":
+        settings |= {
+            "vpp_api_socket": str(layout.vpp("api.sock")),
+            "vpp_stats_socket": str(layout.vpp("stats.sock")),
+            "vpp_startup_conf": str(layout.vpp("startup.conf")),
+        }
+    layout.agent_config.write_text(json.dumps(settings, indent=1) + "\n")
+
+
+def program(layout: Layout) -> Program:
+    """The agent."""
+    return Program(
+        "agent",
+        [sys.executable, "-m", "appliance.agent", "--config", str(layout.agent_config)],
+        priority=_PRIORITY,
+        directory=REPOSITORY,
+        stop_s=20,
+    )

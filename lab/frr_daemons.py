@@ -1,0 +1,105 @@
+"""FRR's daemons in the router's namespace: directories, command lines, what they show.
+
+They start with an empty configuration: all of it comes from the agent. The path space (`-N`) keeps them apart
+from FRR of the machine itself and from other labs.
+"""
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lab.command import run
+from lab.errors import MissingProgram
+from lab.namespaces import Dataplane
+
+LIBEXEC = Path("/usr/lib/frr")
+_RUN_DIR = Path("/var/run/frr")
+_CONFIG_DIR = Path("/etc/frr")
+_LIB_DIR = Path("/var/lib/frr")
+_SCRATCH_DIR = Path("/var/tmp/frr")
+_USER, _GROUP, _VTY_GROUP = "frr", "frr", "frrvty"
+
+# zebra first: the others look for it. mgmtd came with FRR 9 and staticd of 10 needs it.
+_DAEMONS = ("mgmtd", "zebra", "staticd", "bgpd", "ospfd")
+_NETLINK_BUFFER_BYTES = 134_217_728
+_KEEP_ROUTES_S = 60
+
+
+def vty_dir(path_space: str) -> Path:
+    """Where the daemons' vty sockets are."""
+    return _RUN_DIR / path_space
+
+
+def config_dir(path_space: str) -> Path:
+    """Where vtysh looks for its configuration."""
+    return _CONFIG_DIR / path_space
+
+
+def daemons() -> tuple[str, ...]:
+    """The daemons this machine's FRR has, in starting order. Raises MissingProgram where there is no FRR."""
+    if not (LIBEXEC / "zebra").exists():
+        raise MissingProgram("FRRouting is not installed (Debian package frr)")
+    return tuple(name for name in _DAEMONS if (LIBEXEC / name).exists())
+
+
+def argv(daemon: str, path_space: str, dataplane: Dataplane) -> list[str]:
+    """The command that runs one daemon in the foreground; it becomes user frr by itself."""
+    command = [str(LIBEXEC / daemon), "-N", path_space, "--log", "stdout", "--log-level", "informational"]
+    command += ["-A", "127.0.0.1", "-P", "0"]  # no vty on TCP
+    if daemon == "zebra":
+        # Routes left by a zebra that died stay until the new one knows which are still wanted.
+        command += ["-K", str(_KEEP_ROUTES_S)]
+        if dataplane == "vpp":
+            command += ["-s", str(_NETLINK_BUFFER_BYTES)]
+    return command
+
+
+def directories(path_space: str) -> tuple[Path, ...]:
+    """The directories that belong to this path space alone."""
+    parents = (_RUN_DIR, _CONFIG_DIR, *((_LIB_DIR,) if _LIB_DIR.is_dir() else ()))
+    return tuple(parent / path_space for parent in parents)
+
+
+def stray_files() -> tuple[Path, ...]:
+    """Files a daemon writes outside its path space (ospfd 8.4 does), as far as nobody wrote them before."""
+    return tuple(path for path in (_RUN_DIR / "ospfd-gr.json",) if not path.exists())
+
+
+def missing_parents() -> tuple[Path, ...]:
+    """FRR's own directories that are not there yet (its run directory, where systemd did not start it)."""
+    return tuple(path for path in (_RUN_DIR, _SCRATCH_DIR) if not path.is_dir())
+
+
+def scratch(started: Iterable[tuple[str, int]]) -> tuple[Path, ...]:
+    """What daemons that did not end by themselves have left, of these (name, process id)."""
+    return tuple(_SCRATCH_DIR / f"{name}.{pid}" for name, pid in started if name in _DAEMONS)
+
+
+def make_directories(path_space: str) -> None:
+    """Make the path space's directories, owned as FRR wants them."""
+    if not _RUN_DIR.is_dir():
+        _RUN_DIR.mkdir(mode=0o755)
+        shutil.chown(_RUN_DIR, _USER, _GROUP)
+    for path in directories(path_space):
+        path.mkdir(mode=0o775, exist_ok=True)
+        shutil.chown(path, _USER, _GROUP)
+    settings = config_dir(path_space) / "vtysh.conf"
+    if not settings.exists():
+        settings.write_text("service integrated-vtysh-config\n")
+        shutil.chown(settings, _USER, _VTY_GROUP)
+        settings.chmod(0o640)
+
+
+def vtysh(path_space: str, *commands: str) -> str:
+    """Run commands in vtysh and return what they print."""
+    words = [word for command in commands for word in ("-c", command)]
+    return run(["vtysh", "-N", path_space, *words])
+
+
+def show(path_space: str, command: str) -> dict[str, Any]:
+    """The JSON that `command` (without the word json) shows; empty where FRR shows nothing."""
+    text = vtysh(path_space, f"{command} json").strip()
+    shown = json.loads(text) if text else {}
+    return shown if isinstance(shown, dict) else {}

@@ -1,0 +1,105 @@
+"""Where a lab keeps its files, and who may read them."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths below one lab's directory."""
+
+    directory: Path
+
+    @property
+    def env_file(self) -> Path:
+        """KEY=value lines: how to reach the lab."""
+        return self.directory / "env"
+
+    @property
+    def lock_file(self) -> Path:
+        """Held while `up` or `down` works."""
+        return self.directory / "lock"
+
+    @property
+    def run(self) -> Path:
+        """Sockets and pid files."""
+        return self.directory / "run"
+
+    @property
+    def log(self) -> Path:
+        """One log for each process."""
+        return self.directory / "log"
+
+    @property
+    def bin(self) -> Path:
+        """Compiled tools."""
+        return self.directory / "bin"
+
+    @property
+    def agent_config(self) -> Path:
+        """The agent's settings."""
+        return self.directory / "agent.json"
+
+    @property
+    def agent_socket(self) -> Path:
+        """Where the agent answers."""
+        return self.run / "agent.sock"
+
+    @property
+    def supervisor_socket(self) -> Path:
+        """Where supervisord answers."""
+        return self.run / "supervisor.sock"
+
+    @property
+    def agent_state(self) -> Path:
+        """The agent's revisions and journal."""
+        return self.directory / "agent"
+
+    @property
+    def host_root(self) -> Path:
+        """Stands in for `/` where the agent writes host settings: the machine's own stay as they are."""
+        return self.directory / "host-root"
+
+    @property
+    def web(self) -> Path:
+        """Files of the web half; its user owns them."""
+        return self.directory / "web"
+
+    @property
+    def ca_file(self) -> Path:
+        """The certificate of the lab's own authority."""
+        return self.directory / "ca.pem"
+
+    def vpp(self, name: str) -> Path:
+        """A socket or file of VPP: `api.sock`, `stats.sock`, `cli.sock`, `startup.conf`."""
+        return (self.directory if name.endswith(".conf") else self.run) / f"vpp-{name}"
+
+    def files(self) -> tuple[Path, ...]:
+        """Everything a lab puts into its directory, and so everything `down` takes out of it."""
+        directories = ("run", "log", "bin", "agent", "host-root", "web", "databases")
+        settings = (
+            "agent.json",
+            "supervisord.conf",
+            "wan-peer.conf",
+            "core-neighbour.conf",
+            "vpp-startup.conf",
+        )
+        rest = ("env", "ca.pem", "lock", "state.new", "state.json")
+        return tuple(self.directory / name for name in (*directories, *settings, *rest))
+
+    def make(self, owner_uid: int) -> None:
+        """Make the directories. Others may pass through to what is theirs, `owner_uid` may read the logs."""
+        for path, mode in (
+            (self.directory, 0o711),
+            (self.run, 0o711),
+            (self.log, 0o700),
+            (self.bin, 0o711),
+            (self.agent_state, 0o700),
+            (self.host_root / "etc", 0o755),
+        ):
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(mode)
+        os.chown(self.log, owner_uid, -1)

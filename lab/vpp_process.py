@@ -1,0 +1,66 @@
+"""VPP in the lab: its startup configuration and its process, with the stand-in for vhost-net where needed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from appliance.config.system import Dataplane as DataplaneSettings
+from lab.dataplane_choice import VPP_BINARY
+from lab.layout import Layout
+from lab.namespaces import Namespaces, enter
+from lab.supervision import Program
+from tests.lab_support import vhost_net_stand_in
+
+_PRIORITY = 10
+_RULE = "*" * 100
+_SHARED_MEMORY = Path("/dev/shm")
+# linux-cp's mirrors poll: without a pause VPP takes a whole core of a machine that also runs everything else.
+_POLL_SLEEP_US = 100
+
+
+@dataclass(frozen=True)
+class Vpp:
+    """VPP of one lab, in the NICs' namespace."""
+
+    layout: Layout
+    names: Namespaces
+
+    def programs(self, say: Callable[[str], None]) -> list[Program]:
+        """VPP as a supervised program; writes its startup configuration unless there is one.
+
+        What is there may hold what the router's document says of it: the agent writes that.
+        """
+        startup = self.layout.vpp("startup.conf")
+        if not startup.exists():
+            startup.write_text(self._startup_text())
+        environment = {}
+        if vhost_net_stand_in.needed():
+            say(f"{_RULE}\n{vhost_net_stand_in.NOTICE}\n{_RULE}")
+            environment["LD_PRELOAD"] = str(vhost_net_stand_in.build(self.layout.bin))
+        argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
+        return [Program("vpp", argv, environment=environment, priority=_PRIORITY)]
+
+    def _startup_text(self) -> str:
+        """VPP as the document's defaults want it, with all it listens on inside the lab's directory."""
+        # A lab whose data plane is the kernel's needs nothing of VPP, not even its Python.
+        from vpp_config.startup_conf import MIB, StartupConf
+
+        wanted = DataplaneSettings()
+        return StartupConf(
+            runtime_directory=str(self.layout.run / "vpp"),
+            cli_socket=str(self.layout.vpp("cli.sock")),
+            api_socket=str(self.layout.vpp("api.sock")),
+            stats_socket=str(self.layout.vpp("stats.sock")),
+            log_file=None,
+            api_segment_prefix=self.names.nic,
+            group=None,
+            poll_sleep_us=_POLL_SLEEP_US,
+            main_heap_bytes=wanted.main_heap_mb * MIB,
+            statseg_bytes=wanted.stats_segment_mb * MIB,
+            buffers_per_numa=wanted.buffers_per_numa,
+            lcp_default_netns=self.names.router,
+        ).render()
+
+    def shared_memory(self) -> tuple[Path, ...]:
+        """What a VPP that was killed leaves in shared memory."""
+        return tuple(_SHARED_MEMORY / f"{self.names.nic}-{name}" for name in ("global_vm", "vpe-api"))

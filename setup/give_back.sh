@@ -1,0 +1,9 @@
+#!/bin/sh
+# After a run through sudo: the tools' caches stay the user's, who runs the linters without sudo.
+set -eu
+cd "$(dirname "$0")/.."
+. setup/stamp.sh
+
+for cache in .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis; do
+    [ ! -e "$cache" ] || give_back "$cache"
+done

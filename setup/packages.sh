@@ -1,0 +1,68 @@
+#!/bin/sh
+# Usage: setup/packages.sh GROUP...   (groups: python, node, lab, database, test)
+# Installs the Debian packages of these groups that are missing.
+set -eu
+cd "$(dirname "$0")/.."
+. setup/stamp.sh
+. setup/quiet_install.sh
+
+installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+wanted() {
+    for group in "$@"; do
+        case $group in
+        python) echo ca-certificates python3 python3-venv ;;
+        node)
+            # A newer node, from wherever, is as good; its package may conflict with Debian's npm.
+            have node || echo nodejs
+            have npm || echo npm
+            ;;
+        lab)
+            echo bird2 curl ethtool frr gcc iproute2 iputils-ping libc6-dev nftables openssl procps tcpdump \
+                traceroute
+            ;;
+        database)
+            echo postgresql
+            if ! have redis-server && ! have valkey-server; then
+                if apt-cache show redis-server >/dev/null 2>&1; then echo redis-server; else echo valkey-server; fi
+            fi
+            ;;
+        test) echo chromium chromium-driver frr-pythontools ;;
+        *)
+            say "no such group of packages: $group"
+            exit 2
+            ;;
+        esac
+    done
+}
+
+missing() {
+    for package in $(wanted "$@"); do
+        installed "$package" || echo "$package"
+    done
+}
+
+if ! have apt-get; then
+    say "this is no Debian: Debian 12 or 13 is needed"
+    exit 1
+fi
+
+[ -n "$(missing "$@")" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
+    say "these Debian packages are missing, and installing them needs root: $(missing "$@" | tr '\n' ' ')"
+    exit 1
+fi
+
+# A list that cannot be fetched is not yet a failure: what is needed may be in the others.
+apt_get update || say "apt-get update failed; going on with the package lists at hand"
+packages=$(missing "$@") # again: whether there is a redis-server shows only now
+say "installing: $(echo "$packages" | tr '\n' ' ')"
+# shellcheck disable=SC2086
+quiet_install $packages

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs the pinned release of VPP from FD.io's package repository, where no VPP is installed.
+set -eu
+cd "$(dirname "$0")/.."
+. setup/stamp.sh
+. setup/quiet_install.sh
+
+release=26.06-release
+repository=https://packagecloud.io/fdio/release
+# The packages for Debian 12 run on Debian 13 as well.
+suite=bookworm
+key=/etc/apt/keyrings/millrace-fdio.asc
+sources=/etc/apt/sources.list.d/millrace-fdio.sources
+
+[ ! -x /usr/bin/vpp ] || exit 0
+
+give_up() {
+    rm -f "$key" "$sources"
+    say "$1"
+    say "VPP $release was not installed. Install its packages vpp and vpp-plugin-core by hand, or use DATAPLANE=linux."
+    exit 1
+}
+
+say "VPP is not installed; taking $release from $repository"
+mkdir -p "$(dirname "$key")"
+curl -fsSL --proto =https --retry 2 --connect-timeout 15 --max-time 60 -o "$key" "$repository/gpgkey" ||
+    give_up "FD.io's repository cannot be reached"
+cat >"$sources" <<END
+Types: deb
+URIs: $repository/debian/
+Suites: $suite
+Components: main
+Signed-By: $key
+END
+apt_get update -o Dir::Etc::sourcelist="$sources" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 ||
+    give_up "FD.io's repository gives no package list for Debian $suite"
+# Their post-install would reserve 2 GiB of huge pages and start a VPP on the machine's own interfaces.
+export VPP_INSTALL_SKIP_SYSCTL=1
+quiet_install "libvppinfra=$release" "vpp=$release" "vpp-plugin-core=$release" ||
+    give_up "apt-get could not install VPP $release"
+say "note: VPP's package has put /etc/sysctl.d/80-vpp.conf in place: it reserves huge pages from the next boot on"

@@ -1,0 +1,194 @@
+"""A whole agent on a Unix socket, whose data plane and routing daemon are dictionaries.
+
+Engine, revisions, sealing, validation and HTTP are the real ones; only what would touch the kernel is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from appliance.agent import peers
+from appliance.agent.application import application
+from appliance.agent.router import Router
+from appliance.client import AgentClient
+from appliance.config.capabilities import Capabilities
+from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.engine.engine import Engine
+from appliance.errors import NotFound
+from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
+
+DOCUMENT: dict[str, Any] = {
+    "schema_version": 1,
+    "system": {"hostname": "edge"},
+    "interfaces": {
+        "lan0": {"type": "ethernet", "match": {"device": "nic-lan"}, "addresses": ["10.10.0.1/24"]},
+        "wan0": {"type": "ethernet", "match": {"device": "nic-wan"}, "addresses": ["192.0.2.2/30"]},
+        "lo1": {"type": "loopback", "addresses": ["192.0.2.129/32"]},
+    },
+    "routing": {
+        "static": {"198.51.100.0/24": {"next_hops": [{"address": "10.10.0.2"}]}},
+        "bgp": {
+            "asn": 65000,
+            "router_id": "192.0.2.129",
+            "neighbors": {
+                "192.0.2.1": {"remote_asn": 65001, "password": "correct-horse", "ipv4_unicast": {}}
+            },
+        },
+    },
+    "acls": {"edge-in": {"rules": {"10": {"action": "permit"}}}},
+}
+"""What the router runs when a test begins."""
+
+PASSWORD = "correct-horse"
+
+
+class _ToyDataplane(Toy):
+    """The data plane's side of the agent."""
+
+    packets = 0
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(driver="linux")
+
+    def counters(self) -> dict[str, Any]:
+        self.packets += 100
+        one = InterfaceCounters(rx_packets=self.packets, rx_bytes=self.packets * 100, tx_packets=self.packets)
+        return Counters(
+            {"lan0": one, "wan0": one},
+            {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}},
+            (WorkerLoad("main", 1.5, 0.1),),
+            {"no route": 3},
+        ).to_json()
+
+    def interfaces_state(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": "lan0",
+                "type": "ethernet",
+                "enabled": True,
+                "link": "up",
+                "mtu": 1500,
+                "addresses": [],
+                "device": "nic-lan",
+            }
+        ]
+
+    def fib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+        return []
+
+    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+        return []
+
+    def acl_state(self) -> list[dict[str, Any]]:
+        return [{"name": "edge-in", "rules": [{"sequence": 10, "packets": 1, "bytes": 100}], "bindings": []}]
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        return []
+
+    def hardware(self) -> dict[str, Any]:
+        return {"nics": []}
+
+    def health(self) -> dict[str, Any]:
+        return {"state": "up", "detail": ""}
+
+    def close(self) -> None:
+        pass
+
+
+class _ToyRouting(Toy):
+    """FRR's side of the agent."""
+
+    def rib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+        return []
+
+    def bgp_state(self) -> dict[str, Any]:
+        return {"asn": 65000, "neighbors": {"192.0.2.1": {"state": "established"}}}
+
+    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+        if address != "192.0.2.1":
+            raise NotFound("there is no BGP neighbor with this address")
+        return {"address": address, "state": "established"}
+
+    def ospf_state(self) -> dict[str, Any]:
+        return {"neighbors": [], "interfaces": [], "areas": []}
+
+    def health(self) -> dict[str, Any]:
+        return {"state": "up", "detail": ""}
+
+    def close(self) -> None:
+        pass
+
+
+class RouterInMemory:
+    """The agent in a thread. Enter it to start; `document` is committed as revision 1."""
+
+    def __init__(self, document: dict[str, Any] | None = None) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="mr-api-"))
+        self.socket = self.directory / "agent.sock"
+        self.dataplane = _ToyDataplane("linux", "delete", "create")
+        self.routing = _ToyRouting("frr", "withdraw", "announce")
+        self._document = DOCUMENT if document is None else document
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="agent", daemon=True)
+        self._runner: web.AppRunner | None = None
+        self._engine = Engine(
+            (self.dataplane, self.routing),
+            compile_toy,
+            self.dataplane.capabilities,
+            self.directory,
+            patience=PATIENCE,
+            interval_s=60,
+        )
+        self.client = AgentClient(self.socket, timeout_s=20)
+
+    def __enter__(self) -> RouterInMemory:
+        self._thread.start()
+        self.start()
+        self.client.commit(self._document, author="setup", comment="first")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._engine.close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+        self.client.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def start(self) -> None:
+        """Serve."""
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(20)
+
+    def stop(self) -> None:
+        """Stop answering; what was committed stays."""
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(20)
+
+    def wait_sampled(self, samples: int = 1, timeout_s: float = 10.0) -> None:
+        """Until the agent has so many samples of the counters."""
+        deadline = time.monotonic() + timeout_s
+        while len(self.client.counters_history(300)) < samples:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    async def _start(self) -> None:
+        dataplane: Any = self.dataplane  # it never compiles: the toy compiler needs no machine
+        router = Router(self._engine, dataplane, self.routing, "nowhere")
+        self._runner = web.AppRunner(application(router, frozenset()), access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await asyncio.to_thread(self._engine.start)
+        await web.SockSite(self._runner, peers.listening_socket(self.socket, None, frozenset())).start()
+
+    async def _stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+        self.socket.unlink(missing_ok=True)

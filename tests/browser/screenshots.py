@@ -1,0 +1,136 @@
+"""Pictures of every page, light and dark, wide and narrow: to be looked at by a person.
+
+    python -m tests.browser.screenshots DIRECTORY [--only WORD] [--width 1440] [--theme light]
+
+Takes BASE_URL, USERNAME and PASSWORD from the environment or from .lab/env. Besides the PNG files it prints
+what a person would miss: pages that scroll sideways, and what the browser's console complained about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+from tests.browser.chromium import console, set_viewport, start
+
+PAGES = {
+    "dashboard": "/",
+    "interfaces": "/interfaces",
+    "interface": "/interfaces/lan0",
+    "interface-edit": "/edit/interfaces/lan0",
+    "interface-add": "/add/interfaces?type=sub_interface",
+    "routes": "/routes",
+    "static": "/static-routes",
+    "static-add": "/add/routing/static",
+    "bgp": "/bgp",
+    "bgp-neighbor": "/bgp/neighbors/192.0.2.1",
+    "bgp-neighbor-edit": "/edit/routing/bgp/neighbors/192.0.2.1",
+    "bgp-edit": "/edit/routing/bgp",
+    "ospf": "/ospf",
+    "ospf-edit": "/edit/routing/ospf",
+    "policies": "/policies",
+    "policies-maps": "/policies?kind=route_maps",
+    "prefix-list-edit": "/edit/routing/policy/prefix_lists/bogons",
+    "route-map": "/policies/route-maps/from-upstream",
+    "route-map-rule": "/edit/routing/policy/route_maps/from-upstream/rules/20",
+    "acls": "/acls",
+    "acl": "/acls/lan-in",
+    "acl-rule": "/add/acls/lan-in/rules",
+    "changes": "/changes",
+    "history": "/history",
+    "revision": "/history/1",
+    "tools": "/tools",
+    "system": "/edit/system",
+    "users": "/users",
+    "tokens": "/tokens",
+    "audit": "/audit",
+}
+WIDTHS = {1440: 900, 390: 844}
+THEMES = ("light", "dark")
+_SETTLE_S = 2.5
+
+
+def environment() -> dict[str, str]:
+    """Where the page is and who looks at it."""
+    found = {}
+    lab = Path(os.environ.get("MILLRACE_LAB_DIR", ".lab")) / "env"
+    if lab.exists():
+        found = dict(line.split("=", 1) for line in lab.read_text().splitlines() if "=" in line)
+    return {
+        **found,
+        **{key: os.environ[key] for key in ("BASE_URL", "USERNAME", "PASSWORD") if key in os.environ},
+    }
+
+
+def log_in(driver: webdriver.Chrome, base: str, username: str, password: str) -> None:
+    """Through the login page."""
+    driver.get(base + "/login")
+    driver.find_element(By.ID, "username").send_keys(username)
+    driver.find_element(By.ID, "password").send_keys(password)
+    driver.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
+
+
+def shoot(driver: webdriver.Chrome, base: str, name: str, path: str, target: Path, width: int) -> None:
+    """One page, as high as it is."""
+    set_viewport(driver, width, WIDTHS.get(width, 900))
+    driver.get(base + path)
+    time.sleep(_SETTLE_S if name in ("dashboard", "interface", "interfaces", "acl") else 0.3)
+    height = int(driver.execute_script("return Math.ceil(document.documentElement.scrollHeight)"))
+    wide = int(driver.execute_script("return document.documentElement.scrollWidth"))
+    if wide > width:
+        print(f"{target.name}: scrolls sideways, {wide} px in {width} px")
+    set_viewport(driver, width, min(max(height, WIDTHS.get(width, 900)), 3000))
+    time.sleep(0.2)
+    driver.save_screenshot(str(target))
+    for entry in console(driver):
+        print(f"{target.name}: {entry}")
+
+
+def main() -> None:
+    """Every page in every form."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--width", type=int, choices=sorted(WIDTHS))
+    parser.add_argument("--theme", choices=THEMES)
+    arguments = parser.parse_args()
+    arguments.directory.mkdir(parents=True, exist_ok=True)
+    env = environment()
+    with tempfile.TemporaryDirectory() as profile:
+        driver = start(Path(profile), trust_any_certificate=True)
+        try:
+            _shoot_all(driver, env, arguments)
+        finally:
+            driver.quit()
+
+
+def _shoot_all(driver: webdriver.Chrome, env: dict[str, str], arguments: argparse.Namespace) -> None:
+    base = env["BASE_URL"].rstrip("/")
+    themes = [arguments.theme] if arguments.theme else list(THEMES)
+    widths = [arguments.width] if arguments.width else list(WIDTHS)
+    wanted = arguments.only.split(",") if arguments.only else list(PAGES)
+    pages = {name: path for name, path in PAGES.items() if name in wanted}
+    for theme in themes:
+        driver.get(base + "/login")
+        driver.execute_script("localStorage.setItem('millrace.theme', arguments[0])", theme)
+        if theme == themes[0]:
+            for width in widths:
+                shoot(
+                    driver, base, "login", "/login", arguments.directory / f"login-{theme}-{width}.png", width
+                )
+            log_in(driver, base, env["USERNAME"], env["PASSWORD"])
+        for width in widths:
+            for name, path in pages.items():
+                shoot(driver, base, name, path, arguments.directory / f"{name}-{theme}-{width}.png", width)
+
+
+if __name__ == "__main__":
+    main()

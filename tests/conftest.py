@@ -1,0 +1,61 @@
+"""Shared by all tests: markers by folder, order, skips, Django on the tests' own PostgreSQL."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from tests import requirements, services
+from tests.services import broker_url, postgres_url, redis_url
+
+__all__ = ["broker_url", "postgres_url", "redis_url"]
+
+# Cheap and telling first: what fails in tests/unit need not wait for a browser.
+_FOLDERS = ("unit", "golden", "property", "api", "integration", "browser", "bench", "image")
+_HERE = Path(__file__).resolve().parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Django's settings name the tests' PostgreSQL, which starts only when a test uses the database."""
+    if importlib.util.find_spec("webui.settings") is None:
+        return
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webui.settings")
+    with pytest.MonkeyPatch.context() as environment:
+        # Not for longer than the settings need it: a lab that a test starts has a database of its own.
+        environment.setenv("DATABASE_URL", services.addresses().postgres_url)
+        for name in ("MILLRACE_STATE_DIR", "REDIS_URL", "CELERY_BROKER_URL"):
+            environment.delenv(name, raising=False)
+        from django.conf import settings
+
+        assert settings.DATABASES  # read now, so that pytest-django finds the settings loaded
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the servers' directory."""
+    services.remove_directory()
+
+
+def _folder(item: pytest.Item) -> str:
+    parts = item.path.relative_to(_HERE).parts if item.path.is_relative_to(_HERE) else ()
+    return parts[0] if parts and parts[0] in _FOLDERS else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test by its folder under tests/ (before -m selects), and run the folders in order."""
+    for item in items:
+        if folder := _folder(item):
+            item.add_marker(folder)
+    items.sort(key=lambda item: _FOLDERS.index(_folder(item)) if _folder(item) else 0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine cannot run."""
+    requirements.skip_unmet(item)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(postgres_url: str) -> None:
+    """pytest-django's own seam: called before it makes the test database. Starts the server."""

@@ -1,0 +1,143 @@
+"""An agent whose router is a file: it survives the agent's death, as a real router does.
+
+``python -m tests.integration.agent.toy_agent --config FILE --router FILE [--step-s SECONDS]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from appliance.agent import logfmt
+from appliance.agent.router import Router
+from appliance.agent.service import alone, serve
+from appliance.agent.settings import load
+from appliance.config.capabilities import Capabilities
+from appliance.dataplane.context import CompileContext
+from appliance.engine.backend import Step
+from appliance.engine.engine import Engine
+from appliance.errors import NotFound
+from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
+
+
+class FileToy(Toy):
+    """A toy whose state is in a file."""
+
+    def __init__(self, name: str, down: str, up: str, path: Path, step_s: float) -> None:
+        super().__init__(name, down, up)
+        self._path, self._step_s = path, step_s
+
+    def observe(self) -> dict[str, str]:
+        self.state = json.loads(self._path.read_text()) if self._path.exists() else {}
+        return super().observe()
+
+    def apply(self, step: Step) -> None:
+        time.sleep(self._step_s)
+        super().apply(step)
+        self._write()
+
+    def undo(self, step: Step) -> None:
+        super().undo(step)
+        self._write()
+
+    def _write(self) -> None:
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps(self.state))
+        new.rename(self._path)
+
+
+class ToyPlane(FileToy):
+    """The data plane's views on a toy."""
+
+    def __init__(self, path: Path, step_s: float) -> None:
+        super().__init__("linux", "delete", "create", path, step_s)
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(driver="linux")
+
+    def compile_context(self) -> CompileContext:
+        return CompileContext()
+
+    def counters(self) -> dict[str, Any]:
+        interfaces = {key.split()[1]: {"rx_packets": 7} for key in self.state if key.startswith("interface ")}
+        return {"interfaces": interfaces, "acls": {}, "workers": [], "drops": {}}
+
+    def interfaces_state(self) -> list[dict[str, Any]]:
+        return [{"name": key.split()[1]} for key in self.state if key.startswith("interface ")]
+
+    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
+        return self.kernel_routes(prefix, family)
+
+    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
+        return [{"prefix": "198.51.100.0/24", "next_hops": [{"address": "192.0.2.2", "interface": "lo1"}]}]
+
+    def acl_state(self) -> list[dict[str, Any]]:
+        return []
+
+    def neighbors(self) -> list[dict[str, Any]]:
+        return []
+
+    def hardware(self) -> dict[str, Any]:
+        return {}
+
+    def health(self) -> dict[str, Any]:
+        return {"state": "up", "detail": "a file"}
+
+    def close(self) -> None:
+        pass
+
+
+class ToyRouting:
+    """The routing daemons' views."""
+
+    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+        hops = [{"address": "192.0.2.2", "interface": "lo1", "active": True}]
+        for known in ("198.51.100.0/24", "203.0.113.0/24"):
+            yield {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
+
+    def bgp_state(self) -> dict[str, Any]:
+        return {"neighbors": {}}
+
+    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+        raise NotFound(f"there is no BGP neighbor {address}")
+
+    def ospf_state(self) -> dict[str, Any]:
+        return {"neighbors": [], "interfaces": {}, "areas": {}}
+
+    def health(self) -> dict[str, Any]:
+        return {"state": "up", "detail": "a file"}
+
+    def close(self) -> None:
+        pass
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--router", type=Path, required=True)
+    parser.add_argument("--step-s", type=float, default=0.0)
+    given = parser.parse_args()
+    logfmt.configure()
+    settings = load(given.config)
+    plane = ToyPlane(given.router / "plane.json", given.step_s)
+    routing = FileToy("frr", "withdraw", "announce", given.router / "routing.json", given.step_s)
+    engine = Engine(
+        (plane, routing),
+        compile_toy,
+        plane.capabilities,
+        settings.state_dir,
+        patience=PATIENCE,
+        interval_s=settings.reconcile_interval_s,
+    )
+    with alone(settings.state_dir):
+        asyncio.run(serve(Router(engine, plane, ToyRouting(), "toy"), settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The linux data plane on a real kernel: apply, observe, plan again is empty; and back."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from appliance.engine.backend import BackendUnavailable
+from tests.integration.linux.conftest import DOCUMENT, Router, run
+
+pytestmark = pytest.mark.root
+
+
+def with_changes(**interfaces: Any) -> dict[str, Any]:
+    """DOCUMENT with these interfaces' settings changed; None removes an interface."""
+    document = copy.deepcopy(DOCUMENT)
+    for name, changes in interfaces.items():
+        if changes is None:
+            del document["interfaces"][name]
+        else:
+            document["interfaces"].setdefault(name, {}).update(changes)
+    return document
+
+
+LOOPBACK = {"type": "loopback", "addresses": ["10.77.255.1/32", "2001:db8:77:ff::1/128"]}
+WALK: list[dict[str, Any]] = [
+    {},
+    DOCUMENT,
+    with_changes(loop0=LOOPBACK),
+    with_changes(left0={"mtu": 1400, "addresses": ["10.77.1.1/24", "10.77.9.1/24", "10.77.9.2/24"]}),
+    with_changes(left0={"enabled": False}),
+    with_changes(left0={"match": {"device": "nic-r"}}, right0={"match": {"device": "nic-l"}}),
+    with_changes(right0=None),
+    {"interfaces": {"renamed": DOCUMENT["interfaces"]["left0"]}},
+    {"interfaces": {"left0": LOOPBACK}},
+    {},
+]
+
+
+def test_every_step_of_a_walk_reads_back_as_it_was_wanted(router: Router) -> None:
+    for document in WALK:
+        router.commit(document)
+    for document in reversed(WALK):
+        router.commit(document)
+
+
+def test_every_plan_can_be_undone(router: Router) -> None:
+    router.commit(WALK[0])
+    for document in WALK[1:]:
+        before = router.backend.observe()
+        steps = router.steps(document)
+        for step in steps:
+            router.backend.apply(step)
+        for step in reversed(steps):
+            router.backend.undo(step)
+        assert dict(router.backend.observe()) == dict(before)
+        router.commit(document)
+
+
+def test_a_nic_that_is_let_go_has_its_own_name_and_no_address(router: Router) -> None:
+    router.commit(DOCUMENT)
+    router.commit({})
+    links = json.loads(run(router.middle, "ip", "-j", "addr").stdout)
+    nics = {link["ifname"]: link for link in links if link["ifname"] != "lo"}
+    assert set(nics) == {"nic-l", "nic-r"}
+    assert all(not nic["addr_info"] and "UP" not in nic["flags"] for nic in nics.values())
+
+
+def test_the_kernel_forwards_between_the_interfaces(router: Router) -> None:
+    router.commit(DOCUMENT)
+    assert router.ping(router.left, "10.77.2.2")
+    assert router.ping(router.left, "2001:db8:77:2::2")
+    counters = router.backend.counters()["interfaces"]
+    assert counters["left0"]["rx_packets"] >= 4
+    assert counters["right0"]["tx_bytes"] > 0
+
+
+def test_what_somebody_else_adds_is_drift_and_is_taken_back(router: Router) -> None:
+    router.commit(DOCUMENT)
+    run(router.middle, "ip", "addr", "add", "192.0.2.77/24", "dev", "left0")
+    run(router.middle, "ip", "link", "set", "right0", "mtu", "1300")
+    run(router.middle, "sysctl", "-q", "-w", "net.ipv4.ip_forward=0")
+    assert {step.path for step in router.steps(DOCUMENT)} == {
+        "",
+        "/interfaces/left0/addresses",
+        "/interfaces/right0",
+    }
+    router.commit(DOCUMENT)
+
+
+def test_state_tells_what_is_there(router: Router) -> None:
+    router.commit(with_changes(loop0=LOOPBACK))
+    state = {entry["name"]: entry for entry in router.backend.interfaces_state()}
+    assert state["left0"]["link"] == "up"
+    assert state["left0"]["device"] == "nic-l"
+    assert state["loop0"]["type"] == "loopback"
+    assert state["loop0"]["link"] == "up"
+    prefixes = {route["prefix"] for route in router.backend.fib(None, None)}
+    assert {"10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1/128"} <= prefixes
+    router.ping(router.left, "10.77.1.1")
+    assert "10.77.1.2" in {entry["address"] for entry in router.backend.neighbors()}
+    assert router.backend.health()["state"] == "up"
+    json.dumps([state, router.backend.hardware(), router.backend.counters()])
+
+
+def test_every_kind_of_kernel_route_is_read(router: Router) -> None:
+    router.commit(DOCUMENT)
+    for words in (
+        "route add 198.51.100.0/25 via 10.77.1.9",
+        "route add 198.51.100.128/25 nexthop via 10.77.1.9 weight 3 nexthop via 10.77.2.9",
+        "route add blackhole 203.0.113.0/24",
+        "route add 203.0.113.0/25 dev left0",
+        "route add 192.0.2.0/24 via inet6 2001:db8:77:1::9",
+        "-6 route add 2001:db8:99::/48 nexthop via 2001:db8:77:1::9 nexthop via fe80::9 dev right0",
+        "-6 route add default via 2001:db8:77:1::9",
+    ):
+        run(router.middle, "ip", *words.split())
+    routes = {route["prefix"]: route for route in router.backend.kernel_routes(None, None)}
+
+    def hops(prefix: str) -> list[tuple[str | None, str | None, int]]:
+        return [(hop["address"], hop["interface"], hop["weight"]) for hop in routes[prefix]["next_hops"]]
+
+    assert hops("198.51.100.0/25") == [("10.77.1.9", "left0", 1)]
+    assert hops("198.51.100.128/25") == [("10.77.1.9", "left0", 3), ("10.77.2.9", "right0", 1)]
+    assert (routes["203.0.113.0/24"]["kind"], hops("203.0.113.0/24")) == ("blackhole", [])
+    assert hops("203.0.113.0/25") == [(None, "left0", 1)]
+    assert hops("192.0.2.0/24") == [("2001:db8:77:1::9", "left0", 1)]
+    assert hops("2001:db8:99::/48") == [("2001:db8:77:1::9", "left0", 1), ("fe80::9", "right0", 1)]
+    assert hops("::/0") == [("2001:db8:77:1::9", "left0", 1)]
+    inside = router.backend.kernel_routes("198.51.100.0/24", None)
+    assert {route["prefix"] for route in inside} == {"198.51.100.0/25", "198.51.100.128/25"}
+
+
+def test_a_namespace_that_is_gone_is_said_so(router: Router) -> None:
+    from appliance.dataplane.linux.backend import LinuxDataplane
+
+    backend = LinuxDataplane("cfg-never-made")
+    with pytest.raises(BackendUnavailable, match="cfg-never-made"):
+        backend.observe()
+    assert backend.health()["state"] == "down"

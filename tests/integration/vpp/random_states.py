@@ -1,0 +1,137 @@
+"""Random, valid states of a VPP with NICs nic0 and nic1."""
+
+from __future__ import annotations
+
+from ipaddress import ip_interface, ip_network
+from random import Random
+
+from tests.integration.vpp.harness import nic_mac
+from vpp_config import (
+    Acl,
+    AclBinding,
+    AclRule,
+    Action,
+    Address,
+    AfPacket,
+    Ethernet,
+    Family,
+    Interface,
+    InterfaceVrf,
+    LcpPair,
+    Loopback,
+    SubInterface,
+    VppObject,
+    VppState,
+    VrfTable,
+)
+
+_MTUS = (1280, 1400, 1500, 9000)
+_FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+_ACTIONS: tuple[Action, ...] = ("permit", "deny", "permit_reflect")
+_TABLES = {10: "blue", 20: "red"}
+
+
+def random_state(random: Random, netns: str) -> VppState:
+    """Anything from an empty VPP to one with every kind of object.
+
+    No sub-interface has a mirror: that needs the kernel's 8021q, which build machines lack.
+    """
+    interfaces = _interfaces(random)
+    acls = _acls(random)
+    tables = [
+        VrfTable(number, name, family)
+        for number, name in _TABLES.items()
+        for family in _FAMILIES
+        if random.random() < 0.6
+    ]
+    objects: list[VppObject] = [*interfaces, *acls, *tables]
+    for position, interface in enumerate(interfaces):
+        objects += _on_interface(random, position, interface, tables, acls, netns)
+    random.shuffle(objects)
+    return VppState.of(objects)
+
+
+def _interfaces(random: Random) -> list[Interface]:
+    made: list[Interface] = []
+    for number, name in enumerate(("wan0", "lan0")):
+        if random.random() < 0.15:
+            continue
+        # Sometimes on the other NIC, where that is free.
+        nic = number if made or random.random() < 0.8 else 1
+        if any(isinstance(item, Ethernet) and item.attachment == AfPacket(f"nic{nic}") for item in made):
+            continue
+        mac = nic_mac(nic) if random.random() < 0.8 else "02:00:5e:10:00:01"
+        parent = Ethernet(name, AfPacket(f"nic{nic}"), mac, random.choice(_MTUS), random.random() < 0.8)
+        made.append(parent)
+        for vlan_id in (10, 20):
+            if random.random() < 0.4:
+                mtu = random.choice([mtu for mtu in _MTUS if mtu <= parent.mtu])
+                made.append(SubInterface(f"{name}.{vlan_id}", name, vlan_id, mtu, random.random() < 0.8))
+    for number in range(2):
+        if random.random() < 0.6:
+            instance = random.choice((number, number + 10))
+            mac_or_none = random.choice((None, f"02:00:00:00:00:{number:02x}"))
+            made.append(
+                Loopback(f"lo{number}", instance, mac_or_none, random.choice(_MTUS), random.random() < 0.9)
+            )
+    return made
+
+
+def _acls(random: Random) -> list[Acl]:
+    return [
+        Acl(name, tuple(random_rule(random) for _ in range(random.randrange(5))))
+        for name in ("a", "b", "c", "d")
+        if random.random() < 0.6
+    ]
+
+
+def random_rule(random: Random) -> AclRule:
+    """Any rule that can be written."""
+    six = random.random() < 0.4
+    base, length = (
+        ("2001:db8::", random.choice((32, 48, 64))) if six else ("10.0.0.0", random.choice((8, 16, 24)))
+    )
+    inside = ip_network(f"{base}/{length}")
+    outside = ip_network("::/0" if six else "0.0.0.0/0")
+    source, destination = random.sample((inside, outside), 2)
+    action = random.choice(_ACTIONS)
+    protocol = random.choice((0, 6, 17, 58 if six else 1, 89))
+    if protocol in (6, 17):
+        ports = sorted(random.choices(range(65536), k=4))
+        mask = random.randrange(64) if protocol == 6 else 0
+        return AclRule(
+            action, source, destination, protocol, (ports[0], ports[2]), (ports[1], ports[3]),
+            tcp_flags=mask & random.randrange(64), tcp_mask=mask,
+        )  # fmt: skip
+    if protocol in (1, 58):
+        first = random.randrange(256)
+        return AclRule(
+            action, source, destination, protocol,
+            icmp_type=(first, random.randrange(first, 256)), icmp_code=random.choice((None, (0, 0), (1, 4))),
+        )  # fmt: skip
+    return AclRule(action, source, destination, protocol)
+
+
+def _on_interface(
+    random: Random, position: int, interface: Interface, tables: list[VrfTable], acls: list[Acl], netns: str
+) -> list[VppObject]:
+    name = interface.name
+    objects: list[VppObject] = []
+    for family in _FAMILIES:
+        choices = [table.table_id for table in tables if table.family == family]
+        if choices and random.random() < 0.3:
+            objects.append(InterfaceVrf(name, family, random.choice(choices)))
+    if not isinstance(interface, SubInterface) and random.random() < 0.6:
+        objects.append(LcpPair(name, random.choice((name, f"m-{name}")), netns))
+    number = 1 + position
+    for host in range(random.randrange(3)):
+        length = random.choice((24, 28))
+        objects.append(Address(name, ip_interface(f"10.{number}.{host}.1/{length}")))
+    for host in range(random.randrange(3)):
+        objects.append(Address(name, ip_interface(f"2001:db8:{number}:{host}::1/{random.choice((64, 112))}")))
+    names = [acl.name for acl in acls]
+    inbound = tuple(random.sample(names, random.randrange(min(len(names), 3) + 1)))
+    outbound = tuple(random.sample(names, random.randrange(min(len(names), 3) + 1)))
+    if (inbound or outbound) and random.random() < 0.5:
+        objects.append(AclBinding(name, inbound, outbound))
+    return objects

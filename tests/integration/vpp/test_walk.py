@@ -1,0 +1,280 @@
+"""Every state can be reached from every other, and back; on the fake and on the real VPP."""
+
+from __future__ import annotations
+
+from ipaddress import ip_interface, ip_network
+from random import Random
+
+import pytest
+
+from tests.integration.vpp.conftest import Target
+from tests.integration.vpp.harness import nic_mac
+from tests.integration.vpp.random_states import random_state
+from vpp_config import (
+    Acl,
+    AclBinding,
+    AclRule,
+    Address,
+    AfPacket,
+    Ethernet,
+    Interface,
+    InterfaceVrf,
+    LcpPair,
+    Loopback,
+    Session,
+    Step,
+    SubInterface,
+    VppObject,
+    VppState,
+    VrfTable,
+    plan,
+)
+from vpp_config.client import Reply, Request, VppClient
+from vpp_config.errors import VppApiError, VppError
+
+_WALK_LENGTH = 100
+_ANY = ip_network("0.0.0.0/0")
+_NOTHING = VppState.of(())
+
+
+def _go(session: Session, desired: VppState) -> None:
+    """Commit a state and check that nothing is left to do."""
+    for step in plan(desired, session.observe()):
+        session.apply(step)
+    seen = session.observe()
+    assert plan(desired, seen) == ()
+    assert seen.keys() == desired.keys()
+
+
+def test_walk(target: Target) -> None:
+    """Each state to the next; half of the plans are first applied and undone."""
+    random = Random(2606)
+    session = target.session()
+    for number in range(_WALK_LENGTH):
+        desired = random_state(random, target.netns)
+        if number % 2:
+            before = session.observe()
+            steps = plan(desired, before)
+            done = random.randrange(len(steps) + 1)
+            for step in steps[:done]:
+                session.apply(step)
+            for step in reversed(steps[:done]):
+                session.undo(step)
+            assert session.observe() == before
+        _go(session, desired)
+        assert VppState.from_json(desired.to_json()) == desired
+    _go(session, _NOTHING)
+
+
+_WAN = Ethernet("wan0", AfPacket("nic0"), nic_mac(0))
+_LAN = Ethernet("lan0", AfPacket("nic1"), nic_mac(1))
+_VLAN = SubInterface("wan0.10", "wan0", 10)
+_LOOP = Loopback("lo0", 0)
+_BLUE = VrfTable(10, "blue", "ipv4")
+_PERMIT = AclRule("permit", _ANY, _ANY)
+_DENY = AclRule("deny", _ANY, _ANY)
+_ONE, _TWO = Acl("one", (_PERMIT,)), Acl("two", (_PERMIT, _DENY))
+
+# What it stands on, one form of it, another form of it: both kept under one key.
+_CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
+    "ethernet device": ([], _WAN, Ethernet("wan0", AfPacket("nic1"), nic_mac(1))),
+    "ethernet mac": (
+        [Address("wan0", ip_interface("10.0.0.1/24"))],
+        _WAN,
+        Ethernet("wan0", AfPacket("nic0"), "02:00:00:00:00:01"),
+    ),
+    "ethernet mtu": ([_VLAN], _WAN, Ethernet("wan0", AfPacket("nic0"), nic_mac(0), 1600)),
+    "ethernet jumbo": ([_VLAN], _WAN, Ethernet("wan0", AfPacket("nic0"), nic_mac(0), 9000)),
+    "ethernet down": ([_VLAN], _WAN, Ethernet("wan0", AfPacket("nic0"), nic_mac(0), enabled=False)),
+    "sub-interface mtu": ([_WAN], _VLAN, SubInterface("wan0.10", "wan0", 10, 1400)),
+    "sub-interface vlan": (
+        [_WAN, Address("wan0.10", ip_interface("10.0.0.1/24"))],
+        _VLAN,
+        SubInterface("wan0.10", "wan0", 11),
+    ),
+    "sub-interface parent": ([_WAN, _LAN], _VLAN, SubInterface("wan0.10", "lan0", 10)),
+    "sub-interface down": ([_WAN], _VLAN, SubInterface("wan0.10", "wan0", 10, enabled=False)),
+    "loopback instance": ([], _LOOP, Loopback("lo0", 9)),
+    "loopback mtu": ([], _LOOP, Loopback("lo0", 0, mtu=1500)),
+    "loopback mac": ([], _LOOP, Loopback("lo0", 0, "02:00:00:00:00:01")),
+    "vrf name": ([_WAN, InterfaceVrf("wan0", "ipv4", 10)], _BLUE, VrfTable(10, "red", "ipv4")),
+    "vrf of an interface": (
+        [_WAN, _BLUE, VrfTable(20, "red", "ipv4"), Address("wan0", ip_interface("10.0.0.1/24"))],
+        InterfaceVrf("wan0", "ipv4", 10),
+        InterfaceVrf("wan0", "ipv4", 20),
+    ),
+    "mirror name": (
+        [_WAN, Address("wan0", ip_interface("10.0.0.1/24"))],
+        LcpPair("wan0", "wan0", "NETNS"),
+        LcpPair("wan0", "outside", "NETNS"),
+    ),
+    "access list": ([_WAN, AclBinding("wan0", ("one",))], _ONE, Acl("one", (_DENY, _PERMIT))),
+    "binding": (
+        [_WAN, _ONE, _TWO],
+        AclBinding("wan0", ("one",)),
+        AclBinding("wan0", ("two", "one"), ("one",)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", _CHANGES)
+def test_change(target: Target, case: str) -> None:
+    """Make, observe, change, undo, change again, remove."""
+    base, first, second = _CHANGES[case]
+    if isinstance(first, LcpPair) and isinstance(second, LcpPair):
+        first = LcpPair(first.interface, first.host_if_name, target.netns)
+        second = LcpPair(second.interface, second.host_if_name, target.netns)
+    one, other, without = VppState.of([*base, first]), VppState.of([*base, second]), VppState.of(base)
+    session = target.session()
+    _go(session, one)
+    before = session.observe()
+    steps = plan(other, before)
+    assert steps
+    for step in steps:
+        session.apply(step)
+    assert plan(other, session.observe()) == ()
+    for step in reversed(steps):
+        session.undo(step)
+    assert session.observe() == before
+    _go(session, other)
+    _go(session, one)
+    if all(first.provides not in item.requires() for item in base):
+        _go(session, without)
+    _go(session, _NOTHING)
+
+
+def test_addresses_reach_the_mirror(target: Target) -> None:
+    """In whatever order they came: a new mirror makes the addresses come again."""
+    session = target.session()
+    address = Address("wan0", ip_interface("10.9.0.1/24"))
+    _go(session, VppState.of([_WAN, address]))
+    _go(session, VppState.of([_WAN, address, LcpPair("wan0", "wan0", target.netns)]))
+    if target.name == "fake":
+        assert target.client.mirrored_addresses("wan0") == {address.address}  # type: ignore[attr-defined]  # fake
+    else:
+        from tests.integration.vpp.harness import run
+
+        assert "10.9.0.1/24" in run("ip", "-4", "addr", "show", "wan0", namespace=target.netns)
+
+
+def test_others_are_left_alone(target: Target) -> None:
+    """What has no tag of ours stays; unless it holds what we need."""
+    client = target.client
+    theirs = client.call(
+        "create_loopback_instance", mac_address="00:00:00:00:00:00", is_specified=True, user_instance=3
+    ).sw_if_index
+    client.call("sw_interface_tag_add_del", is_add=True, sw_if_index=theirs, tag="somebody")
+    acl = client.call(
+        "acl_add_replace", acl_index=0xFFFFFFFF, tag="somebody", count=1, r=(_PERMIT,)
+    ).acl_index
+    client.call("acl_interface_set_acl_list", sw_if_index=theirs, count=1, n_input=1, acls=[acl])
+    session = target.session()
+    assert session.observe() == VppState.of((), session.observe().leftovers)
+    _go(session, VppState.of([_LOOP]))
+    _go(session, _NOTHING)
+    assert [row.acl_index for row in client.dump("acl_dump", acl_index=acl)] == [acl]
+    tags = [row.tag for row in client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)]
+    assert "somebody" in tags
+    _go(session, VppState.of([Loopback("lo3", 3)]))
+    tags = [row.tag for row in client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)]
+    assert "somebody" not in tags
+
+
+class _Killed(BaseException):
+    """The process that was applying is gone."""
+
+
+class _MortalClient:
+    """A client whose process dies after some calls that change something."""
+
+    def __init__(self, client: VppClient, calls: int) -> None:
+        self._client = client
+        self._left = calls
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._client, name)
+
+    def pipeline(
+        self, requests: list[Request], *, generation: int | None = None
+    ) -> list[Reply | list[Reply] | VppError]:
+        if not all(item.name.endswith(("_dump", "_get", "_get_table")) for item in requests):
+            if self._left == 0:
+                raise _Killed
+            self._left -= 1
+        return self._client.pipeline(requests, generation=generation)
+
+
+_FULL = [
+    _WAN, _LAN, _VLAN, _LOOP, _BLUE, _ONE, _TWO, InterfaceVrf("wan0.10", "ipv4", 10),
+    Address("wan0", ip_interface("10.0.0.1/24")), Address("wan0.10", ip_interface("10.0.0.1/24")),
+    Address("lo0", ip_interface("2001:db8::1/128")), AclBinding("wan0", ("one", "two"), ("two",)),
+]  # fmt: skip
+
+
+def test_killed_between_any_two_calls(target: Target) -> None:
+    """However far an apply came, the next observe and plan repair it, whether they go on or back."""
+    full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
+    for desired in (full, _NOTHING):
+        calls = 0
+        died = True
+        steps: tuple[Step, ...] = ()
+        while died:
+            session = target.session()
+            _go(session, _NOTHING if desired is full else full)
+            steps = plan(desired, session.observe())
+            mortal = Session(_MortalClient(target.client, calls))  # type: ignore[arg-type]  # by __getattr__
+            try:
+                for step in steps:
+                    mortal.apply(step)
+                died = False
+            except _Killed:
+                _go(target.session(), desired if calls % 2 else _NOTHING if desired is full else full)
+            calls += 1
+        assert calls > len(steps)
+    _go(target.session(), _NOTHING)
+
+
+def test_a_refused_call_changes_nothing(target: Target) -> None:
+    """A step that fails puts back what it began; undoing those before it restores the state."""
+    if target.name == "real":
+        pytest.skip("refusals on request are the fake's")
+    full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
+    changed = VppState.of([
+        Ethernet("wan0", AfPacket("nic0"), nic_mac(0), 1600), _LOOP, Acl("one", (_DENY,)),
+        Address("wan0", ip_interface("10.0.0.1/25")), AclBinding("wan0", ("one",)),
+    ])  # fmt: skip
+    for start, desired in ((_NOTHING, full), (full, changed), (changed, full), (full, _NOTHING)):
+        refused = True
+        calls = 0
+        while refused:
+            session = target.session()
+            _go(session, start)
+            before = session.observe()
+            done = []
+            target.client.fail_after(calls)  # type: ignore[attr-defined]  # the fake's own
+            refused = False
+            for step in plan(desired, before):
+                try:
+                    session.apply(step)
+                    done.append(step)
+                except VppApiError:
+                    refused = True
+                    break
+            target.client.succeed()  # type: ignore[attr-defined]  # the fake's own
+            for step in reversed(done):
+                session.undo(step)
+            if refused:
+                assert session.observe() == before, f"call {calls}"
+            calls += 1
+        target.restart()
+
+
+def test_vpp_restarts(target: Target) -> None:
+    """Everything is gone, is seen to be gone, and is made again by the same session."""
+    session = target.session()
+    full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
+    _go(session, full)
+    target.restart()
+    assert len(session.observe()) == 0
+    _go(session, full)
+    assert all(isinstance(item, Interface) for item in session.observe().interfaces().values())

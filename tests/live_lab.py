@@ -1,0 +1,127 @@
+"""A whole lab, as `make up` starts it, under a name prefix of its own: for acceptance and browser tests.
+
+One lab per data plane and database serves every test of a session: starting one takes some twenty seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from appliance.client import AgentClient
+from lab.topology import Topology
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class LiveLab:
+    """A running lab: its namespaces, its agent, its REST API.
+
+    ``api`` carries an administrator's token and the lab's own CA; its base address ends in ``/api/v1``.
+    """
+
+    dataplane: str
+    directory: Path
+    environment: dict[str, str]
+    topology: Topology
+    agent: AgentClient
+    api: httpx.Client
+
+    @property
+    def base_url(self) -> str:
+        """Where a browser finds the lab."""
+        return self.environment["BASE_URL"]
+
+    def lab(self, *arguments: str, timeout_s: float = 180) -> str:
+        """Run ``python -m lab`` on this lab."""
+        return _lab(self.topology.prefix, self.directory, *arguments, timeout_s=timeout_s)
+
+    def supervisorctl(self, *arguments: str) -> str:
+        """Run supervisorctl on this lab's supervisor; stopping an already stopped program is no error."""
+        argv = [
+            sys.executable,
+            "-m",
+            "supervisor.supervisorctl",
+            "-c",
+            str(self.directory / "supervisord.conf"),
+        ]
+        done = subprocess.run([*argv, *arguments], capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout + done.stderr
+
+    def vppctl(self, *words: str) -> str:
+        """Ask VPP's command line, which knows nothing of Millrace: an independent witness."""
+        argv = ["vppctl", "-s", self.environment["VPP_CLI_SOCKET"], *words]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True).stdout
+
+
+def wait_until(condition: Callable[[], object], *, timeout_s: float, what: str) -> None:
+    """Wait for a state, and say which one did not come."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"still waiting after {timeout_s:g} s: {what}")
+        time.sleep(0.1)
+
+
+@contextmanager
+def live_lab(prefix: str, dataplane: str, database: str = "sqlite") -> Iterator[LiveLab]:
+    """Start a lab, hand it out, and take it down again whatever happened.
+
+    Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass.
+    """
+    directory = Path(tempfile.mkdtemp(prefix=f"mr-{prefix}-"))
+    directory.chmod(0o711)
+    try:
+        _lab(prefix, directory, "up", "--dataplane", dataplane, "--database", database, timeout_s=300)
+        lines = (directory / "env").read_text().splitlines()
+        environment = dict(line.split("=", 1) for line in lines if "=" in line)
+        with httpx.Client(
+            base_url=environment["BASE_URL"] + "/api/v1",
+            headers={"Authorization": f"Bearer {environment['TOKEN']}"},
+            verify=ssl.create_default_context(cafile=environment["CA_FILE"]),
+            timeout=60,
+        ) as api:
+            agent = AgentClient(environment["AGENT_SOCKET"])
+            topology = Topology(prefix, directory, "vpp" if dataplane == "vpp" else "linux")
+            yield LiveLab(dataplane, directory, environment, topology, agent, api)
+    finally:
+        _lab(prefix, directory, "down")
+        shutil.rmtree(directory, ignore_errors=True)  # what tests themselves put there, such as built tools
+
+
+def _lab(prefix: str, directory: Path, *arguments: str, timeout_s: float = 180) -> str:
+    command, *rest = arguments
+    argv = [sys.executable, "-m", "lab", command, "--prefix", prefix, *rest]
+    done = subprocess.run(
+        argv,
+        cwd=REPOSITORY,
+        env={**os.environ, "MILLRACE_LAB_DIR": str(directory)},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"python -m lab {command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def json_of(response: httpx.Response, *, status: int = 200) -> Any:
+    """The body of an answer that has to have this status."""
+    assert response.status_code == status, (
+        f"{response.request.method} {response.request.url}: {response.text}"
+    )
+    return response.json()

@@ -1,0 +1,162 @@
+"""Random valid documents, the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from ipaddress import ip_interface
+from typing import Any
+
+from appliance.config.acl import PROTOCOLS
+from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
+from appliance.config.load import parse_document
+from appliance.config.validate import require_valid
+from appliance.dataplane.nic import Nic
+from tests.property.routing_documents import random_routing
+
+Json = dict[str, Any]
+
+_WORDS = ("uplink", "to the core (east)", "R1/R2: 10G", "customer #7", "")
+_NAMES = ("wan0", "lan0", "core0", "edge-1", "p2p.7", "x")
+
+
+def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequence[Nic]) -> RouterConfig:
+    """A document for a router with these NICs and capabilities; ``check`` has found nothing wrong with it.
+
+    Loopbacks come on any data plane, sub-interfaces where there are VLANs. Raises ValidationFailed when this
+    module and the validation disagree: then one of them is wrong.
+    """
+    interfaces = _interfaces(rng, capabilities, nics)
+    acls = {f"acl-{number}": _acl(rng) for number in range(rng.randint(0, 4))}
+    for interface in interfaces.values():
+        for direction in ("acl_in", "acl_out"):
+            if acls and rng.random() < 0.4:
+                interface[direction] = rng.sample(sorted(acls), rng.randint(1, min(3, len(acls))))
+    document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
+    addresses = {name: _one_of_each_network(interface["addresses"]) for name, interface in interfaces.items()}
+    plain = parse_document(document)
+    config = plain.model_copy(update={"routing": random_routing(rng, addresses)})
+    require_valid(config, capabilities)
+    return config
+
+
+def _one_of_each_network(addresses: Sequence[str]) -> list[str]:
+    return list({ip_interface(address).network: address for address in reversed(addresses)}.values())
+
+
+def _system(rng: random.Random) -> Json:
+    system: Json = {"hostname": rng.choice(["r1", "edge-7", "Core01"])}
+    if rng.random() < 0.5:
+        system["dns_servers"] = rng.sample(["192.0.2.53", "2001:db8::53", "198.51.100.53"], rng.randint(1, 3))
+    if rng.random() < 0.3:
+        system |= {"domain": "example.net", "banner": "no entry", "timezone": "Europe/Oslo"}
+    if rng.random() < 0.3:
+        system["ntp_servers"] = ["192.0.2.123", "ntp.example.org"]
+    return system
+
+
+def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[Nic]) -> dict[str, Json]:
+    networks = _Networks(rng)
+    interfaces: dict[str, Json] = {}
+    chosen = rng.sample(sorted(nics, key=lambda nic: nic.device), rng.randint(0, len(nics)))
+    names = rng.sample(_NAMES, min(len(chosen), len(_NAMES)))
+    for name, nic in zip(names, chosen, strict=False):
+        match = {"device": nic.device} if rng.random() < 0.5 else {"mac": nic.mac}
+        interfaces[name] = {"type": "ethernet", "match": match, **_settings(rng, networks, 9000)}
+    for number in range(rng.randint(0, 2)):
+        interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
+    ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
+    if capabilities.vlan and ethernets:
+        for vlan_id in rng.sample(range(1, 4095), rng.randint(0, 3)):
+            parent = rng.choice(ethernets)
+            largest = interfaces[parent].get("mtu", 1500)
+            interfaces[f"vlan{vlan_id}"] = {
+                "type": "sub_interface",
+                "parent": parent,
+                "vlan_id": vlan_id,
+                **_settings(rng, networks, largest),
+            }
+    return interfaces
+
+
+class _Networks:
+    """Networks that do not overlap, each handed out once."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._numbers = rng.sample(range(1, 250), 60)
+
+    def ipv4(self) -> list[str]:
+        """One or two addresses of one network."""
+        number = self._numbers.pop()
+        length = self._rng.choice([24, 24, 30, 31, 20 if number % 16 == 0 else 24])
+        if length == 20:
+            return [f"10.{number}.0.1/20"]
+        second = [f"10.99.{number}.251/24"] if length == 24 and self._rng.random() < 0.2 else []
+        return [f"10.99.{number}.1/{length}", *second]
+
+    def ipv6(self) -> list[str]:
+        """An address."""
+        number = self._numbers.pop()
+        return [f"2001:db8:{number:x}::1/{self._rng.choice([64, 64, 127, 128])}"]
+
+
+def _settings(rng: random.Random, networks: _Networks, largest: int) -> Json:
+    settings: Json = {"description": rng.choice(_WORDS)}
+    addresses: list[str] = []
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        addresses += networks.ipv4()
+    for _ in range(rng.choice([0, 1, 1])):
+        addresses += networks.ipv6()
+    settings["addresses"] = addresses
+    if rng.random() < 0.3:
+        settings["mtu"] = rng.choice([mtu for mtu in (1280, 1400, 1500, 9000) if mtu <= largest])
+    elif largest < 1500:
+        settings["mtu"] = largest
+    if rng.random() < 0.15:
+        settings["enabled"] = False
+    return settings
+
+
+def _acl(rng: random.Random) -> Json:
+    sequences = rng.sample(range(1, 65536), rng.randint(0, 12))
+    return {"description": rng.choice(_WORDS), "rules": {str(number): _rule(rng) for number in sequences}}
+
+
+def _rule(rng: random.Random) -> Json:
+    family = rng.choice(["ipv4", "ipv6"])
+    rule: Json = {"action": rng.choice(["permit", "deny", "permit_reflect"]), "family": family}
+    for side in ("source", "destination"):
+        if rng.random() < 0.6:
+            rule[side] = _prefix(rng, family)
+    kind = rng.choice(["any", "tcp", "udp", "icmp", "named", "number"])
+    if kind in ("tcp", "udp"):
+        rule["protocol"] = kind
+        for side in ("source_ports", "destination_ports"):
+            if rng.random() < 0.5:
+                low = rng.randint(0, 65535)
+                rule[side] = rng.choice([str(low), f"{low}-{rng.randint(low, 65535)}"])
+        if kind == "tcp" and rng.random() < 0.4:
+            flags = rng.sample(["fin", "syn", "rst", "psh", "ack", "urg"], rng.randint(1, 4))
+            split = rng.randint(0, len(flags))
+            rule["tcp_flags"] = {"set": flags[:split], "unset": flags[split:]}
+    elif kind == "icmp":
+        rule["protocol"] = "icmp" if family == "ipv4" else "icmpv6"
+        if rng.random() < 0.6:
+            rule["icmp_type"] = rng.randint(0, 255)
+            if rng.random() < 0.5:
+                rule["icmp_code"] = rng.randint(0, 255)
+    elif kind == "named":
+        rule["protocol"] = rng.choice([name for name in PROTOCOLS if not name.startswith("icmp")])
+    elif kind == "number":
+        rule["protocol"] = str(rng.choice([3, 94, 200, 255]))
+    return rule
+
+
+def _prefix(rng: random.Random, family: str) -> str:
+    if family == "ipv4":
+        return rng.choice(["0.0.0.0/0", "10.0.0.0/8", "192.0.2.1/32", f"172.{rng.randint(16, 31)}.0.0/16"])
+    return rng.choice(
+        ["::/0", "2001:db8::/32", "2001:db8::1/128", f"2001:db8:{rng.randint(1, 65535):x}::/48"]
+    )

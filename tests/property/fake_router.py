@@ -1,0 +1,83 @@
+"""The real backends on a VPP and an FRR in memory: everything of the router but its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from appliance.compile import compile_document
+from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.nic import Nic
+from appliance.dataplane.vpp.backend import VppDataplane
+from appliance.engine.engine import Engine
+from appliance.engine.live import StepHook
+from appliance.engine.transaction import Patience
+from appliance.host import HostBackend
+from appliance.routing import FrrBackend
+from frr_config import FakeFrr
+from vpp_config.fake import FakeVpp
+
+NICS = tuple(Nic(f"nic{number}", f"02:4d:52:00:01:0{number}", None, "veth") for number in range(3))
+NOWHERE = Path("/nowhere")
+
+
+class FakePlane(VppDataplane):
+    """VPP's backend without namespaces: the mirrors' kernel settings are kept in memory, too."""
+
+    def __init__(self, vpp: FakeVpp) -> None:
+        super().__init__(NOWHERE, NOWHERE, None, "dataplane", None, client=vpp)
+        self._settings = KernelSettings(tuple((name, "0") for name, _ in MIRRORS), False)
+        self._space.run = lambda work, *arguments: work(*arguments)  # type: ignore[assignment, method-assign]  # stays in this namespace
+
+    def compile_context(self) -> CompileContext:
+        return CompileContext(NICS, "dataplane")
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities("vpp")
+
+    def _kernel(self) -> KernelSettings:
+        return self._settings
+
+    def _set_kernel(self, wanted: KernelSettings) -> None:
+        self._settings = wanted
+
+
+class FakeRouter:
+    """VPP, FRR and the host's files, which outlive any engine over them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.vpp, self.frr = FakeVpp(), FakeFrr()
+        self.plane = FakePlane(self.vpp)
+        self.backends = (
+            self.plane,
+            FrrBackend("none", NOWHERE, NOWHERE, client=self.frr),
+            HostBackend(directory / "host"),
+        )
+
+    def live(self) -> dict[str, Any]:
+        """What all backends see."""
+        return {backend.name: backend.observe() for backend in self.backends}
+
+    def compile(self, config: RouterConfig) -> Mapping[str, Any]:
+        """Desired state."""
+        return compile_document(config, "vpp", self.plane.compile_context())
+
+    def engine(
+        self, hook: StepHook | None = None, clock: Callable[[], float] = lambda: 1_000_000.0
+    ) -> Engine:
+        """An engine on this router, as after a start of the agent; not yet recovered."""
+        return Engine(
+            self.backends,
+            self.compile,
+            self.plane.capabilities,
+            self.directory / "state",
+            step_hook=hook,
+            clock=clock,
+            patience=Patience(settle_s=0.2, restart_s=0.5),
+        )

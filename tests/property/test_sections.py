@@ -1,0 +1,78 @@
+"""Reading only what changed gives what reading everything gives."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.dump import digest, dump
+from appliance.engine import sections
+from appliance.engine.documents import Documents, Prepared
+from appliance.engine.store import EMPTY_DOCUMENT
+from appliance.errors import ValidationFailed
+from appliance.secrets import SecretBox
+from tests.property.documents import random_document
+from tests.property.fake_router import NICS
+
+PAIRS = 60
+DOCUMENTS = Documents(SecretBox(Fernet.generate_key()))
+EMPTY = DOCUMENTS.read(EMPTY_DOCUMENT, digest(EMPTY_DOCUMENT))
+
+
+def _mixed(rng: random.Random, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Some parts of one document, the rest of another."""
+    mixed: dict[str, Any] = {"schema_version": 1}
+    for source, other in ((first, second), (second, first)):
+        for key in source:
+            if key == "routing":
+                continue
+            chosen = rng.choice([source, other])
+            if key in chosen:
+                mixed[key] = chosen[key]
+    names = {*first.get("routing", {}), *second.get("routing", {})}
+    chosen_from = {name: rng.choice([first, second]).get("routing", {}) for name in sorted(names)}
+    mixed["routing"] = {name: source[name] for name, source in chosen_from.items() if name in source}
+    return mixed
+
+
+def _same(one: Prepared, other: Prepared) -> None:
+    assert one.config == other.config
+    assert dump(one.config, "reveal") == dump(other.config, "reveal")
+    assert list(one.sealed) == list(other.sealed), "the order of the models"
+    assert DOCUMENTS.read(one.sealed, "").config == one.config
+
+
+@pytest.mark.parametrize("number", range(PAIRS))
+def test_what_did_not_change_is_not_read_again_and_nothing_is_different(number: int) -> None:
+    rng = random.Random(number)
+    first, second = (dump(random_document(rng, Capabilities("vpp"), NICS), "reveal") for _ in range(2))
+    base = DOCUMENTS.prepare(first, EMPTY)
+    assert DOCUMENTS.prepare(base.sealed, base) == base
+    for wanted in (second, _mixed(rng, base.sealed, second), {"schema_version": 1}):
+        _same(DOCUMENTS.prepare(wanted, base), DOCUMENTS.prepare(wanted, EMPTY))
+    again = DOCUMENTS.prepare({**base.sealed, "system": {"hostname": "other"}}, base)
+    assert again.config.routing is base.config.routing
+
+
+def test_a_value_that_only_looks_the_same_is_read() -> None:
+    base = DOCUMENTS.prepare({"interfaces": {"lo1": {"type": "loopback", "enabled": False}}}, EMPTY)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({"interfaces": {"lo1": {"type": "loopback", "enabled": 0}}}, base)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({**base.sealed, "schema_version": 99}, base)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({**base.sealed, "routing": None}, base)
+
+
+def test_documents_are_told_apart() -> None:
+    assert sections.fingerprint({"a": 1}) != sections.fingerprint({"a": True})
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(ValidationFailed):
+        sections.fingerprint(deep)
+    assert sections.texts(deep) is None

@@ -1,0 +1,90 @@
+"""An agent in memory: what the command line asks of AgentClient, with revisions and no router."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, StatusAnswer
+from appliance.config.capabilities import Capabilities
+from appliance.config.dump import digest, dump
+from appliance.config.load import parse_document
+from appliance.config.validate import check, require_valid
+from appliance.errors import Conflict, NotFound, Problem
+
+
+class FakeAgent:
+    """Keeps documents as they were committed, with secrets in clear: it has nothing to seal them with."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.documents = [{"schema_version": 1}, document]
+        self.commits: list[dict[str, Any]] = []
+        self.capabilities = Capabilities("linux")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def config(self) -> ConfigAnswer:
+        document = self.documents[-1]
+        revision = len(self.documents) - 1
+        return ConfigAnswer(revision=revision, digest=digest(document), document=document)
+
+    def status(self) -> StatusAnswer:
+        return StatusAnswer(revision=len(self.documents) - 1, drift=[], pending_confirm=None, health={})
+
+    def validate(self, document: dict[str, Any]) -> list[Problem]:
+        return check(parse_document(document), self.capabilities)
+
+    def commit(self, document: dict[str, Any], **options: Any) -> CommitAnswer:
+        if options["base_revision"] not in (None, len(self.documents) - 1):
+            raise Conflict("another revision runs by now")
+        config = parse_document(document)
+        require_valid(config, self.capabilities)
+        self.commits.append(options)
+        self.documents.append(dump(config, "reveal"))
+        return _done(len(self.documents) - 1)
+
+    def rollback(self, revision: int, **options: Any) -> CommitAnswer:
+        self.documents.append(self.revision(revision)["document"])
+        return _done(len(self.documents) - 1)
+
+    def revision(self, number: int) -> Answer:
+        if number >= len(self.documents):
+            raise NotFound(f"there is no revision {number}")
+        return Answer(revision=number, document=self.documents[number], diff=[])
+
+    def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
+        return [Answer(revision=number) for number in reversed(range(len(self.documents)))][:limit]
+
+    def state_interfaces(self) -> Answer:
+        rows = [
+            {
+                "name": "wan0",
+                "type": "ethernet",
+                "enabled": True,
+                "link": "up",
+                "mtu": 1500,
+                "mac": "02:00:00:00:00:01",
+                "addresses": ["192.0.2.2/30"],
+            }
+        ]
+        return Answer(interfaces=rows)
+
+    def counters(self) -> Answer:
+        return Answer(time=1.0, interfaces={"wan0": {"rx_packets": 7, "tx_packets": 9}}, acls={})
+
+    def state_bgp(self) -> Answer:
+        return Answer(neighbors={"192.0.2.1": {"state": "Established", "description": "evil\x1b[2J"}})
+
+    def state_health(self) -> Answer:
+        return Answer(parts={"frr": {"state": "up", "detail": "all daemons run"}})
+
+
+def _done(revision: int) -> CommitAnswer:
+    return CommitAnswer(
+        request_id="r",
+        state="done",
+        revision=revision,
+        steps=[{"summary": "did something"}],
+        error=None,
+        confirm_expires_at=None,
+    )

@@ -1,0 +1,188 @@
+"""What lines do in a session, against an agent in memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from appliance.cli.errors import CommandError
+from appliance.cli.session import Leave, Session
+from appliance.client import AgentClient
+from appliance.errors import NotFound, ValidationFailed
+from tests.unit.appliance.cli.agent import FakeAgent
+
+DOCUMENT: dict[str, Any] = {
+    "schema_version": 1,
+    "interfaces": {
+        "wan0": {"type": "ethernet", "match": {"device": "nic-wan"}, "addresses": ["192.0.2.2/30"]},
+        "lan0": {"type": "ethernet", "match": {"device": "nic-lan"}, "addresses": ["10.10.0.1/24"]},
+    },
+    "routing": {
+        "bgp": {
+            "asn": 65000,
+            "neighbors": {"192.0.2.1": {"remote_asn": 65001, "password": "hidden-word", "ipv4_unicast": {}}},
+        }
+    },
+}
+
+
+@pytest.fixture
+def agent() -> FakeAgent:
+    return FakeAgent(DOCUMENT)
+
+
+@pytest.fixture
+def session(agent: FakeAgent) -> Session:
+    return Session(cast(AgentClient, agent), "nina")
+
+
+def configure(session: Session, *lines: str) -> dict[str, Any]:
+    """The candidate after these lines."""
+    session.line("configure")
+    for line in lines:
+        session.line(line)
+    assert session.candidate is not None
+    return session.candidate.document
+
+
+def test_set_follows_the_document_and_makes_what_is_missing(session: Session) -> None:
+    document = configure(
+        session,
+        "set interfaces lan0 mtu 9000",
+        "set interfaces lan0 enabled no",
+        'set interfaces lan0 description "to the lan"',
+        "set acls edge-in rules 10 action deny protocol icmp source 10.10.0.2/32",
+        "set interfaces lan0 acl_in edge-in",
+        "set interfaces lan0 addresses 2001:db8:10::1/64",
+        "set interfaces lan0 addresses 2001:db8:10::1/64",
+        "set routing static 198.51.100.0/24 next_hops address 192.0.2.1 distance 10",
+        "set routing static 198.51.100.0/24 next_hops address 10.10.0.9",
+        "set routing static 198.51.100.0/24 next_hops 0 distance 20",
+        "set routing bgp neighbors 192.0.2.1 ipv6_unicast",
+        "set routing bgp neighbors 192.0.2.1 remote_asn external",
+    )
+    lan0 = document["interfaces"]["lan0"]
+    assert (lan0["mtu"], lan0["enabled"], lan0["description"]) == (9000, False, "to the lan")
+    assert lan0["addresses"] == ["10.10.0.1/24", "2001:db8:10::1/64"]
+    assert lan0["acl_in"] == ["edge-in"]
+    assert document["acls"]["edge-in"]["rules"]["10"] == {
+        "action": "deny",
+        "protocol": "icmp",
+        "source": "10.10.0.2/32",
+    }
+    assert document["routing"]["static"]["198.51.100.0/24"]["next_hops"] == [
+        {"address": "192.0.2.1", "distance": 20},
+        {"address": "10.10.0.9"},
+    ]
+    neighbor = document["routing"]["bgp"]["neighbors"]["192.0.2.1"]
+    assert (neighbor["ipv6_unicast"], neighbor["remote_asn"]) == ({}, "external")
+
+
+def test_delete_takes_a_setting_an_entry_or_an_element(session: Session) -> None:
+    document = configure(
+        session,
+        "delete interfaces lan0 addresses 10.10.0.1/24",
+        "delete routing bgp neighbors 192.0.2.1 password",
+        "delete interfaces wan0",
+    )
+    assert document["interfaces"] == {"lan0": {"type": "ethernet", "match": {"device": "nic-lan"}}}
+    assert document["routing"]["bgp"]["neighbors"]["192.0.2.1"] == {"remote_asn": 65001, "ipv4_unicast": {}}
+
+
+def test_edit_up_and_top_move_where_paths_begin(session: Session) -> None:
+    configure(session, "edit routing bgp neighbors 192.0.2.1", "set timers hold_s 30 keepalive_s 10", "up")
+    assert session.candidate is not None
+    assert session.candidate.at == ("routing", "bgp", "neighbors")
+    session.line("top")
+    assert session.candidate.at == ()
+    assert "hold_s 30" in session.line("show routing bgp")
+
+
+def test_show_never_shows_a_secret(session: Session) -> None:
+    configure(session, "set routing bgp neighbors 192.0.2.1 password another-word")
+    for line in ("show", "show routing bgp", "compare", "show | json", "run show config", "compare | json"):
+        said = session.line(line)
+        assert "hidden-word" not in said
+        assert "another-word" not in said
+
+
+def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
+    configure(session, "set interfaces lan0 mtu 1400", "set interfaces loop0 type loopback")
+    assert session.line("compare").splitlines() == [
+        "+ interfaces lan0 mtu 1400",
+        '+ interfaces loop0 {"type": "loopback"}',
+    ]
+    assert "revision 2" in session.line("commit confirmed 60 comment small packets")
+    assert agent.commits == [
+        {"author": "nina", "comment": "small packets", "base_revision": 1, "confirm_s": 60.0}
+    ]
+    assert session.line("compare") == "no changes"
+
+
+def test_check_says_what_would_stop_a_commit_and_commit_is_stopped_by_it(session: Session) -> None:
+    configure(session, "set interfaces lan0 acl_in nowhere")
+    assert "there is no access list nowhere" in session.line("check")
+    with pytest.raises(ValidationFailed):
+        session.line("commit")
+
+
+def test_rollback_in_configure_makes_a_candidate_and_outside_a_commit(
+    session: Session, agent: FakeAgent
+) -> None:
+    configure(session, "set interfaces lan0 mtu 1400", "commit", "rollback 1")
+    assert session.line("compare") == "- interfaces lan0 mtu 1400"
+    session.line("discard")
+    session.line("exit")
+    assert "revision 3" in session.line("rollback 1")
+    assert agent.documents[3] == DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("set interfaces lan0 mtu", "mtu needs a value"),
+        ("set interfaces lan0 nothing 1", "interfaces lan0 has no setting nothing"),
+        ("set interfaces lan0 enabled perhaps", "enabled is true or false"),
+        ("set acls a rules 10 action maybe", "action is one of permit, deny, permit_reflect"),
+        ("set system hostname a b", "'b' is left over"),
+        ("set", "set what"),
+        ("delete interfaces none0", "there is no interfaces none0"),
+        ("edit interfaces lan0 mtu", "is a value"),
+        ("show nowhere", "there is no setting"),
+        ("commit now", "commit [confirmed"),
+        ("c", "can be"),
+        ("frobnicate", "there is no command"),
+        ("set system banner 'open", "cannot be read"),
+        ("show | tee file", "after | comes"),
+    ],
+)
+def test_what_is_not_understood_is_said_so(session: Session, line: str, says: str) -> None:
+    before = configure(session)
+    with pytest.raises(CommandError, match=says.replace("|", r"\|").replace("[", r"\[")):
+        session.line(line)
+    assert session.candidate is not None
+    assert session.candidate.document == before
+
+
+def test_operational_shows_are_text_or_json(session: Session) -> None:
+    assert "192.0.2.2/30" in session.line("show interfaces")
+    assert json.loads(session.line("show interfaces wan0 | json"))["counters"]["rx_packets"] == 7
+    assert json.loads(session.line("sh config | json"))
+    assert "all daemons run" in session.line("show health | match frr")
+    with pytest.raises(NotFound):
+        session.line("rollback 77")
+    session.as_json = True
+    assert json.loads(session.line("show drift")) == []
+
+
+def test_a_neighbor_cannot_drive_the_terminal(session: Session) -> None:
+    assert "\x1b" not in session.line("show bgp")
+
+
+def test_several_commands_on_one_line(session: Session, agent: FakeAgent) -> None:
+    session.line("configure; set system hostname edge1; commit; exit")
+    assert agent.documents[-1]["system"] == {"hostname": "edge1"}
+    with pytest.raises(Leave):
+        session.line("exit")

@@ -1,0 +1,106 @@
+"""What a data plane cannot do is refused with the field named; the schema is found by pointer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.config import schema
+from appliance.config.capabilities import Capabilities
+from appliance.config.load import parse_document
+from appliance.config.validate import check
+from appliance.errors import NotFound
+
+ETHERNET = {"type": "ethernet", "match": {"device": "eth1"}, "addresses": ["10.0.0.1/24"]}
+VLAN = {"type": "sub_interface", "parent": "lan0", "vlan_id": 7}
+REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"}}}
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "document", "pointer"),
+    [
+        (Capabilities("linux"), {"dataplane": {"driver": "vpp"}}, "/dataplane/driver"),
+        (Capabilities("vpp"), {"dataplane": {"driver": "linux"}}, "/dataplane/driver"),
+        (Capabilities("linux"), {"dataplane": {"main_heap_mb": 1024}}, "/dataplane/main_heap_mb"),
+        (Capabilities("vpp", max_workers=1), {"dataplane": {"workers": 2}}, "/dataplane/workers"),
+        (
+            Capabilities("vpp", vlan=False),
+            {"interfaces": {"lan0": ETHERNET, "v7": VLAN}},
+            "/interfaces/v7/type",
+        ),
+        (
+            Capabilities("linux", nic_drivers=("auto",)),
+            {"interfaces": {"lan0": {**ETHERNET, "driver": "dpdk"}}},
+            "/interfaces/lan0/driver",
+        ),
+        (
+            Capabilities("vpp", max_mtu=2000),
+            {"interfaces": {"lan0": {**ETHERNET, "mtu": 2001}}},
+            "/interfaces/lan0/mtu",
+        ),
+        (Capabilities("vpp", max_interfaces=0), {"interfaces": {"lan0": ETHERNET}}, "/interfaces"),
+        (Capabilities("vpp", max_acl_rules=1), {"acls": {"a": REFLECT}}, "/acls"),
+        (
+            Capabilities("linux", max_reflecting_interfaces=0),
+            {"interfaces": {"lan0": {**ETHERNET, "acl_in": ["a"]}}, "acls": {"a": REFLECT}},
+            "/interfaces/lan0",
+        ),
+        (
+            Capabilities("vpp", max_static_routes=0),
+            {"routing": {"static": {"198.51.100.0/24": {"blackhole": True}}}},
+            "/routing/static",
+        ),
+        (Capabilities("vpp"), {"acls": {"neighbour-discovery": {}}}, "/acls/neighbour-discovery"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(
+    capabilities: Capabilities, document: dict[str, Any], pointer: str
+) -> None:
+    config = parse_document(document)
+    assert [problem.pointer for problem in check(config, capabilities)] == [pointer]
+    assert Capabilities.from_json(capabilities.to_json()) == capabilities
+
+
+def test_a_newer_agents_capabilities_can_be_read() -> None:
+    assert Capabilities.from_json({"driver": "vpp", "teleport": True}) == Capabilities("vpp")
+
+
+@pytest.mark.parametrize(
+    ("pointer", "key", "value"),
+    [
+        ("", "title", "RouterConfig"),
+        ("/interfaces/lan0/mtu", "maximum", 9216),
+        ("/interfaces/lan0/mtu", "unit", "bytes"),
+        ("/interfaces/lan0/addresses/0", "type", "string"),
+        ("/routing/bgp/neighbors/192.0.2.1/timers/hold_s", "title", "Hold time"),
+        ("/routing/static/10.0.0.0~18/next_hops/0/distance", "default", 1),
+        ("/acls/a/rules/10/action", "enum", ["permit", "deny", "permit_reflect"]),
+    ],
+)
+def test_the_schema_of_a_place(pointer: str, key: str, value: object) -> None:
+    assert schema.at(pointer)[key] == value
+
+
+def test_the_kind_of_an_interface_decides_what_it_has() -> None:
+    document = {"interfaces": {"lan0": ETHERNET, "v7": VLAN}}
+    assert "parent" not in schema.at("/interfaces/lan0", document)["properties"]
+    assert "parent" in schema.at("/interfaces/v7", document)["properties"]
+    assert {"parent", "match"} <= schema.at("/interfaces/new0")["properties"].keys()
+    assert schema.at("/interfaces/new0/type")["enum"] == ["ethernet", "loopback", "sub_interface"]
+    for nowhere in ("/nowhere", "/interfaces/lan0/parent/x", "/system/hostname/x"):
+        with pytest.raises(NotFound):
+            schema.at(nowhere, document)
+
+
+def test_every_setting_has_a_title_and_a_description() -> None:
+    def walk(node: dict[str, Any], path: str) -> None:
+        for name, item in node.get("properties", {}).items():
+            inner = schema.resolved(item)
+            assert item.get("title") or inner.get("title"), f"{path}/{name}"
+            assert item.get("description") or inner.get("description"), f"{path}/{name}"
+            walk(inner, f"{path}/{name}")
+
+    for name, definition in schema.json_schema()["$defs"].items():
+        walk(definition, name)
+    walk(schema.json_schema(), "")

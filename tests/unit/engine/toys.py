@@ -1,0 +1,168 @@
+"""In-memory backends for the engine: a set of keys with values, changed one at a time.
+
+The toy compiler reads a document's static routes into the inner backend, and its interfaces and access lists
+into the outer one, so that real documents drive the engine without any data plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
+from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.engine import Engine
+from appliance.engine.records import CommitRequest, CommitResult
+from appliance.engine.transaction import Patience
+
+PATIENCE = Patience(settle_s=0.2, restart_s=0.5)
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+@dataclass(frozen=True)
+class ToyStep:
+    """Bring one key from a value to another; None is absent."""
+
+    phase: str
+    key: str
+    before: str | None
+    after: str | None
+    impact: str = "none"
+
+    @property
+    def summary(self) -> str:
+        return f"set {self.key}" if self.after else f"remove {self.key}"
+
+    @property
+    def undo_summary(self) -> str:
+        return f"put {self.key} back" if self.before else f"remove {self.key}"
+
+    @property
+    def path(self) -> str:
+        return f"/{self.key}"
+
+
+class Toy:
+    """A backend that is a dictionary. ``state`` is the live system."""
+
+    def __init__(self, name: str, down: str, up: str) -> None:
+        self.name, self._down, self._up = name, down, up
+        self.state: dict[str, str] = {}
+        self.up = True
+        self.generation = 0
+        self.refuses: str | None = None
+        """Key whose steps fail."""
+        self.undo_refuses = False
+        self.forgets: str | None = None
+        """Key whose steps do nothing, and say nothing of it."""
+        self.log: list[str] = []
+
+    def restart(self) -> None:
+        """Lose everything, as a crashed process does."""
+        self.state.clear()
+        self.generation += 1
+
+    def observe(self) -> dict[str, str]:
+        if not self.up:
+            raise BackendUnavailable(self.name, "does not answer")
+        return dict(self.state)
+
+    def plan(self, desired: Mapping[str, str], observed: Mapping[str, str]) -> Sequence[Step]:
+        keys = sorted(desired.keys() | observed.keys())
+        return [
+            ToyStep(self._up if desired.get(key) else self._down, key, observed.get(key), desired.get(key))
+            for key in keys
+            if desired.get(key) != observed.get(key)
+        ]
+
+    def apply(self, step: Step) -> None:
+        assert isinstance(step, ToyStep)
+        if not self.up:
+            raise BackendUnavailable(self.name, "does not answer")
+        if step.key == self.refuses:
+            raise StepError(f"{step.key} is refused")
+        self.log.append(step.summary)
+        if step.key != self.forgets:
+            self._set(step.key, step.after)
+
+    def undo(self, step: Step) -> None:
+        assert isinstance(step, ToyStep)
+        if not self.up:
+            raise BackendUnavailable(self.name, "does not answer")
+        if self.undo_refuses:
+            raise StepError(f"{step.key} cannot be undone")
+        self._set(step.key, step.before)
+
+    def _set(self, key: str, value: str | None) -> None:
+        if value is None:
+            self.state.pop(key, None)
+        else:
+            self.state[key] = value
+
+
+@dataclass
+class Router:
+    """Two toys, which outlive any engine, and the directory of its state."""
+
+    directory: Path
+    plane: Toy
+    routing: Toy
+    now_s: float = 1_000_000.0
+
+    def live(self) -> dict[str, dict[str, str]]:
+        """The whole live system."""
+        return {"linux": dict(self.plane.state), "frr": dict(self.routing.state)}
+
+    def engine(self, hook: Callable[[int, Step], None] | None = None) -> Engine:
+        """An engine on this router, as after a start of the agent; not yet recovered."""
+        return Engine(
+            (self.plane, self.routing),
+            compile_toy,
+            lambda: Capabilities(driver="linux"),
+            self.directory,
+            step_hook=hook,
+            clock=lambda: self.now_s,
+            patience=PATIENCE,
+        )
+
+
+def router(directory: Path) -> Router:
+    """A router that was never told anything."""
+    return Router(directory, Toy("linux", "delete", "create"), Toy("frr", "withdraw", "announce"))
+
+
+def compile_toy(config: RouterConfig) -> dict[str, dict[str, Any]]:
+    """Desired state of both toys."""
+    plane = {
+        f"interface {name}": interface.model_dump_json() for name, interface in config.interfaces.items()
+    }
+    plane |= {f"acl {name}": acl.model_dump_json() for name, acl in config.acls.items()}
+    routing = {f"route {prefix}": route.model_dump_json() for prefix, route in config.routing.static.items()}
+    if config.routing.bgp is not None:
+        for address, neighbor in config.routing.bgp.neighbors.items():
+            password = neighbor.password.get_secret_value() if neighbor.password else ""
+            routing[f"neighbor {address}"] = f"{neighbor.remote_asn} {password}"
+    return {"linux": plane, "frr": routing}
+
+
+def document(*routes: str, **parts: Any) -> dict[str, Any]:
+    """A valid document with one loopback and these static routes."""
+    return {
+        "schema_version": 1,
+        "interfaces": {"lo1": {"type": "loopback", "addresses": ["192.0.2.1/24"]}},
+        "routing": {"static": {route: {"next_hops": [{"address": "192.0.2.2"}]} for route in routes}},
+        **parts,
+    }
+
+
+def commit(engine: Engine, wanted: dict[str, Any], **more: Any) -> CommitResult:
+    """Commit and expect it to be done."""
+    result = engine.commit(CommitRequest(wanted, "alice", **more))
+    assert result.state == "done", result
+    return result

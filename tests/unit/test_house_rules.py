@@ -1,0 +1,183 @@
+"""The rules of CONTRIBUTING.md that no linter holds."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CODE = {".py", ".sh", ".js", ".css", ".html", ".c", ".h"}
+TEXT = CODE | {".md", ".toml", ".txt", ".json", ".yaml", ".yml", ".cfg", ".in", ".service", ".conf", ""}
+MAX_LINES = 500
+
+# Made by make or by a tool, or not ours.
+NOT_SOURCE = {"node_modules", "__pycache__", "vendor", "dist", "build", "screenshots"}
+HIDDEN_SOURCE = {".ci"}
+
+CATCH_ALL_NAMES = {
+    "utils",
+    "util",
+    "helpers",
+    "helper",
+    "common",
+    "misc",
+    "shared",
+    "stuff",
+    "manager",
+    "tools_misc",
+}
+
+# Written with brackets, so that this file passes its own test.
+FORBIDDEN_TEXT = {
+    "a package registry's address": re.compile(
+        r"pypi[.]org|pythonhosted[.]org|registry[.]npmjs|registry[.]yarnpkg"
+    ),
+    "a path of somebody's machine": re.compile(r"/[r]oot/|/[w]ork/|/[h]ome/[a-z]+/|/opt/[v]ppbuild"),
+}
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name in NOT_SOURCE or (path.name.startswith(".") and path.name not in HIDDEN_SOURCE):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _walk(path)
+        elif path.is_file():
+            yield path
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    """Every file of the repository that a person wrote."""
+    return tuple(_walk(ROOT))
+
+
+@cache
+def python_sources() -> tuple[tuple[Path, ast.Module], ...]:
+    """Every Python file with its syntax tree."""
+    return tuple((path, ast.parse(path.read_text(), str(path))) for path in sources() if path.suffix == ".py")
+
+
+def _at(path: Path, node: ast.AST | int) -> str:
+    return f"{path.relative_to(ROOT)}:{node if isinstance(node, int) else getattr(node, 'lineno', 0)}"
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+        return [node.module]
+    return []
+
+
+def test_no_shell_string_is_run() -> None:
+    """No ``shell=True``, ``os.system`` or ``os.popen``, anywhere, tests included: argument lists only."""
+    found = []
+    for path, tree in python_sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                shell = any(
+                    word.arg == "shell"
+                    and not (isinstance(word.value, ast.Constant) and word.value.value is False)
+                    for word in node.keywords
+                )
+                named = ast.unparse(node.func)
+                if shell or named in {"os.system", "os.popen", "asyncio.create_subprocess_shell"}:
+                    found.append(_at(path, node))
+    assert found == []
+
+
+def test_files_are_short() -> None:
+    """A file past 500 lines holds more than one thing."""
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in sources()
+        if path.suffix in CODE and (lines := path.read_text().count("\n")) > MAX_LINES
+    }
+    assert long == {}
+
+
+def test_no_catch_all_names() -> None:
+    """A module or folder is named by what it holds."""
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sources()
+        if CATCH_ALL_NAMES & {part.removesuffix(path.suffix) for part in path.relative_to(ROOT).parts}
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("what", FORBIDDEN_TEXT)
+def test_no_text_ties_us_to_a_place(what: str) -> None:
+    """A mirror has to serve as well as the original, and any machine as well as the author's."""
+    pattern = FORBIDDEN_TEXT[what]
+    found = [
+        _at(path, number)
+        for path in sources()
+        if path.suffix in TEXT
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_npm_lock_names_no_address() -> None:
+    """npm takes the tarballs from whatever registry it is configured for, and checks their hashes."""
+    packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if name and "integrity" not in package] == []
+
+
+def test_every_locked_requirement_has_hashes() -> None:
+    """A line of requirements/*.txt is a comment, a pinned package or one of its hashes."""
+    line = re.compile(r"#|\s+(#|--hash=sha256:[0-9a-f]{64})|[a-z0-9.-]+(\[[a-z,]+\])?==\S+( ; .*)? \\$|$")
+    found = [
+        _at(path, number)
+        for path in sorted((ROOT / "requirements").glob("*.txt"))
+        for number, text in enumerate(path.read_text().splitlines(), 1)
+        if not line.match(text)
+    ]
+    assert found == []
+
+
+def test_frr_is_never_imported() -> None:
+    """From the root ``import frr`` silently gives an empty namespace package; the package is frr_config."""
+    found = [
+        _at(path, node)
+        for path, tree in python_sources()
+        for node in ast.walk(tree)
+        if any(name.partition(".")[0] == "frr" for name in _imported(node))
+    ]
+    assert found == []
+
+
+def test_nothing_is_left_unwritten() -> None:
+    """No stub: what is not there is not named either."""
+    found = [
+        _at(path, node)
+        for path, tree in python_sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        and node.exc is not None
+        and "NotImplementedError" in ast.unparse(node.exc)
+    ]
+    assert found == []
+
+
+def test_vpp_plan_does_no_io() -> None:
+    """vpp_config decides purely: its plan reaches neither VPP's binding nor the operating system."""
+    plan = ROOT / "vpp-config" / "src" / "vpp_config" / "plan"
+    files = [*plan.glob("**/*.py"), *([plan.with_suffix(".py")] if plan.with_suffix(".py").exists() else [])]
+    forbidden = {"vpp_papi", "vpp_config.papi_client", "os", "subprocess", "socket", "pyroute2", "asyncio"}
+    found = [
+        _at(path, node)
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if forbidden & set(_imported(node))
+    ]
+    assert found == []

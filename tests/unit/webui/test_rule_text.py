@@ -1,0 +1,99 @@
+"""Access list rules as text: what is written can be read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from appliance.config.load import parse_document
+from webui.ui.rule_text import format_rule, parse
+
+RULES: dict[str, dict[str, Any]] = {
+    "10 deny icmp 10.10.0.2/32 any type 8 code 0 # no ping": {
+        "action": "deny",
+        "protocol": "icmp",
+        "source": "10.10.0.2/32",
+        "icmp_type": 8,
+        "icmp_code": 0,
+        "description": "no ping",
+    },
+    "20 permit_reflect tcp any 203.0.113.0/24 port 443": {
+        "action": "permit_reflect",
+        "protocol": "tcp",
+        "destination": "203.0.113.0/24",
+        "destination_ports": "443",
+    },
+    "30 permit tcp any port 1024-65535 any flags +syn,-ack": {
+        "action": "permit",
+        "protocol": "tcp",
+        "source_ports": "1024-65535",
+        "tcp_flags": {"set": ["syn"], "unset": ["ack"]},
+    },
+    "40 permit ipv6 any any any": {"action": "permit", "family": "ipv6"},
+    "50 permit any any any": {"action": "permit"},
+    "60 deny ipv6 icmpv6 2001:db8::/32 any type 128": {
+        "action": "deny",
+        "family": "ipv6",
+        "protocol": "icmpv6",
+        "source": "2001:db8::/32",
+        "icmp_type": 128,
+    },
+    "70 permit 47 192.0.2.1/32 any": {"action": "permit", "protocol": "47", "source": "192.0.2.1/32"},
+}
+
+
+@pytest.mark.parametrize("line", RULES)
+def test_a_line_reads_as_its_rule_and_is_written_the_same(line: str) -> None:
+    pasted = parse(line)
+    assert pasted.bad == []
+    ((sequence, rule),) = pasted.rules.items()
+    assert rule == RULES[line]
+    assert format_rule(sequence, rule) == line
+    parse_document({"acls": {"a": {"rules": pasted.rules}}})
+
+
+def test_short_forms() -> None:
+    pasted = parse(
+        "permit any any\n\n# a comment\ndeny udp 192.0.2.1 any eq 53\npermit 10.0.0.0/8 any", after=40
+    )
+    assert pasted.bad == []
+    assert list(pasted.rules) == ["50", "60", "70"]
+    assert pasted.rules["60"]["source"] == "192.0.2.1/32"
+    assert "protocol" not in pasted.rules["70"]
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("allow any any", "allow"),
+        ("permit", "ends before"),
+        ("permit tcp any any port", "needs a value"),
+        ("permit tpc any any", "no protocol"),
+        ("permit any any any any", "already"),
+        ("permit tcp any any colour red", "does not understand"),
+    ],
+)
+def test_what_is_no_rule_says_why(line: str, word: str) -> None:
+    pasted = parse("permit any any any\n" + line)
+    assert [bad.line for bad in pasted.bad] == [2]
+    assert word in pasted.bad[0].reason
+
+
+def test_json_in_any_of_its_forms() -> None:
+    rule = {"action": "permit"}
+    for text in (
+        '{"10": {"action": "permit"}}',
+        '[{"action": "permit"}]',
+        '{"rules": {"10": {"action": "permit"}}}',
+    ):
+        assert parse(text).rules == {"10": rule}
+    assert parse("[1, {").bad
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    pasted = parse(text)
+    assert isinstance(pasted.rules, dict)

@@ -1,0 +1,31 @@
+"""The secret key is made once, for its owner only."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from webui.state_directory import secret_key
+
+
+def test_the_key_is_made_once(tmp_path: Path) -> None:
+    first = secret_key(tmp_path)
+    assert len(first) >= 50 and secret_key(tmp_path) == first
+    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_two_installations_have_two_keys(tmp_path: Path) -> None:
+    keys = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        keys.append(secret_key(tmp_path / name))
+    assert keys[0] != keys[1]
+    assert secret_key(None) != secret_key(None)
+
+
+def test_a_key_that_exists_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "secret_key").write_text("kept\n")
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(lambda _: secret_key(tmp_path), range(8))) == {"kept"}

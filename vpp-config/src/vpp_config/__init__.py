@@ -1,0 +1,92 @@
+"""Typed configuration of FD.io VPP (26.06): observe, plan, apply, statistics, startup.conf.
+
+Usable alone, against any VPP: it knows nothing of the appliance around it. Routes enter VPP's FIB by the
+plugin linux_nl, which copies the kernel's; :mod:`vpp_config.fib` reads them. A faster feeder would take the
+place of that plugin and nothing of this package: no object here is a route.
+"""
+
+from importlib.metadata import version
+
+from vpp_config.client import Request, VppClient
+from vpp_config.errors import (
+    ObjectMissing,
+    PlanError,
+    StateFormatError,
+    StatsUnavailable,
+    VppApiError,
+    VppError,
+    VppUnavailable,
+)
+from vpp_config.leftover import Leftover
+from vpp_config.objects import (
+    ALL_CODES,
+    ANY,
+    Acl,
+    AclBinding,
+    AclRule,
+    Action,
+    Address,
+    AfPacket,
+    Attachment,
+    Dpdk,
+    Ethernet,
+    Family,
+    Interface,
+    InterfaceVrf,
+    LcpPair,
+    Loopback,
+    SubInterface,
+    VirtioPci,
+    VppObject,
+    VrfTable,
+)
+from vpp_config.plan import plan
+from vpp_config.session import DEFAULT_PREFIX, Session, apply, observe, undo
+from vpp_config.startup_conf import DpdkDevice, StartupConf
+from vpp_config.state import VppState
+from vpp_config.step import Step
+
+__version__ = version("vpp-config")
+
+__all__ = [
+    "ALL_CODES",
+    "ANY",
+    "DEFAULT_PREFIX",
+    "Acl",
+    "AclBinding",
+    "AclRule",
+    "Action",
+    "Address",
+    "AfPacket",
+    "Attachment",
+    "Dpdk",
+    "DpdkDevice",
+    "Ethernet",
+    "Family",
+    "Interface",
+    "InterfaceVrf",
+    "LcpPair",
+    "Leftover",
+    "Loopback",
+    "ObjectMissing",
+    "PlanError",
+    "Request",
+    "Session",
+    "StartupConf",
+    "StateFormatError",
+    "StatsUnavailable",
+    "Step",
+    "SubInterface",
+    "VirtioPci",
+    "VppApiError",
+    "VppClient",
+    "VppError",
+    "VppObject",
+    "VppState",
+    "VppUnavailable",
+    "VrfTable",
+    "apply",
+    "observe",
+    "plan",
+    "undo",
+]

@@ -1,0 +1,294 @@
+"""Live counters by our names: one sample of interfaces, access lists, workers, drops and memory.
+
+Interface counters are VPP's own and start at zero when VPP or the interface does. Hit counters are carried
+on: VPP zeroes a list's counters when its rules are replaced, so the hits a rule had until then are kept as
+its base, by access list and rule. A rule that is the same in the new list, wherever it moved, keeps its
+total; one that left and comes back starts at zero; of equal rules in one list the first stays the first. The
+session reads the counters right before each replacement: what is lost are the hits of the instant between
+that reading and VPP's reset. A restart of VPP resets the counters too, and the totals carry on from the last
+sample before it. The bases live as long as the :class:`Counters` does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vpp_config.errors import VppError
+from vpp_config.objects import AclRule
+from vpp_config.session import Session
+from vpp_config.stats import STATS_SOCKET, StatsSegment
+
+_FULL_VECTOR = 256
+
+# Counted under /err by VPP's nodes, and no packet was lost.
+_NOT_DROPS = frozenset({
+    "no error", "checked packets", "ACL permit packets", "total received block", "timed out block",
+    "replies_sent", "echo_replies_sent", "packets", "copies", "new sessions added",
+    "existing session packets", "replies_received", "request_received", "neighbor_solicitations_tx",
+    "neighbor_advertisements_tx",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InterfaceCounters:
+    """Totals since the interface was made."""
+
+    rx_packets: int
+    rx_bytes: int
+    tx_packets: int
+    tx_bytes: int
+    rx_drops: int
+    """Everything dropped on the interface's account, wherever in the graph; VPP does not say which way."""
+    tx_drops: int
+    """Frames that the device would not take."""
+    rx_errors: int
+    tx_errors: int
+
+
+@dataclass(frozen=True)
+class RuleHits:
+    """What a rule matched, in both directions and on all interfaces. A reflected session counts its first
+    packet.
+    """
+
+    packets: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A thread of VPP that moves packets."""
+
+    name: str
+    vectors_per_call: int
+    """Packets for each call of a graph node, of the last seconds: VPP's measure of its load, at most 256."""
+    load: float
+    """The same as a share of 256. It stays near 0 for long, for VPP gets more efficient as it fills."""
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """A heap."""
+
+    total_bytes: int
+    used_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All counters at one time (``time.time()``)."""
+
+    time_s: float
+    interfaces: Mapping[str, InterfaceCounters]
+    acls: Mapping[str, tuple[RuleHits, ...]]
+    """In the order of the rules."""
+    workers: tuple[Worker, ...]
+    drops: Mapping[str, int]
+    """``<graph node>: <reason>`` -> packets; what is zero is left out."""
+    memory: Mapping[str, MemoryUse]
+
+
+_Identity = tuple[AclRule, int]
+"""A rule and how many equal ones are before it in its list."""
+
+
+class Counters:
+    """Samples of one VPP. Thread-safe.
+
+    It makes the session tell before access lists change, and asks VPP to count their hits.
+    """
+
+    def __init__(self, session: Session, stats_socket: str | Path = STATS_SOCKET) -> None:
+        self._session = session
+        self._segment = StatsSegment(stats_socket)
+        self._lock = threading.RLock()
+        self._counting = -1
+        self._hits = _HitTotals()
+        session.before_acl_change = self._before_acl_change
+
+    def close(self) -> None:
+        """Detach from the segment."""
+        with self._lock:
+            self._segment.close()
+
+    def sample(self) -> Sample:
+        """Read everything now. Raises ``StatsUnavailable``, ``VppUnavailable``, ``VppApiError``."""
+        # Always the session's lock before ours: it calls us while it holds its own.
+        with self._session.lock, self._lock:
+            names, lists = self._session.interface_names(), self._session.acls()
+            self._count_hits()
+            sample = self._segment.read(lambda segment: _read(segment, names, lists))
+            return Sample(
+                sample.time_s,
+                sample.interfaces,
+                self._hits.carry(self._session.client.generation, lists, sample.acls),
+                sample.workers,
+                sample.drops,
+                sample.memory,
+            )
+
+    def _count_hits(self) -> None:
+        """VPP counts hits only when told to; it forgets that when it restarts."""
+        client = self._session.client
+        generation = client.connect()
+        if generation != self._counting and client.supports("acl_stats_intf_counters_enable"):
+            client.call("acl_stats_intf_counters_enable", enable=True)
+            self._counting = generation
+
+    def _before_acl_change(self) -> None:
+        try:
+            self.sample()
+        except VppError:
+            # A commit does not fail for the sake of a counter.
+            return
+
+
+class _HitTotals:
+    """What the rules of each list had when VPP reset their counters."""
+
+    def __init__(self) -> None:
+        self._epoch: dict[str, tuple[int, int, tuple[AclRule, ...]]] = {}
+        self._base: dict[str, dict[_Identity, RuleHits]] = {}
+        self._last: dict[str, tuple[RuleHits, ...]] = {}
+
+    def carry(
+        self,
+        generation: int,
+        lists: Mapping[str, tuple[int, tuple[AclRule, ...]]],
+        raw: Mapping[str, tuple[RuleHits, ...]],
+    ) -> dict[str, tuple[RuleHits, ...]]:
+        """Totals from VPP's present counters."""
+        totals = {}
+        for name, (index, rules) in lists.items():
+            now = raw[name]
+            epoch = (generation, index, rules)
+            before = self._epoch.get(name)
+            if before is not None and (before != epoch or _fell(self._last[name], now)):
+                self._rebase(name, before[2], rules)
+            self._epoch[name], self._last[name] = epoch, now
+            base = self._base.get(name)
+            totals[name] = now if not base else _add(rules, base, now)
+        for name in self._epoch.keys() - lists.keys():
+            del self._epoch[name], self._last[name]
+            self._base.pop(name, None)
+        return totals
+
+    def _rebase(self, name: str, old: tuple[AclRule, ...], new: tuple[AclRule, ...]) -> None:
+        totals = dict(
+            zip(_identities(old), _add(old, self._base.get(name, {}), self._last[name]), strict=True)
+        )
+        self._base[name] = {
+            identity: totals[identity]
+            for identity in _identities(new)
+            if identity in totals and totals[identity].packets
+        }
+
+
+def _fell(before: Sequence[RuleHits], now: Sequence[RuleHits]) -> bool:
+    return any(new.packets < old.packets for old, new in zip(before, now, strict=False))
+
+
+def _identities(rules: Sequence[AclRule]) -> list[_Identity]:
+    seen: dict[AclRule, int] = {}
+    identities = []
+    for rule in rules:
+        number = seen[rule] = seen.get(rule, -1) + 1
+        identities.append((rule, number))
+    return identities
+
+
+def _add(
+    rules: Sequence[AclRule], base: Mapping[_Identity, RuleHits], now: Sequence[RuleHits]
+) -> tuple[RuleHits, ...]:
+    if not base:
+        return tuple(now)
+    none = RuleHits(0, 0)
+    return tuple(
+        RuleHits(hits.packets + start.packets, hits.bytes + start.bytes)
+        for hits, start in zip(
+            now, (base.get(identity, none) for identity in _identities(rules)), strict=True
+        )
+    )
+
+
+def _read(
+    segment: StatsSegment,
+    names: Mapping[int, str],
+    lists: Mapping[str, tuple[int, tuple[AclRule, ...]]],
+) -> Sample:
+    return Sample(
+        time.time(),
+        _read_interfaces(segment, names),
+        {name: _read_acl(segment, index, len(rules)) for name, (index, rules) in lists.items()},
+        _read_workers(segment),
+        _read_drops(segment),
+        _read_memory(segment),
+    )
+
+
+def _read_interfaces(segment: StatsSegment, names: Mapping[int, str]) -> dict[str, InterfaceCounters]:
+    rx, tx = segment.combined("/if/rx"), segment.combined("/if/tx")
+    drops, no_buffer, missed = (segment.simple(f"/if/{name}") for name in ("drops", "rx-no-buf", "rx-miss"))
+    rx_errors, tx_errors = segment.simple("/if/rx-error"), segment.simple("/if/tx-error")
+    return {
+        name: InterfaceCounters(
+            _total(rx, 2 * index),
+            _total(rx, 2 * index + 1),
+            _total(tx, 2 * index),
+            _total(tx, 2 * index + 1),
+            _total(drops, index) + _total(no_buffer, index) + _total(missed, index),
+            _total(tx_errors, index),
+            _total(rx_errors, index),
+            _total(tx_errors, index),
+        )
+        for index, name in names.items()
+    }
+
+
+def _read_acl(segment: StatsSegment, index: int, count: int) -> tuple[RuleHits, ...]:
+    threads = segment.combined(f"/acl/{index}/matches")
+    packets, octets = [0] * count, [0] * count
+    for values in threads:
+        packets = [a + b for a, b in zip(packets, values[0 : 2 * count : 2], strict=False)]
+        octets = [a + b for a, b in zip(octets, values[1 : 2 * count : 2], strict=False)]
+    # Shorter than the list only before the first packet.
+    packets += [0] * (count - len(packets))
+    octets += [0] * (count - len(octets))
+    return tuple(map(RuleHits, packets, octets))
+
+
+def _read_workers(segment: StatsSegment) -> tuple[Worker, ...]:
+    rates = [rate for vector in segment.simple("/sys/vector_rate_per_worker") for rate in vector]
+    count = segment.scalar("/sys/num_worker_threads")
+    # Without workers the main thread moves the packets itself.
+    named = [("main", rates[0] if rates else 0)] if not count else [
+        (f"worker {number}", rate) for number, rate in enumerate(rates[1 : count + 1])
+    ]  # fmt: skip
+    return tuple(Worker(name, rate, min(rate / _FULL_VECTOR, 1.0)) for name, rate in named)
+
+
+def _read_drops(segment: StatsSegment) -> dict[str, int]:
+    drops = {}
+    for entry in segment.names("/err/"):
+        node, _, reason = entry.removeprefix("/err/").partition("/")
+        if reason not in _NOT_DROPS and (packets := segment.linked(entry)):
+            drops[f"{node}: {reason}"] = packets
+    return drops
+
+
+def _read_memory(segment: StatsSegment) -> dict[str, MemoryUse]:
+    memory = {}
+    for entry in segment.names("/mem/"):
+        heap = entry.removeprefix("/mem/")
+        if "/" not in heap and (vectors := segment.simple(entry)) and len(vectors[0]) >= 3:
+            memory[heap] = MemoryUse(*vectors[0][:3])
+    return memory
+
+
+def _total(threads: Sequence[Sequence[int]], index: int) -> int:
+    return sum(values[index] for values in threads if index < len(values))

@@ -1,0 +1,124 @@
+"""VPP's FIB, read side: look a route up, walk a table, count.
+
+The feeder. Routes enter the FIB through the plugin linux_nl, which copies the kernel's, and nothing here
+writes one. A faster feeder (zebra's FPM to VPP's route calls, pipelined) would stand beside this package's
+objects, not among them: a plan of a million routes is not a plan. It would use ``ip_route_add_del_v2``
+through :meth:`vpp_config.client.VppClient.pipeline`, and this module to read back.
+
+A dump of a large table takes VPP's main thread and this process long (some 200 s for 1M routes):
+:func:`fib_dump` is lazy, for tables that are known to be small or for a reader who stops. :func:`fib_lookup`
+costs one call whatever the table's size, and :func:`fib_counts` reads a summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+
+from vpp_config.client import Reply, VppClient
+from vpp_config.errors import VppApiError
+from vpp_config.objects.base import Family
+
+_NO_INTERFACE = 0xFFFFFFFF
+_NO_SUCH = (-3, -6)
+_IP6 = 1
+_PATH_TYPES = {0: "normal", 1: "local", 2: "drop", 3: "udp_encap", 4: "bier_imp", 5: "unreachable",
+               6: "prohibit", 7: "source_lookup", 8: "dvr", 9: "interface_rx", 10: "classify"}  # fmt: skip
+_TABLE = re.compile(r"^(\S.*?), fib_index:")
+_COUNT_ROW = re.compile(r"^\s+(\d+)\s+(\d+)\s*$")
+
+
+@dataclass(frozen=True)
+class FibPath:
+    """One way out. ``next_hop`` is None for a connected path, ``sw_if_index`` None where a lookup decides."""
+
+    next_hop: IPv4Address | IPv6Address | None
+    sw_if_index: int | None
+    weight: int
+    preference: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class FibRoute:
+    """A prefix and its paths. ``source`` is VPP's number of who brought it (0: not told)."""
+
+    prefix: IPv4Network | IPv6Network
+    paths: tuple[FibPath, ...]
+    source: int
+
+
+def fib_lookup(
+    client: VppClient, destination: str, table_id: int = 0, *, exact: bool = False
+) -> FibRoute | None:
+    """The route that VPP uses for an address or prefix; with ``exact`` the very prefix. None without one.
+
+    Raises ``ValueError`` for what is neither, ``VppUnavailable``, ``VppApiError``.
+    """
+    prefix = ip_network(destination, strict=False)
+    try:
+        reply = client.call("ip_route_lookup_v2", table_id=table_id, exact=exact, prefix=prefix)
+    except VppApiError as error:
+        if error.retval in _NO_SUCH:
+            return None
+        raise
+    return _route(reply.route)
+
+
+def fib_dump(client: VppClient, family: Family, table_id: int = 0) -> Iterator[FibRoute]:
+    """All routes of a table, in VPP's own order, as they arrive; none for a table that is not there."""
+    table = {"table_id": table_id, "is_ip6": family == "ipv6", "name": ""}
+    for row in client.stream("ip_route_v2_dump", src=0, table=table):
+        yield _route(row.route)
+
+
+def fib_counts(client: VppClient, family: Family) -> dict[int, int]:
+    """Table id -> number of prefixes, VPP's own ones (connected, drop, multicast) included.
+
+    VPP has no call for it; this is ``show ip fib summary`` through the API, one pass in VPP whatever the
+    size.
+    """
+    tables = [row.table for row in client.dump("ip_table_dump")]
+    command = f"show {'ip6' if family == 'ipv6' else 'ip'} fib summary"
+    by_name = parse_summary(client.call("cli_inband", cmd=command).reply)
+    return {
+        table.table_id: by_name.get(table.name, 0)
+        for table in tables
+        if bool(table.is_ip6) == (family == "ipv6")
+    }
+
+
+def parse_summary(text: str) -> dict[str, int]:
+    """Table name -> prefixes, out of the text of ``show ip fib summary``."""
+    counts: dict[str, int] = {}
+    name = ""
+    for line in text.splitlines():
+        if match := _TABLE.match(line):
+            name = match[1]
+            counts[name] = 0
+        elif name and (row := _COUNT_ROW.match(line)):
+            counts[name] += int(row[2])
+    return counts
+
+
+def _route(route: Reply) -> FibRoute:
+    return FibRoute(
+        route.prefix,
+        tuple(_path(path) for path in route.paths[: route.n_paths]),
+        int(getattr(route, "src", 0)),
+    )
+
+
+def _path(path: Reply) -> FibPath:
+    index = path.sw_if_index
+    raw = path.nh.address
+    next_hop: IPv4Address | IPv6Address = raw.ip6 if path.proto == _IP6 else raw.ip4
+    return FibPath(
+        next_hop if int(next_hop) else None,
+        None if index == _NO_INTERFACE else index,
+        path.weight,
+        path.preference,
+        _PATH_TYPES.get(int(path.type), "other"),
+    )

@@ -1,0 +1,44 @@
+"""The objects of VPP's configuration, one to a file."""
+
+from __future__ import annotations
+
+from vpp_config.objects.acl import Acl
+from vpp_config.objects.acl_binding import AclBinding
+from vpp_config.objects.acl_rule import ALL_CODES, ANY, AclRule, Action
+from vpp_config.objects.address import Address
+from vpp_config.objects.base import Family, Interface, VppObject
+from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, VirtioPci
+from vpp_config.objects.interface_vrf import InterfaceVrf
+from vpp_config.objects.lcp_pair import LcpPair
+from vpp_config.objects.loopback import Loopback
+from vpp_config.objects.sub_interface import SubInterface
+from vpp_config.objects.vrf_table import VrfTable
+
+KINDS: tuple[type[VppObject], ...] = (
+    VrfTable, Acl, Ethernet, Loopback, SubInterface, InterfaceVrf, LcpPair, Address, AclBinding,
+)  # fmt: skip
+"""All kinds, in the order in which they are made (:mod:`vpp_config.plan` says why)."""
+
+__all__ = [
+    "ALL_CODES",
+    "ANY",
+    "KINDS",
+    "Acl",
+    "AclBinding",
+    "AclRule",
+    "Action",
+    "Address",
+    "AfPacket",
+    "Attachment",
+    "Dpdk",
+    "Ethernet",
+    "Family",
+    "Interface",
+    "InterfaceVrf",
+    "LcpPair",
+    "Loopback",
+    "SubInterface",
+    "VirtioPci",
+    "VppObject",
+    "VrfTable",
+]

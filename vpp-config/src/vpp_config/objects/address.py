@@ -1,0 +1,97 @@
+"""An IP address of an interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Interface, IPv6Interface
+from typing import TYPE_CHECKING
+
+from vpp_config.errors import VppApiError
+from vpp_config.objects.base import Family, VppObject, interface_token
+from vpp_config.objects.link import announce
+
+if TYPE_CHECKING:
+    from vpp_config.access import Access
+    from vpp_config.dumps import Dumps
+
+# IPv4 and IPv6 say "taken" differently.
+_IN_USE = {-105, -127}
+
+
+@dataclass(frozen=True)
+class Address(VppObject):
+    """An address with its prefix length. IPv6 link-local addresses are VPP's and the mirror's own
+    business.
+    """
+
+    kind = "address"
+
+    interface: str
+    address: IPv4Interface | IPv6Interface
+
+    def __post_init__(self) -> None:
+        if self.address.version == 6 and self.address.is_link_local:
+            raise ValueError("link-local addresses are not configured")
+
+    @property
+    def key(self) -> str:
+        """``address/<interface>/<address>/<length>``."""
+        return f"address/{self.interface}/{self.address}"
+
+    @property
+    def family(self) -> Family:
+        """The address family."""
+        return "ipv6" if self.address.version == 6 else "ipv4"
+
+    def label(self) -> str:
+        """``address 192.0.2.2/30 on interface wan0``."""
+        return f"address {self.address} on interface {self.interface}"
+
+    def requires(self) -> tuple[str, ...]:
+        """The interface."""
+        return (interface_token(self.interface),)
+
+    def follows(self) -> tuple[str, ...]:
+        """Its VRF, which VPP does not change under an address; its mirror, which copies only later
+        addresses.
+        """
+        return (f"interface_vrf/{self.interface}/{self.family}", f"lcp_pair/{self.interface}")
+
+    def removal_impact(self) -> str:
+        """What was sent to or through it is lost."""
+        return f"loses packets on {self.interface}"
+
+    def create(self, vpp: Access) -> None:
+        """Add it. One that is there already is well; VPP's refusal does not tell where, so we look."""
+        try:
+            self._add_del(vpp, is_add=True)
+        except VppApiError as error:
+            if error.retval not in _IN_USE or not self._is_there(vpp):
+                raise
+        announce(vpp, vpp.index_of(self.interface), self.address.ip)
+
+    def _is_there(self, vpp: Access) -> bool:
+        index = vpp.index_of(self.interface)
+        rows = vpp.call("ip_address_dump", sw_if_index=index, is_ipv6=self.family == "ipv6")
+        return any(row.prefix == self.address for row in rows)
+
+    def delete(self, vpp: Access) -> None:
+        """Remove it."""
+        self._add_del(vpp, is_add=False)
+
+    def _add_del(self, vpp: Access, *, is_add: bool) -> None:
+        vpp.call(
+            "sw_interface_add_del_address",
+            sw_if_index=vpp.index_of(self.interface),
+            is_add=is_add,
+            prefix=self.address,
+        )
+
+    @classmethod
+    def observe(cls, dumps: Dumps) -> Iterator[Address]:
+        """The addresses of our interfaces."""
+        for row in dumps.tagged_interfaces():
+            for address in dumps.addresses[row.index]:
+                if address.version == 4 or not address.is_link_local:
+                    yield cls(row.name, address)

@@ -1,0 +1,191 @@
+"""An Ethernet interface and the ways VPP can hold one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from vpp_config.errors import ObjectMissing
+from vpp_config.objects.base import Interface, check_mac, check_name
+from vpp_config.objects.link import bring, set_l3_mtu, set_link_mtu, tag
+
+if TYPE_CHECKING:
+    from vpp_config.access import Access
+    from vpp_config.dumps import Dumps
+
+_PCI = re.compile(r"^([0-9a-f]{4}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$")
+_ETHERNET_MODE = 1
+_JUMBO_ABOVE = 1800
+
+
+@dataclass(frozen=True)
+class AfPacket:
+    """A Linux interface of VPP's own network namespace, read and written through a packet socket."""
+
+    host_if_name: str
+    driver: Literal["af_packet"] = "af_packet"
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.host_if_name.encode()) <= 15:
+            raise ValueError("host_if_name is not 1 to 15 bytes long")
+
+
+@dataclass(frozen=True)
+class VirtioPci:
+    """A virtio NIC driven by VPP itself. It must be bound to uio or vfio, and be transitional."""
+
+    pci_address: str
+    driver: Literal["virtio_pci"] = "virtio_pci"
+
+    def __post_init__(self) -> None:
+        check_pci(self.pci_address)
+
+
+@dataclass(frozen=True)
+class Dpdk:
+    """A NIC of VPP's DPDK plugin. It exists since VPP's start: ``StartupConf.dpdk_devices`` names it."""
+
+    pci_address: str
+    driver: Literal["dpdk"] = "dpdk"
+
+    def __post_init__(self) -> None:
+        check_pci(self.pci_address)
+
+    @property
+    def vpp_name(self) -> str:
+        """The interface's name in VPP, the same in startup.conf and here."""
+        return f"dpdk-{self.pci_address}"
+
+
+Attachment = AfPacket | VirtioPci | Dpdk
+
+
+def check_pci(address: str) -> None:
+    """Raise ``ValueError`` unless the address is written ``0000:03:00.0``."""
+    if not _PCI.match(address):
+        raise ValueError(f"{address!r} is not a PCI address such as 0000:03:00.0")
+
+
+def _frame_bytes(mtu: int) -> int:
+    """Size of a packet socket's frames, packet headers of the kernel's included. Fixed when the socket is
+    made.
+    """
+    return 10240 if mtu > _JUMBO_ABOVE else 2048
+
+
+def _pci_fields(address: str) -> dict[str, int]:
+    match = _PCI.match(address)
+    assert match is not None
+    domain, bus, slot, function = (int(part, 16) for part in match.groups())
+    return {"domain": domain, "bus": bus, "slot": slot, "function": function}
+
+
+@dataclass(frozen=True)
+class Ethernet(Interface):
+    """A NIC. ``mac`` is pinned, for a random one at each start would leave neighbors with stale entries; only
+    ``Dpdk`` may leave it out, and then has the device's own. ``mtu`` is that of layer 3, in bytes.
+    """
+
+    kind = "ethernet"
+
+    name: str
+    attachment: Attachment
+    mac: str | None = None
+    mtu: int = 1500
+    enabled: bool = True
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        if self.mac is not None:
+            object.__setattr__(self, "mac", check_mac(self.mac))
+        elif not isinstance(self.attachment, Dpdk):
+            raise ValueError("mac is needed: without one VPP takes a random MAC at each start")
+
+    def adopt(self, observed: Interface) -> Ethernet:
+        """Take over what is left to the device."""
+        if self.mac is None and isinstance(observed, Ethernet) and observed.attachment == self.attachment:
+            return replace(self, mac=observed.mac)
+        return self
+
+    def needs_recreate(self, before: Interface) -> bool:
+        """Another device; another MAC, which the mirror takes over only when it is made; larger socket
+        frames.
+        """
+        if not isinstance(before, Ethernet) or (before.attachment, before.mac) != (self.attachment, self.mac):
+            return True
+        return isinstance(self.attachment, AfPacket) and _frame_bytes(before.mtu) != _frame_bytes(self.mtu)
+
+    def create(self, vpp: Access) -> None:
+        """Create, tag, set the MTU. The tag comes right after: until then observe sees a leftover."""
+        index = self._attach(vpp)
+        tag(vpp, self.name, index)
+        # Sent even when VPP says it has that MTU: af_packet takes the host device's only when told.
+        set_link_mtu(vpp, index, self.mtu)
+        set_l3_mtu(vpp, index, self.mtu)
+        if self.enabled:
+            bring(vpp, index, up=True)
+
+    def _attach(self, vpp: Access) -> int:
+        if isinstance(self.attachment, AfPacket):
+            reply = vpp.call(
+                "af_packet_create_v3",
+                mode=_ETHERNET_MODE,
+                hw_addr=self.mac,
+                use_random_hw_addr=False,
+                host_if_name=self.attachment.host_if_name,
+                rx_frame_size=_frame_bytes(self.mtu),
+                tx_frame_size=_frame_bytes(self.mtu),
+                # VPP's default flags bypass the queueing discipline and offload checksums: on a veth
+                # nothing then arrives.
+                flags=0,
+                num_rx_queues=1,
+                num_tx_queues=1,
+            )
+            return int(reply.sw_if_index)
+        if isinstance(self.attachment, VirtioPci):
+            reply = vpp.call(
+                "virtio_pci_create_v2",
+                pci_addr=_pci_fields(self.attachment.pci_address),
+                use_random_mac=False,
+                mac_address=self.mac,
+            )
+            return int(reply.sw_if_index)
+        index = vpp.index_by_vpp_name(self.attachment.vpp_name)
+        if index is None:
+            raise ObjectMissing(
+                f"VPP has no device {self.attachment.vpp_name}: startup.conf must name it, and VPP restart"
+            )
+        if self.mac is not None:
+            vpp.call("sw_interface_set_mac_address", sw_if_index=index, mac_address=self.mac)
+        return index
+
+    def update(self, before: Interface, vpp: Access) -> None:
+        """MTU and state in place."""
+        index = vpp.index_of(self.name)
+        if self.mtu != before.mtu:
+            set_link_mtu(vpp, index, self.mtu)
+            set_l3_mtu(vpp, index, self.mtu)
+        if self.enabled != before.enabled:
+            bring(vpp, index, up=self.enabled)
+
+    def delete(self, vpp: Access) -> None:
+        """Give the device back. A DPDK device stays in VPP, down and untagged."""
+        index = vpp.index_of(self.name)
+        if isinstance(self.attachment, AfPacket):
+            vpp.call("af_packet_delete", host_if_name=self.attachment.host_if_name)
+        elif isinstance(self.attachment, VirtioPci):
+            vpp.call("virtio_pci_delete", sw_if_index=index)
+        else:
+            bring(vpp, index, up=False)
+            vpp.call("sw_interface_tag_add_del", is_add=False, sw_if_index=index, tag="")
+        vpp.forget_interface(self.name)
+
+    @classmethod
+    def observe(cls, dumps: Dumps) -> Iterator[Ethernet]:
+        """Our tagged interfaces that are a NIC."""
+        for row in dumps.tagged_interfaces():
+            attachment = dumps.attachments.get(row.index)
+            if attachment is not None:
+                yield cls(row.name, attachment, row.mac, row.hardware_mtu, row.up)

@@ -1,0 +1,71 @@
+"""The table that an interface's packets are looked up in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vpp_config.objects.base import Family, VppObject, interface_token
+
+if TYPE_CHECKING:
+    from vpp_config.access import Access
+    from vpp_config.dumps import Dumps
+
+
+@dataclass(frozen=True)
+class InterfaceVrf(VppObject):
+    """Binds an interface to a table other than 0, for one family. VPP refuses it while addresses are
+    there.
+    """
+
+    kind = "interface_vrf"
+
+    interface: str
+    family: Family
+    table_id: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.table_id < 2**32 - 1:
+            raise ValueError("table_id is outside 1..4294967294")
+
+    @property
+    def key(self) -> str:
+        """``interface_vrf/<interface>/<family>``."""
+        return f"interface_vrf/{self.interface}/{self.family}"
+
+    def label(self) -> str:
+        """``interface wan0 in ipv4 table 10``."""
+        return f"interface {self.interface} in {self.family} table {self.table_id}"
+
+    def requires(self) -> tuple[str, ...]:
+        """The interface and the table."""
+        return (interface_token(self.interface), f"vrf_table/{self.table_id}/{self.family}")
+
+    def removal_impact(self) -> str:
+        """Packets are looked up elsewhere."""
+        return f"loses packets on {self.interface}"
+
+    def create(self, vpp: Access) -> None:
+        """Bind."""
+        self._set(vpp, self.table_id)
+
+    def delete(self, vpp: Access) -> None:
+        """Back to table 0."""
+        self._set(vpp, 0)
+
+    def _set(self, vpp: Access, table_id: int) -> None:
+        vpp.call(
+            "sw_interface_set_table",
+            sw_if_index=vpp.index_of(self.interface),
+            is_ipv6=self.family == "ipv6",
+            vrf_id=table_id,
+        )
+
+    @classmethod
+    def observe(cls, dumps: Dumps) -> Iterator[InterfaceVrf]:
+        """Of our interfaces, those outside table 0."""
+        for row in dumps.tagged_interfaces():
+            for family, table_id in dumps.interface_tables[row.index].items():
+                if table_id:
+                    yield cls(row.name, family, table_id)

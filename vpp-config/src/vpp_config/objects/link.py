@@ -1,0 +1,58 @@
+"""The calls that all kinds of interface share: tag, MTU, administrative state."""
+
+from __future__ import annotations
+
+import contextlib
+from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING
+
+from vpp_config.errors import VppApiError
+
+if TYPE_CHECKING:
+    from vpp_config.access import Access
+
+ADMIN_UP = 1
+ALL = 0xFFFFFFFF
+
+
+def tag(vpp: Access, name: str, index: int) -> None:
+    """Mark the interface as ours, under our name."""
+    # Known first: should VPP refuse the tag, the interface can still be found and removed.
+    vpp.remember_interface(name, index)
+    vpp.call("sw_interface_tag_add_del", is_add=True, sw_if_index=index, tag=vpp.prefix + name)
+
+
+def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:
+    """The MTU of the device itself. Hardware interfaces only.
+
+    VPP then gives it to all sub-interfaces as well: they get their own back.
+    """
+    rows = vpp.call("sw_interface_dump", sw_if_index=ALL)
+    vpp.call("hw_interface_set_mtu", sw_if_index=index, mtu=mtu)
+    for row in rows:
+        if row.sup_sw_if_index == index != row.sw_if_index:
+            set_l3_mtu(vpp, row.sw_if_index, row.mtu[0])
+
+
+def set_l3_mtu(vpp: Access, index: int, mtu: int) -> None:
+    """The MTU of IP, the only one that forwarding heeds."""
+    vpp.call("sw_interface_set_mtu", sw_if_index=index, mtu=[mtu, 0, 0, 0])
+
+
+def bring(vpp: Access, index: int, *, up: bool) -> None:
+    """Administratively up or down. Coming up, tell the neighbors, who may remember another MAC."""
+    vpp.call("sw_interface_set_flags", sw_if_index=index, flags=ADMIN_UP if up else 0)
+    if up and vpp.supports("arping"):
+        for is_ipv6 in (False, True):
+            for row in vpp.call("ip_address_dump", sw_if_index=index, is_ipv6=is_ipv6):
+                announce(vpp, index, row.prefix.ip)
+
+
+def announce(vpp: Access, index: int, address: IPv4Address | IPv6Address) -> None:
+    """Send one gratuitous ARP (RFC 826) or unsolicited neighbor advertisement (RFC 4861, 7.2.6).
+
+    Without the plugin arping, or with the interface down, nobody is told: a courtesy, never an error.
+    """
+    if vpp.supports("arping"):
+        with contextlib.suppress(VppApiError):
+            vpp.call("arping", address=address, sw_if_index=index, is_garp=True, repeat=1, interval=0.01)

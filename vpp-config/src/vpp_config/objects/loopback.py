@@ -1,0 +1,89 @@
+"""A loopback interface: always up, for router ids and services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vpp_config.objects.base import Interface, check_mac, check_name
+from vpp_config.objects.link import bring, set_l3_mtu, tag
+
+if TYPE_CHECKING:
+    from vpp_config.access import Access
+    from vpp_config.dumps import Dumps
+
+_VPP_NAME = re.compile(r"^loop(\d+)$")
+_MAX_INSTANCE = 16 * 1024 - 1
+
+
+def instance_of(vpp_name: str) -> int | None:
+    """The instance of an interface that VPP calls ``loop<instance>``; None for any other."""
+    match = _VPP_NAME.match(vpp_name)
+    return int(match[1]) if match else None
+
+
+@dataclass(frozen=True)
+class Loopback(Interface):
+    """VPP's ``loop<instance>``. Without a ``mac`` VPP derives one from the instance, always the same."""
+
+    kind = "loopback"
+
+    name: str
+    instance: int
+    mac: str | None = None
+    mtu: int = 9000
+    enabled: bool = True
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        if not 0 <= self.instance <= _MAX_INSTANCE:
+            raise ValueError(f"instance is outside 0..{_MAX_INSTANCE}")
+        if self.mac is not None:
+            object.__setattr__(self, "mac", check_mac(self.mac))
+
+    def adopt(self, observed: Interface) -> Loopback:
+        """Take over the MAC that VPP derived."""
+        if self.mac is None and isinstance(observed, Loopback) and observed.instance == self.instance:
+            return replace(self, mac=observed.mac)
+        return self
+
+    def needs_recreate(self, before: Interface) -> bool:
+        """Another instance or MAC."""
+        return not isinstance(before, Loopback) or (before.instance, before.mac) != (self.instance, self.mac)
+
+    def create(self, vpp: Access) -> None:
+        """Create, tag, set the MTU."""
+        reply = vpp.call(
+            "create_loopback_instance",
+            mac_address=self.mac or "00:00:00:00:00:00",
+            is_specified=True,
+            user_instance=self.instance,
+        )
+        index = int(reply.sw_if_index)
+        tag(vpp, self.name, index)
+        set_l3_mtu(vpp, index, self.mtu)
+        if self.enabled:
+            bring(vpp, index, up=True)
+
+    def update(self, before: Interface, vpp: Access) -> None:
+        """MTU and state in place."""
+        index = vpp.index_of(self.name)
+        if self.mtu != before.mtu:
+            set_l3_mtu(vpp, index, self.mtu)
+        if self.enabled != before.enabled:
+            bring(vpp, index, up=self.enabled)
+
+    def delete(self, vpp: Access) -> None:
+        """Remove the loopback."""
+        vpp.call("delete_loopback", sw_if_index=vpp.index_of(self.name))
+        vpp.forget_interface(self.name)
+
+    @classmethod
+    def observe(cls, dumps: Dumps) -> Iterator[Loopback]:
+        """Our tagged loopbacks."""
+        for row in dumps.tagged_interfaces():
+            instance = instance_of(row.vpp_name)
+            if instance is not None:
+                yield cls(row.name, instance, row.mac, row.l3_mtu, row.up)

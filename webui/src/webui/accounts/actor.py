@@ -1,0 +1,43 @@
+"""Who asks for something, from where, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.http import HttpRequest
+
+from webui.accounts.models import User
+from webui.accounts.roles import Role
+from webui.errors import Forbidden
+from webui.http.client_address import client_address
+
+Via = Literal["page", "session", "token", "local"]
+
+
+@dataclass(frozen=True)
+class Actor:
+    """The author of an action, for permissions and the audit log."""
+
+    user: User
+    address: str
+    via: Via
+    write: bool = True
+    """False for a token whose scope is read."""
+
+    @property
+    def name(self) -> str:
+        """The login name."""
+        return str(self.user.username)
+
+    def require(self, role: Role) -> None:
+        """Raise Forbidden unless the user has `role`."""
+        if not self.user.has_role(role):
+            raise Forbidden(f"This needs the role {role.value}; {self.name} has {self.user.role}.")
+
+
+def actor_of(request: HttpRequest, via: Via = "page", write: bool = True) -> Actor:
+    """The actor of a request with a signed-in user."""
+    if not isinstance(request.user, User):
+        raise Forbidden("Sign in first.")
+    return Actor(request.user, client_address(request), via, write)

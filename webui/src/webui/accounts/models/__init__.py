@@ -1,0 +1,7 @@
+"""What is stored about users."""
+
+from webui.accounts.models.audit_entry import AuditEntry
+from webui.accounts.models.token import ApiToken
+from webui.accounts.models.user import User
+
+__all__ = ["ApiToken", "AuditEntry", "User"]

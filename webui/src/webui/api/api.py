@@ -1,0 +1,128 @@
+"""The API object: its operations, and what becomes of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI, Swagger
+from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
+
+from appliance.config.pointer import join
+from appliance.errors import MillraceError
+from webui import __version__
+from webui.accounts.roles import Role
+from webui.api import openapi
+from webui.api.auth import needs
+from webui.api.bodies import JsonParser
+from webui.api.operations import changes, config, counters, people, revisions, state, status, tools
+from webui.problems import ProblemDocument, from_exception
+
+_DESCRIPTION = """The configuration of the router and everything around it.
+
+Authenticate with `Authorization: Bearer <token>`. One write is one commit, unless `?change=` collects it in a
+change set. Errors are problem documents (RFC 9457) whose `errors` name the place by JSON pointer.
+"""
+
+
+def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The description of the API is for its users: a token, or a session; pages send others to the login."""
+
+    def checked(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        try:
+            if any(way(request) for way in needs(Role.VIEWER)):
+                return view(request, **kwargs)
+        except MillraceError as error:
+            return on_refusal(request, error)
+        except AuthenticationError as error:
+            return on_stranger(request, error)
+        if request.path.endswith("/docs"):
+            return redirect_to_login(request.get_full_path())
+        return on_stranger(request, AuthenticationError())
+
+    return checked
+
+
+class MillraceApi(NinjaAPI):
+    """Ninja's API, with the configuration's own schema in its OpenAPI document."""
+
+    def get_openapi_schema(self, **kwargs: Any) -> Any:
+        """The OpenAPI 3.1 document."""
+        return openapi.complete(super().get_openapi_schema(**kwargs))
+
+
+api = MillraceApi(
+    title="Millrace",
+    version=__version__,
+    description=_DESCRIPTION,
+    urls_namespace="api",
+    docs=Swagger(
+        settings={"persistAuthorization": False, "docExpansion": "none", "defaultModelsExpandDepth": 0}
+    ),
+    docs_decorator=signed_in,
+    parser=JsonParser(),
+    openapi_extra={"info": {"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}},
+)
+# The paths of the configuration catch all below /config, so they come last.
+for part in (status, changes, revisions, state, counters, tools, people, config):
+    api.add_router("", part.router)
+
+
+@api.exception_handler(MillraceError)
+def on_refusal(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa: ARG001 - ninja's signature
+    """What services raise on purpose."""
+    return _answer(error)
+
+
+@api.exception_handler(AuthenticationError)
+def on_stranger(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa: ARG001 - ninja's signature
+    """Nobody, or a token that is not valid."""
+    headers = {"WWW-Authenticate": 'Bearer realm="millrace"'}
+    return ProblemDocument(401, "Give a valid API token, or sign in.", headers=headers).to_response()
+
+
+@api.exception_handler(ValidationError)
+def on_bad_input(request: HttpRequest, error: ValidationError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
+    """Parameters or a body that are not what the operation takes."""
+    errors = tuple(_entry(detail) for detail in error.errors[:100])
+    return ProblemDocument(
+        422, "The request is not valid.", "Not valid", "urn:millrace:validation", errors
+    ).to_response()
+
+
+@api.exception_handler(Throttled)
+def on_too_many(request: HttpRequest, error: Throttled) -> HttpResponse:  # noqa: ARG001 - ninja's signature
+    """Too many requests."""
+    headers = {"Retry-After": str(int(error.wait or 1) + 1)}
+    return ProblemDocument(429, "Too many requests.", headers=headers).to_response()
+
+
+@api.exception_handler(HttpError)
+def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
+    """Ninja's own; a body that could not be parsed is told by its cause."""
+    cause = error.__cause__ or error.__context__
+    if isinstance(cause, Exception) and from_exception(cause) is not None:
+        return _answer(cause)
+    return ProblemDocument(error.status_code, error.message).to_response()
+
+
+def _answer(error: Exception) -> HttpResponse:
+    problem = from_exception(error)
+    assert problem is not None
+    return problem.to_response()
+
+
+def _entry(detail: dict[str, Any]) -> dict[str, str]:
+    """Where and what: a pointer into the body, or the parameter's name as one."""
+    place, *tokens = [str(token) for token in detail["loc"]]
+    if place == "body":
+        tokens = tokens[1:]
+    else:
+        tokens = tokens[-1:]
+    return {
+        "pointer": join(tokens),
+        "in": place,
+        "detail": str(detail["msg"]).removeprefix("Value error, "),
+    }

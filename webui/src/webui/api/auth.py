@@ -1,0 +1,98 @@
+"""Who calls: a Bearer token or the browser's session; and whether their role lets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from ninja.errors import AuthenticationError
+from ninja.security import APIKeyCookie, HttpBearer
+from ninja.utils import check_csrf
+
+from webui.accounts import tokens
+from webui.accounts.actor import Actor, actor_of
+from webui.accounts.models import User
+from webui.accounts.roles import Role
+from webui.errors import Forbidden, RequestProblem
+from webui.http.client_address import client_address
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class BearerToken(HttpBearer):
+    """``Authorization: Bearer mr_…``: an API token. Its scope and the role of its user both have to allow."""
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+        super().__init__()
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """The actor; None without an Authorization header. A bad one is refused, whatever the cookies."""
+        if "Authorization" not in request.headers:
+            return None
+        scheme, _, text = request.headers["Authorization"].partition(" ")
+        if scheme.lower() != "bearer":
+            raise AuthenticationError
+        return self.authenticate(request, text.strip())
+
+    def authenticate(self, request: HttpRequest, token: str) -> Actor:
+        """The actor of this token."""
+        address = client_address(request)
+        failures = f"token-failures:{address}"
+        if int(cache.get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE:
+            raise RequestProblem(429, "Too many bad tokens from this address.", {"Retry-After": "60"})
+        found = tokens.find(token)
+        if found is None:
+            _count(failures)
+            raise AuthenticationError
+        if _count(f"token-requests:{found.pk}") > settings.TOKEN_REQUESTS_PER_MINUTE:
+            raise RequestProblem(429, "This token is used too often.", {"Retry-After": "60"})
+        if request.method not in _SAFE and not found.write:
+            raise Forbidden("This token may only read.")
+        actor = Actor(found.user, address, "token", found.write)
+        actor.require(self.role)
+        return actor
+
+
+class SessionCookie(APIKeyCookie):
+    """The session of the pages, with Django's CSRF token in ``X-CSRFToken`` for writes."""
+
+    param_name = settings.SESSION_COOKIE_NAME
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+        super().__init__(csrf=False)
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Actor | None:  # noqa: ARG002 - ninja's signature
+        """The actor of this session; None when nobody is signed in."""
+        if not isinstance(request.user, User):
+            return None
+        if request.method not in _SAFE and check_csrf(request) is not None:
+            raise RequestProblem(403, "The CSRF token is missing or wrong.")
+        actor = actor_of(request, "session")
+        actor.require(self.role)
+        return actor
+
+
+def needs(role: Role) -> list[Any]:
+    """What an operation takes as `auth`: a token or a session of a user with `role`."""
+    return [BearerToken(role), SessionCookie(role)]
+
+
+def actor(request: HttpRequest) -> Actor:
+    """The actor that the operation's `auth` let in."""
+    known = request.auth  # type: ignore[attr-defined]  # ninja puts it there
+    assert isinstance(known, Actor)
+    return known
+
+
+def _count(key: str) -> int:
+    """Raise a counter that lives a minute; returns its new value."""
+    cache.add(key, 0, 60)
+    try:
+        return int(cache.incr(key))
+    except ValueError:  # expired between the two
+        cache.set(key, 1, 60)
+        return 1

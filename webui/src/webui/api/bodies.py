@@ -1,0 +1,65 @@
+"""Reading request bodies: JSON of the right media type, or a problem."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.http import HttpRequest
+from ninja.parser import Parser
+
+from appliance.config.load import parse_json
+from appliance.config.pointer import join
+from appliance.errors import Problem, ValidationFailed
+from webui.changes.documents import check_depth
+from webui.errors import RequestProblem
+
+
+def media_type(request: HttpRequest) -> str:
+    """The media type of the body, without its parameters, in small letters."""
+    return (request.content_type or "").lower()
+
+
+def read_json(request: HttpRequest, *accepted: str) -> Any:
+    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON."""
+    if media_type(request) not in accepted:
+        headers = {"Accept-Patch": ", ".join(accepted)} if request.method == "PATCH" else {}
+        raise RequestProblem(415, f"The body has to be {' or '.join(accepted)}.", headers)
+    try:
+        value = parse_json(request.body)
+        check_depth(value)
+    except ValidationFailed as error:
+        raise RequestProblem(400, f"The body {error.problems[0].message}.", pointer="") from None
+    return value
+
+
+class JsonParser(Parser):
+    """Ninja's way into `read_json`, for the operations whose bodies are its schemas."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """The body; text in it holds no NUL and no lone surrogate, which no database stores."""
+        value = read_json(request, "application/json")
+        if problems := _unstorable(value):
+            raise ValidationFailed(problems)
+        return cast("dict[str, Any]", value)
+
+
+def _unstorable(value: Any) -> list[Problem]:
+    problems: list[Problem] = []
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
+    while stack:
+        node, tokens = stack.pop()
+        if isinstance(node, dict):
+            stack += [(child, (*tokens, key)) for key, child in node.items() if not _bad(key)]
+            if any(_bad(key) for key in node):
+                problems.append(Problem(join(tokens), "has a key that is not plain text"))
+        elif isinstance(node, list):
+            stack += [(child, (*tokens, index)) for index, child in enumerate(node)]
+        elif isinstance(node, str) and _bad(node):
+            problems.append(Problem(join(tokens), "is not plain text"))
+        elif isinstance(node, int) and abs(node) >= 1 << 63:
+            problems.append(Problem(join(tokens), "is a number too large for any setting"))
+    return problems[:100]
+
+
+def _bad(text: str) -> bool:
+    return "\x00" in text or any(0xD800 <= ord(character) < 0xE000 for character in text)

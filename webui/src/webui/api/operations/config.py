@@ -1,0 +1,212 @@
+"""The configuration and every path under it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from ninja import Path, Query, Router, Schema
+from pydantic import Field
+
+from appliance.config.diff import mask
+from appliance.errors import Conflict
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.api.auth import actor, needs
+from webui.api.bodies import media_type, read_json
+from webui.api.find import change_set
+from webui.api.idempotency import Answer, once
+from webui.api.schemas import ChangeSetOut, CommitOut, PreviewOut
+from webui.changes import documents
+from webui.changes import services as changes
+from webui.changes.commits import MAX_CONFIRM_S, commit_document
+from webui.changes.results import CommitOutcome
+from webui.errors import RequestProblem
+
+router = Router(tags=["config"])
+
+MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+_ATTEMPTS = 5
+"""Times a write without If-Match is made anew when another commit came first."""
+
+Pointer = Annotated[
+    str,
+    Path(
+        description="JSON pointer (RFC 6901) without its first slash; a slash within a name is written ~1.",
+        example="interfaces/wan0",
+    ),
+]
+Document = dict[str, Any]
+Edit = Callable[[Document], Document]
+
+
+class ChangeQuery(Schema):
+    """Which document is read."""
+
+    change: int | None = Field(None, ge=1, le=2**31 - 1, description="Read this change set's candidate.")
+
+
+class WriteQuery(Schema):
+    """How a write is made."""
+
+    change: int | None = Field(None, ge=1, le=2**31 - 1, description="Collect the edit in this change set.")
+    dry_run: bool = Field(False, description="Change nothing; answer with the plan and its impact.")
+    confirm_s: int | None = Field(
+        None, ge=1, le=MAX_CONFIRM_S, description="Undo the commit after so many seconds unless confirmed."
+    )
+    comment: str = Field("", max_length=500, description="Kept with the revision.")
+
+
+@router.get("/config", auth=needs(Role.VIEWER), operation_id="get_config")
+def get_config(request: HttpRequest, query: Query[ChangeQuery]) -> HttpResponse:
+    """The running configuration, or a change set's. Defaults are left out and secrets masked."""
+    return _read(request, "", query)
+
+
+@router.get("/config/{path:pointer}", auth=needs(Role.VIEWER), operation_id="get_config_at")
+def get_config_at(request: HttpRequest, pointer: Pointer, query: Query[ChangeQuery]) -> HttpResponse:
+    """What is at a path of the configuration."""
+    return _read(request, f"/{pointer}", query)
+
+
+@router.put("/config", auth=needs(Role.ENGINEER), operation_id="put_config")
+def put_config(request: HttpRequest, query: Query[WriteQuery]) -> HttpResponse:
+    """Replace the whole configuration. A masked secret keeps what is stored."""
+    return _put(request, "", query)
+
+
+@router.put("/config/{path:pointer}", auth=needs(Role.ENGINEER), operation_id="put_config_at")
+def put_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQuery]) -> HttpResponse:
+    """Create or replace what is at a path."""
+    return _put(request, f"/{pointer}", query)
+
+
+@router.patch("/config", auth=needs(Role.ENGINEER), operation_id="patch_config")
+def patch_config(request: HttpRequest, query: Query[WriteQuery]) -> HttpResponse:
+    """Patch the configuration (RFC 7396 or RFC 6902)."""
+    return _patch(request, "", query)
+
+
+@router.patch("/config/{path:pointer}", auth=needs(Role.ENGINEER), operation_id="patch_config_at")
+def patch_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQuery]) -> HttpResponse:
+    """Patch what is at a path (RFC 7396 or RFC 6902)."""
+    return _patch(request, f"/{pointer}", query)
+
+
+@router.delete("/config/{path:pointer}", auth=needs(Role.ENGINEER), operation_id="delete_config_at")
+def delete_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQuery]) -> HttpResponse:
+    """Remove what is at a path; a setting goes back to its default."""
+    return _write(request, query, lambda document: documents.remove(document, f"/{pointer}"))
+
+
+def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpResponse:
+    if query.change is not None:
+        change = change_set(query.change)
+        document, etag = change.document, change.digest
+        extra = {"Millrace-Base-Revision": str(change.base_revision)}
+    else:
+        now = agent().config()
+        document, etag = now["document"], now["digest"]
+        extra = {"Millrace-Revision": str(now["revision"])}
+    headers = {"ETag": f'"{etag}"', **extra}
+    pointer = documents.canonical_pointer(pointer, document)
+    value = mask(documents.value_at(document, pointer), pointer)
+    if _names(request.headers.get("If-None-Match"), etag):
+        return HttpResponse(status=304, headers=headers)
+    return JsonResponse(value, safe=False, headers=headers)
+
+
+def _put(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpResponse:
+    value = read_json(request, "application/json")
+    return _write(request, query, lambda document: documents.put(document, pointer, value))
+
+
+def _patch(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpResponse:
+    patch = read_json(request, MERGE_PATCH, JSON_PATCH)
+    change = documents.json_patch if media_type(request) == JSON_PATCH else documents.merge_patch
+    return _write(request, query, lambda document: change(document, pointer, patch))
+
+
+def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
+    if query.change is not None and (query.confirm_s is not None or query.comment):
+        raise RequestProblem(400, "confirm_s and comment belong to the commit of the change set.")
+    if query.dry_run:
+        return JsonResponse(_preview(request, query, edit))
+    if query.change is not None:
+        return once(request, actor(request), lambda _: _collect(request, query.change or 0, edit))
+    return once(request, actor(request), lambda request_id: _commit(request, query, edit, request_id))
+
+
+def _preview(request: HttpRequest, query: WriteQuery, edit: Edit) -> dict[str, Any]:
+    now = agent().config()
+    if query.change is None:
+        _match(request, now["digest"])
+        preview = changes.preview_document(edit(now["document"]), now)
+    else:
+        change = change_set(query.change)
+        _match(request, change.digest)
+        change.document = edit(change.document)
+        preview = changes.preview(change)
+    return PreviewOut.model_validate(asdict(preview)).model_dump(mode="json")
+
+
+def _collect(request: HttpRequest, number: int, edit: Edit) -> Answer:
+    change = change_set(number)
+    _match(request, change.digest)
+    if not change.is_open:
+        raise Conflict(f"Change set {change.pk} is {change.state}.")
+    changes.apply(actor(request), change, edit(change.document))
+    return Answer(200, ChangeSetOut.from_orm(change).model_dump(mode="json"), {"ETag": f'"{change.digest}"'})
+
+
+def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str) -> Answer:
+    attempts = 1 if "If-Match" in request.headers else _ATTEMPTS
+    while True:
+        now = agent().config()
+        _match(request, now["digest"])
+        document = edit(now["document"])
+        try:
+            outcome = commit_document(
+                actor(request),
+                document,
+                now["document"],
+                int(now["revision"]),
+                query.comment,
+                query.confirm_s,
+                request_id,
+            )
+            return commit_answer(outcome)
+        except Conflict:
+            attempts -= 1
+            if attempts == 0 or agent().config()["revision"] == now["revision"]:
+                raise
+            request_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{request_id} {now['revision']}"))
+
+
+def commit_answer(outcome: CommitOutcome) -> Answer:
+    """200 for a commit that is done; 202 with the address to ask at for one that still runs."""
+    body = CommitOut.model_validate(asdict(outcome)).model_dump(mode="json")
+    location = f"/api/v1/commits/{outcome.request_id}"
+    if outcome.state == "running":
+        return Answer(202, body, {"Location": location})
+    return Answer(200, body, {"Content-Location": location})
+
+
+def _match(request: HttpRequest, digest: str) -> None:
+    condition = request.headers.get("If-Match")
+    if condition is not None and not _names(condition, digest):
+        raise RequestProblem(
+            412, "The configuration is no longer the one that If-Match names.", {"ETag": f'"{digest}"'}
+        )
+
+
+def _names(condition: str | None, digest: str) -> bool:
+    """Whether a list of entity tags (RFC 9110) holds this digest."""
+    if condition is None:
+        return False
+    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
+    return "*" in tags or f'"{digest}"' in tags

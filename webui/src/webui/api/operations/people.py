@@ -1,0 +1,180 @@
+"""Users, their tokens, and what they did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest, JsonResponse
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from webui.accounts import services as accounts
+from webui.accounts import tokens
+from webui.accounts.models import ApiToken, AuditEntry, User
+from webui.accounts.roles import Role
+from webui.api.auth import actor, needs
+from webui.api.find import Number
+from webui.api.find import token as find_token
+from webui.api.find import user as find_user
+from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page_of
+from webui.api.schemas import AuditOut, Strict, TokenOut, UserOut
+
+router = Router()
+
+RoleName = Annotated[str, Field(description="viewer, operator, engineer or admin.", max_length=16)]
+Password = Annotated[
+    str, Field(min_length=1, max_length=256, json_schema_extra={"format": "password", "writeOnly": True})
+]
+
+
+class NewUser(Strict):
+    """A user to be made."""
+
+    username: str = Field(min_length=1, max_length=32, pattern=r"^[a-z][a-z0-9._-]{0,31}$")
+    password: Password
+    role: RoleName = Role.VIEWER.value
+
+
+class UserChange(Strict):
+    """What to change about a user; what is left out stays."""
+
+    role: RoleName | None = None
+    password: Password | None = None
+    is_active: bool | None = None
+
+
+class NewToken(Strict):
+    """A token to be made."""
+
+    name: str = Field(min_length=1, max_length=64)
+    write: bool = Field(False, description="Let it write, as far as the user's role goes.")
+    expires_at: datetime | None = Field(None, description="With its time zone; null for never.")
+    user: int | None = Field(None, ge=1, le=2**31 - 1, description="For another user; admins only.")
+
+
+class TokenMade(TokenOut):
+    """A new token with its secret, which is not shown again."""
+
+    token: str
+
+
+@router.get(
+    "/users", auth=needs(Role.ADMIN), response=Paged[UserOut], tags=["users"], operation_id="list_users"
+)
+def list_users(request: HttpRequest, limit: Limit, offset: Offset) -> Any:
+    """All users."""
+    return page_of(request, User.objects.all(), limit, offset)
+
+
+@router.post(
+    "/users", auth=needs(Role.ADMIN), response={201: UserOut}, tags=["users"], operation_id="create_user"
+)
+def create_user(request: HttpRequest, body: NewUser) -> Any:
+    """A new user."""
+    return Status(201, accounts.create_user(actor(request), body.username, body.password, body.role))
+
+
+@router.get(
+    "/users/{number}", auth=needs(Role.ADMIN), response=UserOut, tags=["users"], operation_id="get_user"
+)
+def get_user(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - ninja's signature
+    """One user."""
+    return find_user(number)
+
+
+@router.patch(
+    "/users/{number}", auth=needs(Role.ADMIN), response=UserOut, tags=["users"], operation_id="update_user"
+)
+def update_user(request: HttpRequest, number: Number, body: UserChange) -> Any:
+    """Change role, password or whether the user may log in."""
+    user, who = find_user(number), actor(request)
+    if body.password is not None:
+        accounts.set_password(who, user, body.password)
+    if body.role is not None:
+        accounts.set_role(who, user, body.role)
+    if body.is_active is not None:
+        accounts.set_active(who, user, body.is_active)
+    return user
+
+
+@router.delete(
+    "/users/{number}",
+    auth=needs(Role.ADMIN),
+    response={204: None},
+    tags=["users"],
+    operation_id="delete_user",
+)
+def delete_user(request: HttpRequest, number: Number) -> Any:
+    """Remove a user with their tokens and change sets."""
+    accounts.delete_user(actor(request), find_user(number))
+    return Status(204, None)
+
+
+Everyone = Annotated[bool, Query(False, alias="all", description="Tokens of all users; admins only.")]
+
+
+@router.get(
+    "/tokens", auth=needs(Role.VIEWER), response=Paged[TokenOut], tags=["tokens"], operation_id="list_tokens"
+)
+def list_tokens(request: HttpRequest, limit: Limit, offset: Offset, everyone: Everyone) -> Any:
+    """One's own tokens, or everybody's."""
+    who = actor(request)
+    rows = ApiToken.objects.select_related("user")
+    if everyone:
+        who.require(Role.ADMIN)
+    else:
+        rows = rows.filter(user=who.user)
+    return page_of(request, rows, limit, offset)
+
+
+@router.post(
+    "/tokens",
+    auth=needs(Role.VIEWER),
+    response={201: TokenMade},
+    tags=["tokens"],
+    operation_id="create_token",
+)
+def create_token(request: HttpRequest, body: NewToken) -> Any:
+    """A new token. Its text is in this answer and nowhere else."""
+    who = actor(request)
+    if body.user is not None and body.user != who.user.pk:
+        who.require(Role.ADMIN)
+    user = who.user if body.user is None else find_user(body.user)
+    token, text = tokens.create(who, user, body.name, body.write, body.expires_at)
+    return JsonResponse({**TokenOut.from_orm(token).model_dump(mode="json"), "token": text}, status=201)
+
+
+@router.delete(
+    "/tokens/{number}",
+    auth=needs(Role.VIEWER),
+    response={204: None},
+    tags=["tokens"],
+    operation_id="revoke_token",
+)
+def revoke_token(request: HttpRequest, number: Number) -> Any:
+    """End a token."""
+    tokens.revoke(actor(request), find_token(number))
+    return Status(204, None)
+
+
+class AuditQuery(Schema):
+    """Which entries."""
+
+    username: str | None = Field(None, max_length=64, pattern=PLAIN_TEXT, description="Only of this user.")
+    action: str | None = Field(
+        None, max_length=64, pattern=PLAIN_TEXT, description="Only of this action, or of those that begin so."
+    )
+
+
+@router.get(
+    "/audit", auth=needs(Role.ADMIN), response=Paged[AuditOut], tags=["audit"], operation_id="list_audit"
+)
+def list_audit(request: HttpRequest, limit: Limit, offset: Offset, query: Query[AuditQuery]) -> Any:
+    """The audit log, newest first."""
+    rows = AuditEntry.objects.all()
+    if query.username:
+        rows = rows.filter(username=query.username)
+    if query.action:
+        rows = rows.filter(action__startswith=query.action)
+    return page_of(request, rows, limit, offset)

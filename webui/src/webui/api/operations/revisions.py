@@ -1,0 +1,117 @@
+"""History: what ran before, and going back to it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Schema, Status
+from pydantic import BaseModel, ConfigDict, Field
+
+from appliance.errors import NotFound
+from webui.accounts.roles import Role
+from webui.api.auth import actor, needs
+from webui.api.find import Number
+from webui.api.idempotency import once
+from webui.api.operations.config import commit_answer
+from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page
+from webui.api.schemas import CommitOut, Difference, RevisionOut, Strict
+from webui.changes import services as changes
+from webui.changes.commits import MAX_CONFIRM_S
+
+router = Router(tags=["revisions"])
+
+Search = Annotated[
+    str,
+    Query(
+        "", max_length=200, pattern=PLAIN_TEXT, description="Only those whose author or comment holds this."
+    ),
+]
+
+
+class RevisionDetail(BaseModel):
+    """A revision with its document (secrets masked), plan and difference to the one before."""
+
+    model_config = ConfigDict(extra="allow")
+
+    revision: int
+    author: str
+    comment: str
+    document: dict[str, Any]
+
+
+class RollbackIn(Strict):
+    """Which revision to go back to, and how."""
+
+    revision: int = Field(ge=0, le=2**31 - 1)
+    comment: str = Field("", max_length=500)
+    confirm_s: int | None = Field(
+        None, ge=1, le=MAX_CONFIRM_S, description="Undo after so many seconds unless confirmed."
+    )
+
+
+class Comparison(Schema):
+    """What leads from one revision to another."""
+
+    diff: list[Difference]
+
+
+@router.get("/revisions", auth=needs(Role.VIEWER), response=Paged[RevisionOut], operation_id="list_revisions")
+def list_revisions(request: HttpRequest, limit: Limit, offset: Offset, search: Search) -> Any:
+    """Revisions, newest first."""
+    found = changes.history(limit, offset, search)
+    return page(request, found.items, found.total, limit, offset)
+
+
+@router.get(
+    "/revisions/{number}", auth=needs(Role.VIEWER), response=RevisionDetail, operation_id="get_revision"
+)
+def get_revision(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - ninja's signature
+    """One revision."""
+    return changes.revision(number)
+
+
+@router.get(
+    "/revisions/{number}/compare/{other}",
+    auth=needs(Role.VIEWER),
+    response=Comparison,
+    operation_id="compare_revisions",
+)
+def compare_revisions(request: HttpRequest, number: Number, other: Number) -> Any:  # noqa: ARG001 - ninja's signature
+    """What leads from one revision to the other; secrets masked."""
+    return {"diff": [asdict(one) for one in changes.compare(number, other)]}
+
+
+@router.post(
+    "/rollback", auth=needs(Role.ENGINEER), response={200: CommitOut, 202: CommitOut}, operation_id="rollback"
+)
+def rollback(request: HttpRequest, body: RollbackIn) -> HttpResponse:
+    """Make the document of an earlier revision the next one."""
+    who = actor(request)
+    return once(
+        request,
+        who,
+        lambda request_id: commit_answer(
+            changes.rollback(who, body.revision, body.comment, body.confirm_s, request_id)
+        ),
+    )
+
+
+@router.post("/confirm", auth=needs(Role.OPERATOR), response={204: None}, operation_id="confirm")
+def confirm(request: HttpRequest) -> Any:
+    """Keep the commit that waits for its confirmation."""
+    changes.confirm(actor(request))
+    return Status(204, None)
+
+
+@router.get("/commits/{request_id}", auth=needs(Role.VIEWER), response=CommitOut, operation_id="get_commit")
+def get_commit(request: HttpRequest, request_id: str) -> Any:  # noqa: ARG001 - ninja's signature
+    """What became of a commit, by the id in its answer."""
+    if (
+        not 1 <= len(request_id) <= 64
+        or not all(one.isalnum() or one in "-_" for one in request_id)
+        or not request_id.isascii()
+    ):
+        raise NotFound("There is no such commit.")
+    return asdict(changes.outcome(request_id))

@@ -1,0 +1,64 @@
+"""The router and the caller at a glance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import BaseModel, ConfigDict
+
+from webui import __version__
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.api.auth import actor, needs
+from webui.api.schemas import UserOut
+
+router = Router(tags=["status"])
+
+
+class PendingConfirm(BaseModel):
+    """A commit that is undone unless confirmed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    revision: int
+    expires_at: str | float
+    seconds_left: float
+
+
+class StatusOut(BaseModel):
+    """The agent's view of the router."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: str
+    dataplane: str
+    capabilities: dict[str, Any]
+    revision: int
+    digest: str
+    pending_confirm: PendingConfirm | None
+    drift: list[Any]
+    health: dict[str, Any]
+    web_version: str
+
+
+class Me(Schema):
+    """Who calls, and how far the call may go."""
+
+    user: UserOut
+    via: str
+    write: bool
+
+
+@router.get("/status", auth=needs(Role.VIEWER), response=StatusOut, operation_id="get_status")
+def get_status(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """Versions, running revision, a commit that waits for confirmation, drift and health."""
+    return {**agent().status(), "web_version": __version__}
+
+
+@router.get("/me", auth=needs(Role.VIEWER), response=Me, operation_id="get_me")
+def get_me(request: HttpRequest) -> Any:
+    """The user of this token or session."""
+    who = actor(request)
+    return {"user": who.user, "via": who.via, "write": who.write}

@@ -1,0 +1,177 @@
+"""Shapes of the API's own answers; those of the configuration come from its models."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+
+class Strict(Schema):
+    """A body: what it does not name is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Difference(Schema):
+    """One difference between two documents; secrets are masked."""
+
+    op: Literal["add", "remove", "replace"]
+    path: str = Field(description="JSON pointer (RFC 6901).")
+    before: Any = None
+    after: Any = None
+
+
+class Step(Schema):
+    """One step of a commit."""
+
+    backend: str = Field(description="vpp, linux, frr or host.")
+    phase: str = Field(description="withdraw, detach, delete, create, attach or announce.")
+    summary: str
+    undo_summary: str
+    impact: str = Field(description="none, or what the step disturbs.")
+    path: str = Field(description="JSON pointer of the object it serves; may be empty.")
+
+
+class ProblemEntry(Schema):
+    """One thing wrong with a document."""
+
+    pointer: str
+    message: str
+
+
+class ConflictEntry(Schema):
+    """A place changed by the change set and by the running configuration."""
+
+    path: str
+    base: Any = None
+    ours: Any = None
+    theirs: Any = None
+
+
+class PreviewOut(Schema):
+    """What a commit would do now."""
+
+    base_revision: int
+    diff: list[Difference]
+    steps: list[Step]
+    frr_diff: list[str]
+    impacts: list[str]
+    problems: list[ProblemEntry]
+    conflicts: list[ConflictEntry]
+
+
+class CommitOut(Schema):
+    """What became of a commit."""
+
+    request_id: str
+    state: Literal["done", "failed", "running"]
+    revision: int | None
+    steps: list[Step]
+    error: dict[str, Any] | None
+    confirm_expires_at: str | None = Field(description="The commit is undone then, unless confirmed.")
+
+
+class ChangeSetOut(Schema):
+    """A change set."""
+
+    id: int
+    owner: str
+    title: str
+    state: Literal["open", "committed", "discarded"]
+    base_revision: int
+    version: int = Field(description="Raised by every edit.")
+    digest: str = Field(description="ETag of the candidate.")
+    created_at: datetime
+    updated_at: datetime
+    committed_revision: int | None
+    is_empty: bool
+
+    @staticmethod
+    def resolve_owner(row: Any) -> str:
+        """The owner's login name."""
+        return str(row.owner.username)
+
+
+class RevisionOut(Schema):
+    """One line of the history."""
+
+    number: int
+    digest: str
+    author: str
+    comment: str
+    time: datetime
+    impact: str
+    steps_count: int
+    result: str
+
+
+class JobOut(Schema):
+    """Something that takes a while."""
+
+    id: UUID
+    kind: str
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    owner: str
+    arguments: dict[str, Any]
+    progress: int = Field(ge=0, le=100, description="Percent.")
+    log: str
+    result: dict[str, Any] | None
+    error: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @staticmethod
+    def resolve_owner(row: Any) -> str:
+        """The owner's login name."""
+        return str(row.owner.username)
+
+
+class UserOut(Schema):
+    """A user."""
+
+    id: int
+    username: str
+    role: Literal["viewer", "operator", "engineer", "admin"]
+    is_active: bool
+    created_at: datetime
+    last_login: datetime | None
+
+
+class TokenOut(Schema):
+    """An API token, without its secret."""
+
+    id: int
+    user: str
+    name: str
+    prefix: str
+    write: bool
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    is_usable: bool
+
+    @staticmethod
+    def resolve_user(row: Any) -> str:
+        """The login name of its user."""
+        return str(row.user.username)
+
+
+class AuditOut(Schema):
+    """One entry of the audit log."""
+
+    id: int
+    time: datetime
+    username: str
+    address: str
+    via: str
+    action: str
+    target: str
+    changes: list[Difference]
+    result: str
+    detail: str

@@ -1,0 +1,128 @@
+"""From a document to a revision: one call of the agent, an audit entry, and the mirror brought up to date."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from appliance.config.diff import diff_documents
+from appliance.errors import MillraceError, Problem, ValidationFailed
+from webui import router_state
+from webui.accounts import audit
+from webui.accounts.actor import Actor
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.changes import history
+from webui.changes.results import CommitOutcome, steps_of
+
+MAX_CONFIRM_S = 24 * 3600
+
+
+def commit_document(
+    actor: Actor,
+    document: dict[str, Any],
+    before: dict[str, Any],
+    base_revision: int,
+    comment: str = "",
+    confirm_s: int | None = None,
+    request_id: str | None = None,
+    action: str = "config.commit",
+) -> CommitOutcome:
+    """Commit a sealed document over `base_revision`, whose sealed document is `before`.
+
+    Raises Conflict when another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable. All
+    are in the audit log.
+    """
+    actor.require(Role.ENGINEER)
+    _check(comment, confirm_s)
+    changes = diff_documents(before, document)
+    target = changes[0].path if len(changes) == 1 else ""
+    try:
+        answer = agent().commit(
+            document,
+            base_revision=base_revision,
+            comment=comment,
+            author=actor.name,
+            confirm_s=confirm_s,
+            request_id=request_id or str(uuid.uuid4()),
+        )
+        outcome = _outcome(answer)
+    except MillraceError as error:
+        audit.record(actor, action, target, changes, "failed", str(error))
+        raise
+    finally:
+        router_state.forget()
+    audit.record(actor, action, target, changes, detail=f"revision {outcome.revision}. {comment}".strip())
+    history.mirror_quietly()
+    return outcome
+
+
+def rollback(
+    actor: Actor,
+    revision: int,
+    comment: str = "",
+    confirm_s: int | None = None,
+    request_id: str | None = None,
+) -> CommitOutcome:
+    """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
+    actor.require(Role.ENGINEER)
+    _check(comment, confirm_s)
+    try:
+        answer = agent().rollback(
+            revision,
+            comment=comment,
+            author=actor.name,
+            confirm_s=confirm_s,
+            request_id=request_id or str(uuid.uuid4()),
+        )
+        outcome = _outcome(answer)
+    except MillraceError as error:
+        audit.record(actor, "config.rollback", f"revision {revision}", result="failed", detail=str(error))
+        raise
+    finally:
+        router_state.forget()
+    audit.record(
+        actor, "config.rollback", f"revision {revision}", detail=f"revision {outcome.revision}. {comment}"
+    )
+    history.mirror_quietly()
+    return outcome
+
+
+def confirm(actor: Actor) -> dict[str, Any]:
+    """Keep the commit that waits for its confirmation. Raises Conflict when none does."""
+    actor.require(Role.OPERATOR)
+    try:
+        answer: dict[str, Any] = agent().confirm(actor.name)
+    except MillraceError as error:
+        audit.record(actor, "config.confirm", result="failed", detail=str(error))
+        raise
+    finally:
+        router_state.forget()
+    audit.record(actor, "config.confirm")
+    return answer
+
+
+def outcome(request_id: str) -> CommitOutcome:
+    """What became of a commit, whose ``error`` says why it failed. Raises NotFound."""
+    return _outcome(agent().commit_result(request_id))
+
+
+def _outcome(answer: dict[str, Any]) -> CommitOutcome:
+    return CommitOutcome(
+        request_id=str(answer["request_id"]),
+        state=answer["state"],
+        revision=answer.get("revision"),
+        steps=steps_of(answer.get("steps")),
+        error=answer.get("error"),
+        confirm_expires_at=answer.get("confirm_expires_at"),
+    )
+
+
+def _check(comment: str, confirm_s: int | None) -> None:
+    problems = []
+    if len(comment) > 500 or not comment.isprintable():
+        problems.append(Problem("/comment", "must be one line of at most 500 printable characters"))
+    if confirm_s is not None and not 1 <= confirm_s <= MAX_CONFIRM_S:
+        problems.append(Problem("/confirm_s", f"must be 1 to {MAX_CONFIRM_S} seconds"))
+    if problems:
+        raise ValidationFailed(problems)

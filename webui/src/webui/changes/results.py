@@ -1,0 +1,85 @@
+"""What the services of change sets return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from appliance.config.diff import Change
+from appliance.config.merge import MergeConflict
+from appliance.errors import Problem
+
+
+@dataclass(frozen=True)
+class Running:
+    """What the router runs; secrets masked."""
+
+    revision: int
+    digest: str
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One step of a commit, as the agent planned it."""
+
+    backend: str
+    phase: str
+    summary: str
+    undo_summary: str
+    impact: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a commit would do now. With ``problems`` or ``conflicts`` it would be refused."""
+
+    base_revision: int
+    diff: tuple[Change, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
+    frr_diff: tuple[str, ...] = ()
+    impacts: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    conflicts: tuple[MergeConflict, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommitOutcome:
+    """What became of a commit. ``running`` means: ask ``outcome(request_id)`` later."""
+
+    request_id: str
+    state: Literal["done", "failed", "running"]
+    revision: int | None = None
+    steps: tuple[PlanStep, ...] = ()
+    error: dict[str, Any] | None = None
+    confirm_expires_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One line of the history."""
+
+    number: int
+    digest: str
+    author: str
+    comment: str
+    time: datetime
+    impact: str
+    steps_count: int
+    result: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a longer list."""
+
+    items: list[Revision]
+    total: int
+
+
+def steps_of(items: Any) -> tuple[PlanStep, ...]:
+    """Steps from the agent's JSON."""
+    names = ("backend", "phase", "summary", "undo_summary", "impact", "path")
+    return tuple(PlanStep(**{name: str(item.get(name, "")) for name in names}) for item in items or ())

@@ -1,0 +1,263 @@
+"""What users do with change sets. Everything returned for display is masked; sealed text stays in here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from appliance.config.diff import Change, diff_documents, mask
+from appliance.config.dump import digest
+from appliance.config.merge import MergeConflict, Merged, merge
+from appliance.errors import Conflict, Problem, ValidationFailed
+from webui.accounts import audit
+from webui.accounts.actor import Actor
+from webui.accounts.models import User
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.changes import documents
+from webui.changes.commits import commit_document, confirm, outcome, rollback
+from webui.changes.history import compare, history, revision
+from webui.changes.models import ChangeSet
+from webui.changes.models.change_set import ChangeState
+from webui.changes.results import CommitOutcome, Preview, Running, steps_of
+from webui.errors import Forbidden, MergeConflicts
+
+__all__ = [
+    "apply", "base_document", "commit", "compare", "confirm", "current", "delete", "diff", "discard",
+    "document", "edit", "history", "open_change", "outcome", "preview", "problems", "rebase",
+    "refresh", "rename", "replace_document", "revision", "rollback", "running", "start_change", "value",
+]  # fmt: skip
+
+
+def running() -> Running:
+    """What the router runs. Raises AgentUnavailable."""
+    answer = agent().config()
+    return Running(int(answer["revision"]), str(answer["digest"]), mask(answer["document"]))
+
+
+def current(user: User) -> ChangeSet | None:
+    """The user's open change set, the one edited last."""
+    return ChangeSet.objects.filter(owner=user, state=ChangeState.OPEN).first()
+
+
+def open_change(actor: Actor, title: str = "") -> ChangeSet:
+    """The actor's open change set, or a new one."""
+    return current(actor.user) or start_change(actor, title)
+
+
+def start_change(actor: Actor, title: str = "") -> ChangeSet:
+    """A new change set on the running revision."""
+    actor.require(Role.ENGINEER)
+    if len(title) > 120 or not title.isprintable():
+        raise ValidationFailed([Problem("/title", "must be one line of at most 120 printable characters")])
+    now = agent().config()
+    return ChangeSet.objects.create(
+        owner=actor.user,
+        title=title,
+        base_revision=now["revision"],
+        base_document=now["document"],
+        document=now["document"],
+        digest=digest(now["document"]),
+    )
+
+
+def document(change: ChangeSet) -> dict[str, Any]:
+    """The candidate; secrets masked."""
+    masked: dict[str, Any] = mask(change.document)
+    return masked
+
+
+def base_document(change: ChangeSet) -> dict[str, Any]:
+    """What the change set started from; secrets masked."""
+    masked: dict[str, Any] = mask(change.base_document)
+    return masked
+
+
+def value(change: ChangeSet | None, pointer: str) -> Any:
+    """What is at the pointer of the candidate, or of the running document; masked. Raises NotFound."""
+    whole = agent().config()["document"] if change is None else change.document
+    pointer = documents.canonical_pointer(pointer, whole)
+    return mask(documents.value_at(whole, pointer), pointer)
+
+
+def edit(actor: Actor, change: ChangeSet, pointer: str, new: Any) -> ChangeSet:
+    """Put a value at the pointer. Raises ValidationFailed with pointers into the whole document."""
+    return apply(actor, change, documents.put(change.document, pointer, new))
+
+
+def delete(actor: Actor, change: ChangeSet, pointer: str) -> ChangeSet:
+    """Remove what is at the pointer. Raises NotFound."""
+    return apply(actor, change, documents.remove(change.document, pointer))
+
+
+def rename(actor: Actor, change: ChangeSet, pointer: str, new_key: str) -> ChangeSet:
+    """Give the object at the pointer another key. References to it are not followed."""
+    return apply(actor, change, documents.rename(change.document, pointer, new_key))
+
+
+def replace_document(actor: Actor, change: ChangeSet, new: Any) -> ChangeSet:
+    """Put a whole document in the candidate's place."""
+    return apply(actor, change, documents.read(new, change.document))
+
+
+def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any]) -> ChangeSet:
+    """Store an edited document, made from ``change.document``; Conflict if that has changed meanwhile."""
+    _mine(actor, change)
+    _open(change)
+    if sealed == change.document:
+        return change
+    with transaction.atomic():
+        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
+        if locked.version != change.version or not locked.is_open:
+            raise Conflict("The change set was changed meanwhile; look at it again.")
+        changes = diff_documents(locked.document, sealed)
+        change.document = sealed
+        change.digest = digest(sealed)
+        change.version = locked.version + 1
+        change.save(update_fields=["document", "digest", "version", "updated_at"])
+        audit.record(actor, "change.edit", f"change set {change.pk}", changes)
+    return change
+
+
+def problems(change: ChangeSet) -> list[Problem]:
+    """What stops the candidate from being committed, as the agent sees it."""
+    return list(agent().validate(change.document))
+
+
+def diff(change: ChangeSet) -> list[Change]:
+    """The candidate against its base; secrets masked."""
+    return diff_documents(change.base_document, change.document)
+
+
+def preview(change: ChangeSet) -> Preview:
+    """What a commit would do now. Problems and conflicts are in the result, not raised."""
+    now = agent().config()
+    merged = _merged(change, now)
+    if merged.conflicts:
+        return Preview(now["revision"], tuple(diff(change)), conflicts=merged.conflicts)
+    return preview_document(merged.document, now)
+
+
+def preview_document(sealed: dict[str, Any], now: dict[str, Any]) -> Preview:
+    """What a commit of a sealed document over what runs (`now`, the agent's answer) would do."""
+    try:
+        plan = agent().plan(sealed)
+    except ValidationFailed as error:
+        changes = tuple(diff_documents(now["document"], sealed))
+        return Preview(now["revision"], changes, problems=error.problems)
+    return Preview(
+        base_revision=int(plan["base_revision"]),
+        diff=tuple(Change(**change) for change in plan["diff"]),
+        steps=steps_of(plan["steps"]),
+        frr_diff=tuple(plan.get("frr_diff", ())),
+        impacts=tuple(plan.get("impacts", ())),
+    )
+
+
+def commit(
+    actor: Actor,
+    change: ChangeSet,
+    comment: str = "",
+    confirm_s: int | None = None,
+    request_id: str | None = None,
+) -> CommitOutcome:
+    """Merge the candidate onto what runs and commit that.
+
+    Raises MergeConflicts, ValidationFailed, Conflict, CommitFailed, AgentUnavailable; the change set is then
+    still open, with its edits.
+    """
+    _mine(actor, change)
+    _open(change)
+    now = agent().config()
+    merged = _merged(change, now)
+    if merged.conflicts:
+        raise MergeConflicts(merged.conflicts)
+    result = commit_document(
+        actor,
+        documents.read(merged.document, now["document"]),
+        now["document"],
+        int(now["revision"]),
+        comment or change.title,
+        confirm_s,
+        request_id,
+    )
+    if result.state == "done":
+        _settle(change, result.revision)
+    elif result.state == "running":
+        # Whoever looks next learns what became of it; until then nothing can be edited under it.
+        change.commit_request = result.request_id
+        change.save(update_fields=["commit_request", "updated_at"])
+    return result
+
+
+def refresh(change: ChangeSet) -> ChangeSet:
+    """Learn what became of a commit that outlasted its request. A failed one leaves the change set open."""
+    if change.is_open and change.commit_request:
+        result = outcome(change.commit_request)
+        if result.state == "done":
+            _settle(change, result.revision)
+        elif result.state == "failed":
+            change.commit_request = ""
+            change.save(update_fields=["commit_request", "updated_at"])
+    return change
+
+
+def _settle(change: ChangeSet, revision: int | None) -> None:
+    change.state = ChangeState.COMMITTED
+    change.committed_revision = revision
+    change.commit_request = ""
+    change.save(update_fields=["state", "committed_revision", "commit_request", "updated_at"])
+
+
+def rebase(actor: Actor, change: ChangeSet) -> list[MergeConflict]:
+    """Move the candidate onto what runs. With conflicts, which are returned, nothing is changed."""
+    _mine(actor, change)
+    _open(change)
+    now = agent().config()
+    merged = _merged(change, now)
+    if merged.conflicts:
+        return list(merged.conflicts)
+    sealed = documents.read(merged.document, now["document"])
+    with transaction.atomic():
+        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
+        if locked.version != change.version or not locked.is_open:
+            raise Conflict("The change set was changed meanwhile; look at it again.")
+        change.base_revision = int(now["revision"])
+        change.base_document = now["document"]
+        change.document = sealed
+        change.digest = digest(sealed)
+        change.version = locked.version + 1
+        change.save()
+        audit.record(
+            actor, "change.rebase", f"change set {change.pk}", detail=f"onto revision {now['revision']}"
+        )
+    return []
+
+
+def discard(actor: Actor, change: ChangeSet) -> None:
+    """Give the change set up. Its owner or an admin may."""
+    if not actor.user.has_role(Role.ADMIN):
+        _mine(actor, change)
+    _open(change)
+    change.state = ChangeState.DISCARDED
+    change.save(update_fields=["state", "updated_at"])
+    audit.record(actor, "change.discard", f"change set {change.pk}")
+
+
+def _merged(change: ChangeSet, now: dict[str, Any]) -> Merged:
+    return merge(change.base_document, change.document, now["document"])
+
+
+def _mine(actor: Actor, change: ChangeSet) -> None:
+    actor.require(Role.ENGINEER)
+    if change.owner_id != actor.user.pk:
+        raise Forbidden(f"Change set {change.pk} belongs to {change.owner.username}.")
+
+
+def _open(change: ChangeSet) -> None:
+    refresh(change)
+    if change.commit_request:
+        raise Conflict(f"The commit of change set {change.pk} still runs.")
+    if not change.is_open:
+        raise Conflict(f"Change set {change.pk} is {change.state}.")

@@ -1,0 +1,67 @@
+"""No error leaves /api without being a problem document, whoever made it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponseBase
+
+from webui.problems import CONTENT_TYPE, ProblemDocument, from_exception
+
+_log = logging.getLogger(__name__)
+_DETAILS = {
+    404: "There is nothing at this address.",
+    405: "This method cannot be used here.",
+    413: "The request is too large.",
+}
+
+
+class ApiProblemsMiddleware:
+    """Turns errors of Django itself (404, 405, 413) and unforeseen exceptions below /api into RFC 9457."""
+
+    async_capable = True
+    sync_capable = True
+
+    def __init__(
+        self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+    ) -> None:
+        self._get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """The response, as a problem document where it is an error of the API."""
+        response = self._get_response(request)
+        if isinstance(response, HttpResponseBase):
+            return _as_problem(request, response)
+        return self._later(request, response)
+
+    async def _later(self, request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
+        return _as_problem(request, await response)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        """What a view below /api raised; other pages have Django's own error pages."""
+        if not _is_api(request):
+            return None
+        problem = from_exception(error)
+        if problem is None:
+            _log.error("unforeseen error in %s %s", request.method, request.path, exc_info=error)
+            problem = ProblemDocument(500, "An unforeseen error; the log of the web process has it.")
+        return problem.to_response()
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/") or request.path in ("/api", "/metrics")
+
+
+def _as_problem(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if response.status_code < 400 or not _is_api(request):
+        return response
+    if response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
+        return response
+    detail = _DETAILS.get(response.status_code, HTTPStatus(response.status_code).phrase)
+    kept = {name: response.headers[name] for name in ("Allow", "Retry-After") if name in response.headers}
+    return ProblemDocument(response.status_code, detail, headers=kept).to_response()

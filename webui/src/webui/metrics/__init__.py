@@ -1,0 +1,1 @@
+"""Counters over time: the live stream, roll-ups with retention, Prometheus."""

@@ -1,0 +1,94 @@
+"""The counters and the router's state in the text format of Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from appliance.errors import MillraceError
+from webui.agent import agent
+
+_INTERFACE = {
+    "rx_packets": "Packets received.",
+    "rx_bytes": "Bytes received.",
+    "tx_packets": "Packets sent.",
+    "tx_bytes": "Bytes sent.",
+    "rx_drops": "Received packets dropped.",
+    "tx_drops": "Packets dropped instead of sent.",
+    "rx_errors": "Received packets with errors.",
+    "tx_errors": "Packets that could not be sent.",
+}
+
+
+class RouterCollector(Collector):
+    """Asks the agent at each scrape; with the agent away only ``millrace_up 0`` is left."""
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics."""
+        up = GaugeMetricFamily("millrace_up", "Whether the router's agent answers.")
+        try:
+            status, sample = agent().status(), agent().counters()
+        except MillraceError:
+            up.add_metric([], 0)
+            yield up
+            return
+        up.add_metric([], 1)
+        yield up
+        yield from _of_status(status)
+        yield from _of_sample(sample)
+
+
+def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
+    yield GaugeMetricFamily("millrace_revision", "Running revision.", value=status["revision"])
+    yield GaugeMetricFamily(
+        "millrace_drift_steps", "Steps the router is away from its document.", value=len(status["drift"])
+    )
+    pending = status.get("pending_confirm")
+    yield GaugeMetricFamily(
+        "millrace_confirm_pending", "Whether a commit waits for its confirmation.", value=int(bool(pending))
+    )
+    health = GaugeMetricFamily("millrace_part_up", "Whether a part of the router is well.", labels=["part"])
+    for part, state in status["health"].items():
+        word = state.get("state") if isinstance(state, dict) else state
+        health.add_metric([part], int(word in ("up", "ok", True)))
+    yield health
+
+
+def _of_sample(sample: dict[str, Any]) -> Iterator[Metric]:
+    for field, text in _INTERFACE.items():
+        family = CounterMetricFamily(f"millrace_interface_{field}", text, labels=["interface"])
+        for name, counters in sample["interfaces"].items():
+            family.add_metric([name], counters.get(field, 0))
+        yield family
+    for field in ("packets", "bytes"):
+        family = CounterMetricFamily(
+            f"millrace_acl_rule_{field}", f"{field.title()} a rule decided.", labels=["acl", "sequence"]
+        )
+        for name, rules in sample.get("acls", {}).items():
+            for sequence, counters in rules.items():
+                family.add_metric([name, str(sequence)], counters.get(field, 0))
+        yield family
+    drops = CounterMetricFamily("millrace_drops", "Dropped packets by reason.", labels=["reason"])
+    for reason, count in sample.get("drops", {}).items():
+        drops.add_metric([reason], count)
+    yield drops
+    for field, text in (
+        ("load", "Share of time a worker is busy."),
+        ("vectors_per_call", "Packets in one call of a worker."),
+    ):
+        gauge = GaugeMetricFamily(f"millrace_worker_{field}", text, labels=["worker"])
+        for worker in sample.get("workers", ()):
+            if worker.get(field) is not None:
+                gauge.add_metric([str(worker["name"])], worker[field])
+        yield gauge
+
+
+def exposition() -> bytes:
+    """The page a scrape gets."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(RouterCollector())
+    return generate_latest(registry)

@@ -1,0 +1,93 @@
+"""The one writer of roll-ups. It takes what the agent kept since the last run: a missed run loses nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+
+from appliance.errors import MillraceError
+from webui.agent import agent
+from webui.metrics.models import RollUp
+from webui.metrics.rates import COLUMNS, Rates, bucket, mean
+
+_log = logging.getLogger(__name__)
+_one_at_a_time = threading.Lock()
+
+STEPS_S = (10, 60, 3600)
+KEPT_S = {10: 6 * 3600, 60: 3 * 24 * 3600, 3600: 35 * 24 * 3600}
+"""How long roll-ups of each step are kept."""
+AGENT_KEEPS_S = 300
+
+
+def sample(now_s: float | None = None) -> int:
+    """Store the buckets that are complete by now; returns how many rows. A second run stores none twice."""
+    now = time.time() if now_s is None else now_s
+    with _one_at_a_time:
+        try:
+            stored = _from_agent(now)
+        except MillraceError as error:
+            _log.warning("no counters: %s", error)
+            return 0
+        for step, finer in ((60, 10), (3600, 60)):
+            stored += _from_finer(step, finer, now)
+        return stored
+
+
+def forget_old(now_s: float | None = None) -> None:
+    """Remove roll-ups past their time."""
+    now = time.time() if now_s is None else now_s
+    for step, kept in KEPT_S.items():
+        RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()
+
+
+def _from_agent(now: float) -> int:
+    step = 10
+    since = max(_last(step) + step, int(now) - AGENT_KEEPS_S)
+    since += -since % step
+    if since + step > now - 1:
+        return 0
+    samples = sorted(
+        agent().counters_history(seconds=min(AGENT_KEEPS_S, int(now) - since + 5)),
+        key=lambda one: float(one["time"]),
+    )
+    if not samples:
+        return 0
+    newest = float(samples[-1]["time"])
+    rows = [
+        RollUp(step_s=step, time=start, interface=name[:15], **rates)
+        for start in range(since, int(newest) - step + 2, step)
+        for name, rates in bucket(samples, start, step).items()
+    ]
+    RollUp.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def _from_finer(step: int, finer: int, now: float) -> int:
+    end = int(now) // step * step
+    since = max(_last(step) + step, end - KEPT_S[finer])
+    # The finer rows of the last bucket have to be there: wait for them one bucket of theirs.
+    if _last(finer) + finer < end:
+        end -= step
+    rows = [
+        RollUp(step_s=step, time=start, interface=name, **rates)
+        for (start, name), rates in grouped(step, finer, since, end).items()
+    ]
+    RollUp.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def grouped(step: int, finer: int, since: int, end: int) -> dict[tuple[int, str], Rates]:
+    """Means over buckets of `step` from rows of the finer step with ``since <= time < end``."""
+    buckets: dict[tuple[int, str], list[Rates]] = defaultdict(list)
+    rows = RollUp.objects.filter(step_s=finer, time__gte=since, time__lt=end)
+    for row in rows.values("time", "interface", *COLUMNS):
+        buckets[int(row["time"]) // step * step, str(row["interface"])].append(
+            {name: row[name] for name in COLUMNS}
+        )
+    return {key: mean(found) for key, found in buckets.items()}
+
+
+def _last(step: int) -> int:
+    return RollUp.objects.filter(step_s=step).order_by("-time").values_list("time", flat=True).first() or 0

@@ -1,0 +1,41 @@
+"""The directory that outlives the process: the secret key, the embedded database, collected static files."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def state_directory() -> Path | None:
+    """MILLRACE_STATE_DIR, made if needed. None when unset: nothing then outlives the process."""
+    value = os.environ.get("MILLRACE_STATE_DIR")
+    if not value:
+        return None
+    directory = Path(value)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory
+
+
+def secret_key(directory: Path | None) -> str:
+    """The key that signs sessions: made at the first start, readable by its owner only."""
+    if directory is None:
+        return secrets.token_urlsafe(64)
+    path = directory / "secret_key"
+    if not path.exists():
+        _write_once(path, secrets.token_urlsafe(64))
+    return path.read_text().strip()
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all; of two processes that start at once, one wins."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text + "\n")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()

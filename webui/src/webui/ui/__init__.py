@@ -1,0 +1,1 @@
+"""The browser pages: views ask services, templates show the answers, static modules enliven."""

@@ -1,0 +1,147 @@
+"""From a JSON schema to the fields of a form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webui.ui.forms.field import Field, Kind
+from webui.ui.forms.references import refers_to
+from webui.ui.forms.schema import (
+    Schema,
+    choose,
+    is_mapping,
+    key_schema,
+    kinds,
+    resolve,
+    value_schema,
+    without_null,
+)
+
+_INLINE_FIELDS = 5
+"""A mapping whose objects have at most so many plain fields is edited in place."""
+
+_BLOCKS = {Kind.GROUP, Kind.LINKS}
+"""Shown after the plain fields, so that what follows a block does not seem to be part of it."""
+
+_PLAIN = {Kind.TEXT, Kind.INTEGER, Kind.CHOICE, Kind.SWITCH, Kind.LINES, Kind.CONSTANT}
+
+
+def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
+    """The field `name` as its schema describes it."""
+    inner, optional = without_null(schema)
+    inner = choose(inner, None, next(iter(kinds(inner)), None))
+    about: dict[str, Any] = {
+        "name": name,
+        "title": inner.get("title") or name.replace("_", " ").capitalize(),
+        "help": _help_text(schema, inner),
+        "unit": inner.get("unit", ""),
+        "required": required,
+        "optional": optional,
+        "default": inner.get("default"),
+        "examples": tuple(str(example) for example in _examples(inner)),
+        "refers_to": refers_to(name),
+    }
+    if "const" in inner:
+        return Field(kind=Kind.CONSTANT, **{**about, "default": inner["const"]})
+    if inner.get("writeOnly"):
+        return Field(kind=Kind.SECRET, **about)
+    if "enum" in inner:
+        return Field(kind=Kind.CHOICE, choices=tuple(inner["enum"]), **about)
+    match inner.get("type"):
+        case "boolean":
+            return Field(kind=Kind.SWITCH, **about)
+        case "integer":
+            return Field(kind=Kind.INTEGER, bounds=_bounds(inner), **about)
+        case "array":
+            return _read_list(inner, about)
+        case "object" if is_mapping(inner):
+            return _read_mapping(inner, about)
+        case "object":
+            return Field(kind=Kind.GROUP, children=read_properties(inner), **about)
+    words, numbers = _words(inner)
+    return Field(
+        kind=Kind.TEXT, choices=words, integer_items=numbers, max_length=inner.get("maxLength"), **about
+    )
+
+
+def read_properties(schema: Schema) -> tuple[Field, ...]:
+    """The fields of an object, in the model's order but with what must be given first."""
+    required = set(schema.get("required", ()))
+    fields = [
+        read_field(name, below, required=name in required)
+        for name, below in schema.get("properties", {}).items()
+    ]
+    return tuple(sorted(fields, key=lambda field: (not field.required, field.kind in _BLOCKS)))
+
+
+def read_key(mapping: Schema, name: str = "") -> Field:
+    """The key of a mapping, as a field."""
+    schema = key_schema(mapping)
+    sequence = _is_sequence(schema)
+    return Field(
+        name="@key",
+        kind=Kind.TEXT,
+        title="Sequence" if sequence else _KEY_TITLES.get(name, "Name"),
+        help="Lower is looked at first." if sequence else "",
+        required=True,
+        examples=tuple(str(example) for example in schema.get("examples", ())),
+        max_length=schema.get("maxLength"),
+    )
+
+
+_KEY_TITLES = {"static": "Prefix", "neighbors": "Address", "areas": "Area", "rules": "Sequence"}
+
+
+def _is_sequence(schema: Schema) -> bool:
+    return schema.get("type") == "integer" or "maximum" in schema
+
+
+def _read_list(schema: Schema, about: dict[str, Any]) -> Field:
+    items, _ = without_null(resolve(schema.get("items", {})))
+    if items.get("type") == "object":
+        return Field(kind=Kind.ROWS, children=read_properties(items), **about)
+    if "enum" in items:
+        return Field(kind=Kind.CHECKS, choices=tuple(items["enum"]), **about)
+    about = {**about, "examples": about["examples"] or tuple(str(example) for example in _examples(items))}
+    return Field(kind=Kind.LINES, integer_items=items.get("type") == "integer", **about)
+
+
+def _read_mapping(schema: Schema, about: dict[str, Any]) -> Field:
+    values = value_schema(schema)
+    key = read_key(schema, about["name"])
+    if not kinds(values):
+        children = read_properties(values)
+        if len(children) <= _INLINE_FIELDS and all(child.kind in _PLAIN for child in children):
+            return Field(kind=Kind.ENTRIES, children=children, key=key, **about)
+    return Field(kind=Kind.LINKS, key=key, **about)
+
+
+def _help_text(outer: Schema, inner: Schema) -> str:
+    return (
+        str(outer.get("description") or inner.get("description") or "").replace("``", "").replace("\n", " ")
+    )
+
+
+def _branches(schema: Schema) -> list[Schema]:
+    return [resolve(branch) for branch in schema.get("anyOf", [])] or [schema]
+
+
+def _examples(schema: Schema) -> list[Any]:
+    return schema.get("examples") or [
+        example for branch in _branches(schema) for example in branch.get("examples", ())
+    ]
+
+
+def _words(schema: Schema) -> tuple[tuple[Any, ...], bool]:
+    """The words a union offers besides free text, and whether it also takes numbers."""
+    branches = _branches(schema)
+    words = tuple(word for branch in branches for word in branch.get("enum", ()))
+    return words, any(branch.get("type") == "integer" for branch in branches)
+
+
+def _bounds(schema: Schema) -> str:
+    low = schema.get("minimum", schema.get("ge"))
+    high = schema.get("maximum", schema.get("le"))
+    if low is None or high is None:
+        return ""
+    return f"{low} to {high}"

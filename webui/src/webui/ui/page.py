@@ -1,0 +1,116 @@
+"""What views have in common: the frame, the user's candidate document, and the router's live state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from appliance.config.diff import diff_documents
+from appliance.config.merge import merge
+from appliance.errors import AgentUnavailable, MillraceError
+from webui.accounts.actor import actor_of
+from webui.accounts.roles import Role
+from webui.changes import services as changes
+from webui.changes.models import ChangeSet
+from webui.ui.candidate import Candidate
+from webui.ui.shell import shell_of
+from webui.ui.signed_in import user_of
+
+Value = TypeVar("Value")
+
+
+def show(
+    request: HttpRequest,
+    template: str,
+    section: str,
+    context: dict[str, Any] | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """The page `template`, marked as `section` of the navigation."""
+    user = user_of(request)
+    shared = {
+        "shell": shell_of(request, section),
+        "may_edit": user.has_role(Role.ENGINEER),
+        "may_operate": user.has_role(Role.OPERATOR),
+        "may_administer": user.has_role(Role.ADMIN),
+    }
+    return render(request, template, {**shared, **(context or {})}, status=status)
+
+
+def candidate_of(request: HttpRequest) -> Candidate:
+    """What this user would have: the change set on top of what runs now. Raises AgentUnavailable."""
+    running = changes.running()
+    change = changes.current(user_of(request))
+    if change is None or change.is_empty:
+        return Candidate(running.document, running.document, (), running.revision, running.revision)
+    document = changes.document(change)
+    if change.base_revision != running.revision:
+        merged = merge(changes.base_document(change), document, running.document)
+        if not merged.conflicts:
+            document = merged.document
+    return Candidate(
+        running=running.document,
+        document=document,
+        changes=tuple(diff_documents(running.document, document)),
+        revision=running.revision,
+        base_revision=change.base_revision,
+    )
+
+
+def open_change(request: HttpRequest) -> ChangeSet:
+    """The change set to edit in: the user's open one, moved onto what runs now unless that conflicts."""
+    actor = actor_of(request)
+    change = changes.open_change(actor)
+    if change.base_revision != changes.running().revision:
+        changes.rebase(actor, change)
+    return change
+
+
+EMPTY = Candidate({}, {}, ())
+"""What pages show while the agent is away."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A look at the router: what it said, or why it said nothing."""
+
+    value: Any
+    failure: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no value."""
+        return bool(self.failure)
+
+
+def look(read: Callable[[], Value], empty: Any) -> Live:
+    """What `read` says of the router, or `empty` with the reason when it cannot be asked."""
+    try:
+        return Live(read())
+    except MillraceError as error:
+        return Live(empty, str(error) or "The router's agent does not answer.")
+
+
+def look_at_candidate(request: HttpRequest) -> tuple[Candidate, str]:
+    """The candidate, or an empty one and the reason."""
+    try:
+        return candidate_of(request), ""
+    except AgentUnavailable as error:
+        return EMPTY, str(error) or "The router's agent does not answer."
+
+
+def tell(request: HttpRequest, text: str, level: str = "success") -> None:
+    """A message for the next page."""
+    levels = {
+        "success": messages.SUCCESS,
+        "warning": messages.WARNING,
+        "error": messages.ERROR,
+        "info": messages.INFO,
+    }
+    messages.add_message(request, levels[level], text)

@@ -1,0 +1,192 @@
+"""Access list rules as text, one a line, for pasting and copying.
+
+    [sequence] permit|deny|permit_reflect [ipv4|ipv6] [protocol] SOURCE [port P] DESTINATION [port P]
+               [type N [code N]] [flags +syn,-ack] [# description]
+
+SOURCE and DESTINATION are a prefix, an address or ``any``; P is a port or a range. An access list as JSON,
+``{"10": {...}}`` or ``[{...}]``, is read as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any
+
+from appliance.config.acl import PROTOCOLS
+
+STEP = 10
+"""Distance between sequences that are made up."""
+_ACTIONS = ("permit", "deny", "permit_reflect")
+_MAX_LINES = 20_000
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that is not a rule; lines count from one."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass
+class Pasted:
+    """Rules by sequence, as JSON, and the lines that are none."""
+
+    rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bad: list[BadLine] = field(default_factory=list)
+
+
+class _NotARule(ValueError):
+    """The words of a line are not a rule."""
+
+
+def parse(text: str, *, after: int = 0) -> Pasted:
+    """The rules of a pasted text. Rules without a sequence follow the one before, the first one `after`."""
+    if text.lstrip().startswith(("{", "[")):
+        return _parse_json(text, after)
+    pasted = Pasted()
+    last = after
+    for number, line in enumerate(text.splitlines()[:_MAX_LINES], start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            given, rule = _parse_line(line)
+        except _NotARule as error:
+            pasted.bad.append(BadLine(number, line.strip()[:120], str(error)))
+            continue
+        sequence = given if given is not None else (last // STEP + 1) * STEP
+        if str(sequence) in pasted.rules:
+            pasted.bad.append(BadLine(number, line.strip()[:120], f"sequence {sequence} is used twice"))
+            continue
+        last = sequence
+        pasted.rules[str(sequence)] = rule
+    return pasted
+
+
+def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
+    """The rule as a line that `parse` reads back."""
+    words = [str(sequence), rule.get("action", "")]
+    if rule.get("family") == "ipv6":
+        words.append("ipv6")
+    words.append(rule.get("protocol", "any"))
+    for side in ("source", "destination"):
+        words.append(rule.get(side) or "any")
+        if rule.get(f"{side}_ports"):
+            words += ["port", str(rule[f"{side}_ports"])]
+    for name, word in (("icmp_type", "type"), ("icmp_code", "code")):
+        if rule.get(name) is not None:
+            words += [word, str(rule[name])]
+    flags = rule.get("tcp_flags")
+    if flags:
+        words += [
+            "flags",
+            ",".join(
+                [f"+{one}" for one in flags.get("set", ())] + [f"-{one}" for one in flags.get("unset", ())]
+            ),
+        ]
+    if rule.get("description"):
+        words += ["#", rule["description"]]
+    return " ".join(words)
+
+
+def _parse_json(text: str, after: int) -> Pasted:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        return Pasted(bad=[BadLine(getattr(error, "lineno", 1), "", f"is not JSON: {error}")])
+    if isinstance(data, dict) and isinstance(data.get("rules"), dict):
+        data = data["rules"]
+    if isinstance(data, dict):
+        return Pasted(rules={str(key): value for key, value in data.items()})
+    start = after // STEP + 1
+    return Pasted(rules={str((start + index) * STEP): rule for index, rule in enumerate(data)})
+
+
+def _parse_line(line: str) -> tuple[int | None, dict[str, Any]]:
+    text, _, description = line.partition("#")
+    words = iter(text.lower().replace("permit+reflect", "permit_reflect").split())
+    word = _next(words, "an action")
+    sequence = None
+    if word.isdecimal():
+        sequence = int(word)
+        word = _next(words, "an action")
+    if word not in _ACTIONS:
+        raise _NotARule(f"begins with {word!r}, not with {', '.join(_ACTIONS)}")
+    rule: dict[str, Any] = {"action": word}
+    word = _next(words, "a protocol")
+    family = word if word in ("ipv4", "ipv6") else None
+    if family:
+        word = _next(words, "a protocol")
+    if _is_end(word) and word != "any":
+        rest: list[str] = [word, *words]
+    else:
+        if word not in ("any", "ip"):
+            if word not in PROTOCOLS and not word.isdecimal():
+                raise _NotARule(f"{word!r} is no protocol")
+            rule["protocol"] = word
+        rest = list(words)
+    _read_ends(rule, rest)
+    if (
+        family == "ipv6"
+        or rule.get("protocol") == "icmpv6"
+        or ":" in (rule.get("source", "") + rule.get("destination", ""))
+    ):
+        rule["family"] = "ipv6"
+    if description.strip():
+        rule["description"] = description.strip()
+    return sequence, rule
+
+
+def _next(words: Iterator[str], wanted: str) -> str:
+    word = next(words, None)
+    if word is None:
+        raise _NotARule(f"ends before {wanted}")
+    return word
+
+
+def _is_end(word: str) -> bool:
+    if word == "any":
+        return True
+    try:
+        ip_network(word, strict=False)
+    except ValueError:
+        return False
+    return "." in word or ":" in word
+
+
+def _read_ends(rule: dict[str, Any], words: list[str]) -> None:
+    side = ""
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if _is_end(word):
+            if side == "destination":
+                raise _NotARule(f"{word!r}: source and destination are given already")
+            side = "destination" if side else "source"
+            if word != "any":
+                rule[side] = str(ip_network(word, strict=False)) if "/" not in word else word
+            position += 1
+            continue
+        if position + 1 >= len(words):
+            raise _NotARule(f"{word!r} needs a value")
+        _read_option(rule, side, word, words[position + 1])
+        position += 2
+
+
+def _read_option(rule: dict[str, Any], side: str, word: str, value: str) -> None:
+    match word:
+        case "port" | "eq" | "ports" if side:
+            rule[f"{side}_ports"] = value
+        case "type" | "code" if value.isdecimal():
+            rule[f"icmp_{word}"] = int(value)
+        case "flags":
+            flags: dict[str, list[str]] = {}
+            for flag in value.split(","):
+                flags.setdefault("unset" if flag.startswith("-") else "set", []).append(flag.lstrip("+-"))
+            rule["tcp_flags"] = flags
+        case _:
+            raise _NotARule(f"does not understand {word!r}")

@@ -1,0 +1,133 @@
+"""What every page shows around its content: the router's state, the user's changes, the navigation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.http import HttpRequest
+
+from appliance.errors import MillraceError
+from webui import router_state
+from webui.accounts.roles import Role
+from webui.changes import services as changes
+from webui.ui import navigation
+from webui.ui.signed_in import user_of
+
+_NAME_S = 3600
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The frame of one page. With the agent away, `agent_up` is false and the rest is what was known."""
+
+    hostname: str
+    agent_up: bool
+    dataplane: str
+    revision: int | None
+    health: dict[str, Any]
+    drift: list[str]
+    pending: dict[str, Any] | None
+    change_count: int
+    role: str
+    navigation: tuple[navigation.ShownGroup, ...]
+    polled: bool = False
+
+    @property
+    def drift_count(self) -> int:
+        """How many steps the live router is away from its document."""
+        return len(self.drift)
+
+    @property
+    def unhealthy(self) -> list[str]:
+        """Names of the parts that are not well."""
+        return [name for name, state in self.health.items() if not is_well(state)]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether every part is well."""
+        return not self.unhealthy
+
+    @property
+    def health_text(self) -> str:
+        """Health in words."""
+        return (
+            "Not well: " + ", ".join(self.unhealthy) if self.unhealthy else "Every part of the router answers"
+        )
+
+
+def is_well(state: Any) -> bool:
+    """Whether a part's state, in any of the forms the agent reports, means it works."""
+    if isinstance(state, dict):
+        if "ok" in state:
+            return bool(state["ok"])
+        return is_well(state.get("state", state.get("status", True)))
+    if isinstance(state, bool):
+        return state
+    if state is None:
+        return True
+    return str(state).lower() in {"ok", "up", "running", "healthy", "good", "ready", "not used", "off"}
+
+
+def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -> Shell:
+    """The frame for this user. Never raises: an outage is shown, not thrown."""
+    user = user_of(request)
+    status = router_state.status()
+    known = status or {}
+    return Shell(
+        hostname=_hostname(known),
+        agent_up=status is not None,
+        dataplane=_word(known.get("dataplane")),
+        revision=known.get("revision"),
+        health=_health(known),
+        drift=[_drift_line(step) for step in known.get("drift") or ()],
+        pending=known.get("pending_confirm"),
+        change_count=_change_count(user),
+        role=str(user.role),
+        navigation=navigation.shown(section, admin=user.has_role(Role.ADMIN)),
+        polled=polled,
+    )
+
+
+def _health(status: dict[str, Any]) -> dict[str, Any]:
+    health = status.get("health")
+    return health if isinstance(health, dict) else {}
+
+
+def _drift_line(step: Any) -> str:
+    return str(step.get("summary", step)) if isinstance(step, dict) else str(step)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(value.get("driver") or value.get("name") or "")
+    return str(value or "")
+
+
+def _hostname(status: dict[str, Any]) -> str:
+    digest = status.get("digest")
+    name: str | None = cache.get(f"ui.hostname.{digest}") if digest else cache.get("ui.hostname.last")
+    if name is None and digest:
+        try:
+            name = str(changes.running().document.get("system", {}).get("hostname", "millrace"))
+        except MillraceError:
+            return "millrace"
+        cache.set(f"ui.hostname.{digest}", name, _NAME_S)
+        cache.set("ui.hostname.last", name, None)
+    return name or "millrace"
+
+
+def _change_count(user: Any) -> int:
+    change = changes.current(user)
+    if change is None:
+        return 0
+    key = f"ui.changes.{change.id}.{change.version}"
+    count: int | None = cache.get(key)
+    if count is None:
+        try:
+            count = len(changes.diff(change))
+        except MillraceError:
+            return 0
+        cache.set(key, count, _NAME_S)
+    return count

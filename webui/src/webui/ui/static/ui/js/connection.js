@@ -1,0 +1,31 @@
+// Says when the web server does not answer, and when it does again. The header's poll and the counter
+// stream both report here.
+const failing = new Set();
+
+export function report(source, works) {
+  const before = failing.size > 0;
+  if (works) failing.delete(source);
+  else failing.add(source);
+  const banner = document.getElementById("connection");
+  if (!banner || before === failing.size > 0) return;
+  banner.hidden = failing.size === 0;
+  document.body.classList.toggle("offline", failing.size > 0);
+  if (failing.size === 0) document.dispatchEvent(new CustomEvent("millrace:reconnected"));
+}
+
+function isStatus(event) {
+  return event.detail?.elt?.id === "status";
+}
+
+export function startConnection() {
+  document.body.addEventListener("htmx:sendError", (event) => isStatus(event) && report("status", false));
+  document.body.addEventListener("htmx:timeout", (event) => isStatus(event) && report("status", false));
+  document.body.addEventListener("htmx:afterRequest", (event) => {
+    if (!isStatus(event) || !event.detail.xhr?.status) return;
+    const status = event.detail.xhr.status;
+    if (status === 401) window.location.reload();
+    report("status", status < 500);
+  });
+  window.addEventListener("offline", () => report("network", false));
+  window.addEventListener("online", () => report("network", true));
+}

@@ -1,0 +1,79 @@
+// What was typed and not saved survives a reload: kept in this tab's sessionStorage, by address.
+// Secrets are never kept.
+const PREFIX = "millrace.draft:";
+
+function key(form) {
+  return PREFIX + (form.dataset.draft || window.location.pathname + window.location.search);
+}
+
+function entries(form) {
+  return [...new FormData(form)].filter(
+    ([name, value]) => typeof value === "string" && name !== "csrfmiddlewaretoken" && !isSecret(form, name),
+  );
+}
+
+function isSecret(form, name) {
+  return form.elements.namedItem(name)?.dataset?.secret !== undefined;
+}
+
+function restore(form, draft) {
+  const values = new Map();
+  for (const [name, value] of draft) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const rows of form.querySelectorAll("[data-rows]")) {
+    const list = rows.querySelector("[data-rows-list]");
+    const marker = rows.querySelector("template")?.content.querySelector("input[type=hidden]")?.name;
+    const wanted = values.get(marker)?.length ?? 0;
+    while (list.children.length < wanted) rows.querySelector("[data-add-row]").click();
+    while (list.children.length > wanted) list.lastElementChild.remove();
+    [...list.children].forEach((row, position) => reindex(row, marker, values.get(marker)[position]));
+  }
+  for (const element of form.elements) {
+    if (!element.name || element.type === "hidden" || element.dataset.secret !== undefined) continue;
+    const given = values.get(element.name);
+    if (element.type === "checkbox" || element.type === "radio") {
+      element.checked = given?.includes(element.value) ?? false;
+      element.dispatchEvent(new Event("change", { bubbles: true }));
+    } else if (given) {
+      element.value = given[0];
+    }
+  }
+}
+
+function reindex(row, marker, index) {
+  const hidden = row.querySelector("input[type=hidden]");
+  const from = marker.replace("@rows", `${hidden.value}/`);
+  const to = marker.replace("@rows", `${index}/`);
+  hidden.value = index;
+  for (const element of row.querySelectorAll("[name]")) {
+    if (element !== hidden && element.name.startsWith(from)) element.name = to + element.name.slice(from.length);
+  }
+}
+
+function offerDiscard(form) {
+  const note = form.querySelector("[data-draft-note]");
+  if (note) note.hidden = false;
+}
+
+export function startDrafts() {
+  for (const form of document.querySelectorAll("form[data-object-form]")) {
+    const before = JSON.stringify(entries(form));
+    const stored = window.sessionStorage.getItem(key(form));
+    const rejected = form.hasAttribute("data-rejected");
+    if (stored && stored !== before && !rejected) {
+      restore(form, JSON.parse(stored));
+      offerDiscard(form);
+    }
+    const save = () => {
+      const now = JSON.stringify(entries(form));
+      if (now === before && !rejected) window.sessionStorage.removeItem(key(form));
+      else window.sessionStorage.setItem(key(form), now);
+    };
+    form.addEventListener("input", save);
+    form.addEventListener("change", save);
+    form.addEventListener("submit", () => window.sessionStorage.removeItem(key(form)));
+    form.querySelector("[data-draft-discard]")?.addEventListener("click", () => {
+      window.sessionStorage.removeItem(key(form));
+      window.location.reload();
+    });
+  }
+}

@@ -1,0 +1,18 @@
+// What every page has. Pages add modules of their own.
+import { startApiCalls } from "./api_call.js";
+import { startConnection } from "./connection.js";
+import { startCountdowns } from "./countdown.js";
+import { startForms } from "./forms.js";
+import { startShell } from "./shell.js";
+import { startShortcuts } from "./shortcuts.js";
+import { startTables } from "./tables.js";
+import { startToasts } from "./toasts.js";
+
+startToasts();
+startShell();
+startConnection();
+startCountdowns();
+startShortcuts();
+startTables();
+startForms();
+startApiCalls();

@@ -1,0 +1,85 @@
+"""Addresses of the pages."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from webui.ui import converters
+from webui.ui.guarded import View, guarded
+from webui.ui.views import (
+    acls,
+    audit,
+    bgp,
+    changes,
+    dashboard,
+    edit,
+    history,
+    interfaces,
+    ospf,
+    policies,
+    routes,
+    static_routes,
+    status,
+    tokens,
+    tools,
+    users,
+)
+from webui.ui.views.session import Login, Logout
+
+app_name = "ui"
+
+assert converters.AnyText.regex  # imported for its registration
+
+
+def _page(route: str, view: View, name: str) -> URLPattern:
+    return path(route, guarded(view), name=name)
+
+
+urlpatterns = [
+    path("login", Login.as_view(), name="login"),
+    path("logout", Logout.as_view(), name="logout"),
+    _page("", dashboard.dashboard, "dashboard"),
+    _page("dashboard/state", dashboard.dashboard_state, "dashboard_state"),
+    _page("status", status.status, "status"),
+    _page("interfaces", interfaces.interfaces, "interfaces"),
+    _page("interfaces/<any:name>", interfaces.interface, "interface"),
+    _page("routes", routes.routes, "routes"),
+    _page("static-routes", static_routes.static_routes, "static_routes"),
+    _page("bgp", bgp.bgp, "bgp"),
+    _page("bgp/sessions", bgp.bgp_sessions, "bgp_sessions"),
+    _page("bgp/neighbors/<any:address>", bgp.bgp_neighbor, "bgp_neighbor"),
+    _page("ospf", ospf.ospf, "ospf"),
+    _page("ospf/neighbors", ospf.ospf_neighbors, "ospf_neighbors"),
+    _page("policies", policies.policies, "policies"),
+    _page("policies/route-maps/<any:name>", policies.route_map, "route_map"),
+    _page("acls", acls.acls, "acls"),
+    _page("acls/move/<any:name>", acls.move_rule, "acl_move"),
+    _page("acls/paste/<any:name>", acls.paste_rules, "acl_paste"),
+    _page("acls/bind/<any:name>", acls.bind, "acl_bind"),
+    _page("acls/<any:name>", acls.acl, "acl"),
+    _page("edit/<any:path>", edit.edit, "edit"),
+    _page("add/<any:path>", edit.add, "add"),
+    _page("delete/<any:path>", edit.delete, "delete"),
+    _page("changes", changes.changes, "changes"),
+    _page("changes/pending", changes.pending, "pending"),
+    _page("changes/commit", changes.commit, "commit"),
+    _page("changes/confirm", changes.confirm, "confirm"),
+    _page("changes/discard", changes.discard, "discard"),
+    _page("changes/rebase", changes.rebase, "rebase"),
+    _page("changes/revert", changes.revert, "revert"),
+    _page("changes/outcome/<any:request_id>", changes.outcome, "outcome"),
+    _page("history", history.history, "history"),
+    _page("history/<int:number>", history.revision, "revision"),
+    _page("history/rollback", history.rollback, "rollback"),
+    _page("tools", tools.tools, "tools"),
+    _page("tools/job/<uuid:job_id>", tools.job, "job"),
+    _page("tools/job/<uuid:job_id>/cancel", tools.cancel, "job_cancel"),
+    _page("tools/<str:tool>", tools.run, "tool_run"),
+    _page("users", users.users, "users"),
+    _page("users/add", users.add_user, "user_add"),
+    _page("users/<int:user_id>", users.change_user, "user_change"),
+    _page("tokens", tokens.token_page, "tokens"),
+    _page("tokens/<int:token_id>/revoke", tokens.revoke_token, "token_revoke"),
+    _page("password", tokens.own_password, "own_password"),
+    _page("audit", audit.audit, "audit"),
+]

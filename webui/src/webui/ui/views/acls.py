@@ -1,0 +1,227 @@
+"""Access lists: the list, and one list with its rules, hit counters and bindings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from appliance.errors import ValidationFailed
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.changes import services as changes
+from webui.ui.api_call import call, calls_for, reads
+from webui.ui.candidate import Candidate
+from webui.ui.page import candidate_of, look, look_at_candidate, open_change, show, tell
+from webui.ui.pointers import MISSING, get, join
+from webui.ui.rule_text import format_rule, parse
+
+_SHOWN_PROBLEMS = 12
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule with its hits and what the change set does to it."""
+
+    sequence: str
+    rule: dict[str, Any]
+    hits: dict[str, Any]
+    mark: str
+    first: bool
+    last: bool
+
+    @property
+    def match(self) -> str:
+        """Flags, ICMP type and code in words."""
+        parts = []
+        if self.rule.get("icmp_type") is not None:
+            parts.append(f"type {self.rule['icmp_type']}")
+        if self.rule.get("icmp_code") is not None:
+            parts.append(f"code {self.rule['icmp_code']}")
+        flags = self.rule.get("tcp_flags") or {}
+        parts += [f"+{one}" for one in flags.get("set", ())] + [f"-{one}" for one in flags.get("unset", ())]
+        return " ".join(parts)
+
+
+def bindings(candidate: Candidate, name: str) -> list[tuple[str, bool, bool]]:
+    """Every interface with whether the list is bound to it in and out."""
+    found = []
+    for interface, settings in get(candidate.document, "/interfaces", {}).items():
+        found.append((interface, name in settings.get("acl_in", ()), name in settings.get("acl_out", ())))
+    return found
+
+
+def _ordered(rules: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return sorted(rules.items(), key=lambda rule: int(rule[0]))
+
+
+def _hits() -> dict[str, Any]:
+    acls: dict[str, Any] = look(lambda: agent().counters(), {}).value.get("acls") or {}
+    return acls
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def acls(request: HttpRequest) -> HttpResponse:
+    """Every access list."""
+    candidate, away = look_at_candidate(request)
+    hits = _hits()
+    rows = []
+    for name, settings in candidate.both("/acls").items():
+        bound = [
+            f"{interface} {direction}"
+            for interface, inward, outward in bindings(candidate, name)
+            for direction, there in (("in", inward), ("out", outward))
+            if there
+        ]
+        counted = sum(int(hit.get("packets", 0)) for hit in (hits.get(name) or {}).values())
+        rows.append((name, settings, candidate.mark("/acls" + join(name)), bound, counted))
+    return show(
+        request,
+        "ui/acls.html",
+        "acls",
+        {
+            "rows": rows,
+            "away": away,
+            "api_calls": reads(("Read them", "/config/acls"), ("Hit counters", "/state/acls")),
+        },
+    )
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def acl(request: HttpRequest, name: str) -> HttpResponse:
+    """One access list."""
+    return _page(request, name)
+
+
+def _page(
+    request: HttpRequest, name: str, extra: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    candidate, away = look_at_candidate(request)
+    pointer = "/acls" + join(name)
+    settings = get(candidate.document, pointer)
+    if settings is MISSING:
+        settings = get(candidate.running, pointer)
+    if settings is MISSING:
+        raise Http404(f"There is no access list {name}.")
+    hits = _hits().get(name) or {}
+    rules = _ordered(candidate.both(f"{pointer}/rules"))
+    live = [sequence for sequence, _ in _ordered(settings.get("rules", {}))]
+    rows = [
+        RuleRow(
+            sequence,
+            rule,
+            hits.get(sequence) or {},
+            candidate.mark(f"{pointer}/rules{join(sequence)}"),
+            first=bool(live) and sequence == live[0],
+            last=bool(live) and sequence == live[-1],
+        )
+        for sequence, rule in rules
+    ]
+    example = {"action": "deny", "protocol": "icmp"}
+    context = {
+        "name": name,
+        "settings": settings,
+        "pointer": pointer,
+        "rules_pointer": f"{pointer}/rules",
+        "rows": rows,
+        "mark": candidate.mark(pointer),
+        "bindings": bindings(candidate, name),
+        "rules_text": "\n".join(
+            format_rule(sequence, rule) for sequence, rule in _ordered(settings.get("rules", {}))
+        ),
+        "away": away,
+        "api_calls": (
+            *calls_for(pointer, settings),
+            call("Add a rule", "PUT", f"/config{pointer}/rules/10", example),
+            *reads(("Hit counters", "/state/acls")),
+        ),
+    }
+    return show(request, "ui/acl.html", "acls", {**context, **(extra or {})}, status=status)
+
+
+def _rules_of(request: HttpRequest, name: str) -> dict[str, Any]:
+    rules = get(candidate_of(request).document, f"/acls{join(name)}/rules", {})
+    return dict(rules) if isinstance(rules, dict) else {}
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def move_rule(request: HttpRequest, name: str) -> HttpResponse:
+    """Swaps a rule with the one before or after it; the sequences stay where they are."""
+    rules = _rules_of(request, name)
+    order = [sequence for sequence, _ in _ordered(rules)]
+    sequence = request.POST.get("sequence", "")
+    if sequence not in order:
+        raise Http404("There is no such rule.")
+    here = order.index(sequence)
+    there = here + (-1 if request.POST.get("direction") == "up" else 1)
+    page = reverse("ui:acl", args=[name])
+    if not 0 <= there < len(order):
+        return redirect(page)
+    rules[order[here]], rules[order[there]] = rules[order[there]], rules[order[here]]
+    actor = actor_of(request)
+    changes.edit(actor, open_change(request), f"/acls{join(name)}/rules", rules)
+    return redirect(f"{page}#rule-{order[there]}")
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
+    """Adds rules given as text or JSON, or replaces all by them; all or none."""
+    text = request.POST.get("rules", "")
+    replace = request.POST.get("how") == "replace"
+    present = {} if replace else _rules_of(request, name)
+    pasted = parse(text, after=max((int(sequence) for sequence in present), default=0))
+    problems = [f"Line {bad.line}: {bad.reason}" for bad in pasted.bad]
+    problems += [f"Rule {key} exists already" for key in pasted.rules if key in present]
+    if not pasted.rules and not problems:
+        problems.append("There is no rule in the text.")
+    if not problems:
+        actor = actor_of(request)
+        try:
+            changes.edit(actor, open_change(request), f"/acls{join(name)}/rules", {**present, **pasted.rules})
+        except ValidationFailed as error:
+            problems = [
+                f"{one.pointer.removeprefix(f'/acls{join(name)}/')}: {one.message}" for one in error.problems
+            ]
+    if problems:
+        extra = {
+            "paste_text": text,
+            "paste_how": "replace" if replace else "add",
+            "paste_problems": problems[:_SHOWN_PROBLEMS],
+        }
+        return _page(request, name, extra, status=422)
+    count = len(pasted.rules)
+    tell(request, f"{count} rule{'' if count == 1 else 's'} in your changes.")
+    return redirect("ui:acl", name=name)
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def bind(request: HttpRequest, name: str) -> HttpResponse:
+    """Binds the list to the interfaces that are ticked, and to no others."""
+    candidate = candidate_of(request)
+    actor = actor_of(request)
+    change = open_change(request)
+    for interface, settings in get(candidate.document, "/interfaces", {}).items():
+        wanted = dict(settings)
+        for field in ("acl_in", "acl_out"):
+            bound = [one for one in settings.get(field, ()) if one != name]
+            if interface in request.POST.getlist(field):
+                bound = list(settings.get(field, ())) if name in settings.get(field, ()) else [*bound, name]
+            if bound:
+                wanted[field] = bound
+            else:
+                wanted.pop(field, None)
+        if wanted != settings:
+            change = changes.edit(actor, change, "/interfaces" + join(interface), wanted)
+    tell(request, f"Bindings of {name} are in your changes.")
+    return redirect("ui:acl", name=name)

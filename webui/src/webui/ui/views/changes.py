@@ -1,0 +1,218 @@
+"""The user's change set: look at it, check it, commit it, confirm it, throw it away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from appliance.errors import AgentUnavailable, CommitFailed, MillraceError, ValidationFailed
+from webui import router_state
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.changes import services
+from webui.errors import MergeConflicts
+from webui.ui.api_call import call, reads
+from webui.ui.diff_text import group, text_lines
+from webui.ui.objects import object_of
+from webui.ui.page import candidate_of, look, show, tell
+from webui.ui.pointers import MISSING, get
+from webui.ui.signed_in import user_of
+
+CONFIRM_CHOICES = (
+    (0, "without a timer"),
+    (60, "within 1 minute"),
+    (120, "within 2 minutes"),
+    (300, "within 5 minutes"),
+    (600, "within 10 minutes"),
+)
+_RECENT = 8
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def changes(request: HttpRequest) -> HttpResponse:
+    """The change set as a diff, a plan and its impact, with the way to commit it."""
+    return _page(request)
+
+
+def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
+    change = services.current(user_of(request))
+    preview, away = None, ""
+    if change is not None and not change.is_empty:
+        try:
+            preview = services.preview(change)
+        except AgentUnavailable as error:
+            away = str(error)
+    known = router_state.status() or {}
+    context: dict[str, Any] = {
+        "change": change if change is not None and not change.is_empty else None,
+        "preview": preview,
+        "away": away,
+        "pending": known.get("pending_confirm"),
+        "running_revision": known.get("revision"),
+        "confirm_choices": CONFIRM_CHOICES,
+        "history": look(lambda: services.history(limit=_RECENT, offset=0), None).value,
+        "api_calls": (
+            *reads(("My change sets", "/changes")),
+            call(
+                "Commit one, confirmed within two minutes",
+                "POST",
+                "/changes/ID/commit",
+                {"comment": "", "confirm_s": 120},
+            ),
+            call("Confirm", "POST", "/changes/ID/confirm", {}),
+        ),
+    }
+    if preview is not None:
+        candidate = candidate_of(request)
+        context |= {
+            "objects": group(preview.diff, candidate.running, candidate.document),
+            "frr_lines": text_lines(preview.frr_diff),
+            "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
+            "problems": [(one.pointer, one.message, _editable(one.pointer)) for one in preview.problems],
+            "conflicts": preview.conflicts,
+        }
+    elif change is not None and not change.is_empty:
+        context["objects"] = group(services.diff(change))
+    return show(request, "ui/changes.html", "changes", {**context, **(extra or {})}, status=status)
+
+
+def _editable(pointer: str) -> str:
+    """The object a problem is best mended in."""
+    return object_of(pointer) if pointer else ""
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def pending(request: HttpRequest) -> HttpResponse:
+    """What waits for a confirmation, as a fragment."""
+    context = {
+        "pending": router_state.pending_confirm(),
+        "may_operate": user_of(request).has_role(Role.OPERATOR),
+    }
+    return render(request, "ui/pending.html", context)
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def commit(request: HttpRequest) -> HttpResponse:
+    """Commits the change set. A failure leaves it as it is, with the step that failed."""
+    actor = actor_of(request)
+    change = services.current(user_of(request))
+    if change is None:
+        tell(request, "There is nothing to commit.", "warning")
+        return redirect("ui:changes")
+    comment = request.POST.get("comment", "").strip()
+    seconds = request.POST.get("confirm_s", "0")
+    confirm_s = int(seconds) if seconds.isdecimal() and int(seconds) else None
+    kept = {"comment": comment, "chosen_confirm": confirm_s or 0}
+    try:
+        outcome = services.commit(actor, change, comment=comment, confirm_s=confirm_s)
+    except MergeConflicts as error:
+        return _page(request, {**kept, "conflicts": error.conflicts}, status=409)
+    except ValidationFailed as error:
+        found = [(one.pointer, one.message, _editable(one.pointer)) for one in error.problems]
+        return _page(
+            request,
+            {**kept, "problems": found, "failure": "It is not valid, so nothing was done."},
+            status=422,
+        )
+    except CommitFailed as error:
+        failure = f"{error.step}: {error.cause}"
+        return _page(request, {**kept, "failure": failure, "undone": error.undone}, status=422)
+    finally:
+        router_state.forget()
+    return _after(request, outcome, kept)
+
+
+def _after(request: HttpRequest, outcome: Any, kept: dict[str, Any]) -> HttpResponse:
+    if outcome.state == "running":
+        return _page(request, {"running": outcome.request_id})
+    if outcome.state == "failed":
+        error = outcome.error or {}
+        failure = (
+            f"{error.get('step', '')}: {error.get('message', '')}" if isinstance(error, dict) else str(error)
+        )
+        return _page(request, {**kept, "failure": failure, "undone": True}, status=422)
+    if outcome.confirm_expires_at:
+        tell(request, f"Revision {outcome.revision} runs. Confirm it, or it rolls back.", "warning")
+    else:
+        tell(request, f"Revision {outcome.revision} runs.")
+    return redirect("ui:changes")
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def outcome(request: HttpRequest, request_id: str) -> HttpResponse:
+    """How a commit that takes long goes on, as a fragment; asks again until it is over."""
+    found = services.outcome(request_id)
+    response = render(request, "ui/commit_progress.html", {"outcome": found, "request_id": request_id})
+    if found.state != "running":
+        router_state.forget()
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@role_required(Role.OPERATOR)
+def confirm(request: HttpRequest) -> HttpResponse:
+    """Keeps the revision that waits for it."""
+    try:
+        services.confirm(actor_of(request))
+    except MillraceError as error:
+        tell(request, str(error), "error")
+    else:
+        tell(request, "Confirmed: this revision stays.")
+    router_state.forget()
+    return redirect("ui:changes")
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def discard(request: HttpRequest) -> HttpResponse:
+    """Throws the change set away."""
+    change = services.current(user_of(request))
+    if change is not None:
+        services.discard(actor_of(request), change)
+        tell(request, "Your changes are discarded.", "info")
+    return redirect("ui:changes")
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def rebase(request: HttpRequest) -> HttpResponse:
+    """Puts the change set onto the running revision."""
+    change = services.current(user_of(request))
+    if change is None:
+        return redirect("ui:changes")
+    conflicts = services.rebase(actor_of(request), change)
+    if conflicts:
+        return _page(request, {"conflicts": conflicts}, status=409)
+    tell(request, "Your changes now sit on the running revision.")
+    return redirect("ui:changes")
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def revert(request: HttpRequest) -> HttpResponse:
+    """Takes one object back to what runs, leaving the rest of the change set."""
+    pointer = request.POST.get("pointer", "")
+    change = services.current(user_of(request))
+    if change is None or not pointer:
+        return redirect("ui:changes")
+    before = get(services.base_document(change), pointer)
+    actor = actor_of(request)
+    try:
+        if before is MISSING:
+            services.delete(actor, change, pointer)
+        else:
+            services.edit(actor, change, pointer, before)
+    except ValidationFailed as error:
+        tell(request, f"That cannot be taken back alone: {error}", "error")
+    else:
+        tell(request, "Taken back.", "info")
+    return redirect("ui:changes")

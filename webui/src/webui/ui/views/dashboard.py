@@ -1,0 +1,105 @@
+"""The first page: is the router well, and what is passing through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.ui.api_call import reads
+from webui.ui.page import look, look_at_candidate, show
+from webui.ui.shell import is_well, shell_of
+from webui.ui.state import by_name, ospf_neighbors
+from webui.ui.views.bgp import sessions_of
+from webui.ui.views.interfaces import rows_of
+
+_SHARED_S = 2
+_CHARTS = 12
+"""More interfaces than this are a table's work, not charts'."""
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def dashboard(request: HttpRequest) -> HttpResponse:
+    """Throughput, sessions, drops, workers, capacity, health, drift and what waits for a confirmation."""
+    candidate, away = look_at_candidate(request)
+    live = look(lambda: by_name(agent().state_interfaces(), "interfaces"), {})
+    rows = rows_of(candidate, live.value)
+    charted = [
+        row for row in rows if row.mark != "added" and row.kind != "loopback" and row.status != "disabled"
+    ][:_CHARTS]
+    context: dict[str, Any] = {
+        "rows": rows,
+        "charted": charted,
+        "away": away or live.failure,
+        **_state(candidate.running),
+        "api_calls": reads(
+            ("Status of the router", "/state/health"),
+            ("Latest counters", "/counters"),
+            ("Counters, one sample a second (SSE)", "/counters/stream"),
+            ("Rates of the last hour", "/counters/history?range=1h"),
+        ),
+    }
+    return show(request, "ui/dashboard.html", "dashboard", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def dashboard_state(request: HttpRequest) -> HttpResponse:
+    """The parts of the dashboard that are asked again every few seconds, as a fragment."""
+    candidate, _ = look_at_candidate(request)
+    return render(
+        request, "ui/dashboard_state.html", {"shell": shell_of(request), **_state(candidate.running)}
+    )
+
+
+def _state(running: dict[str, Any]) -> dict[str, Any]:
+    """What changes by itself; viewers share one look, so that many of them ask the router no more often."""
+    known: dict[str, Any] | None = cache.get("ui.dashboard")
+    if known is None:
+        known = _ask(running)
+        cache.set("ui.dashboard", known, _SHARED_S)
+    return known
+
+
+def _ask(running: dict[str, Any]) -> dict[str, Any]:
+    counters = look(lambda: agent().counters(), {}).value
+    health = look(lambda: agent().state_health(), {}).value
+    bgp = look(lambda: agent().state_bgp(), {}).value
+    ospf = look(lambda: agent().state_ospf(), {}).value
+    drops = counters.get("drops") or {}
+    return {
+        "workers": counters.get("workers") or [],
+        "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
+        "health": [(name, is_well(state), _words(state)) for name, state in _parts(health).items()],
+        "capacity": [one for one in health.get("capacity") or () if isinstance(one, dict)],
+        "sessions": sessions_of(bgp, running),
+        "ospf_neighbors": ospf_neighbors(ospf),
+        "runs_bgp": bool(running.get("routing", {}).get("bgp")),
+        "runs_ospf": bool(running.get("routing", {}).get("ospf")),
+    }
+
+
+def _parts(health: dict[str, Any]) -> dict[str, Any]:
+    parts = health.get("parts", health.get("health", health))
+    return (
+        {name: state for name, state in parts.items() if name != "capacity"}
+        if isinstance(parts, dict)
+        else {}
+    )
+
+
+def _words(state: Any) -> str:
+    if isinstance(state, dict):
+        return str(state.get("detail") or state.get("state") or state.get("status") or "")
+    return "ok" if state is True else "not well" if state is False else str(state)
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

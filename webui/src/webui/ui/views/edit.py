@@ -1,0 +1,187 @@
+"""Editing any object of the document: one page for all, made from the object's schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST
+
+from appliance.config.load import parse_document
+from appliance.config.pointer import put
+from appliance.errors import NotFound, Problem, ValidationFailed
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.changes import services as changes
+from webui.ui.api_call import calls_for
+from webui.ui.candidate import Candidate
+from webui.ui.forms import ObjectForm
+from webui.ui.forms.object_form import is_optional
+from webui.ui.forms.schema import UnknownPath, is_mapping, kinds, schema_at, value_schema
+from webui.ui.objects import home_of, place_of
+from webui.ui.page import candidate_of, look, open_change, show, tell
+from webui.ui.pointers import MISSING, get, join, parent
+
+_KIND_TITLES = {"ethernet": "Ethernet", "sub_interface": "Sub-interface", "loopback": "Loopback"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@role_required(Role.ENGINEER)
+def edit(request: HttpRequest, path: str) -> HttpResponse:
+    """The form of the object at the path, and its saving into the change set."""
+    pointer = "/" + path
+    candidate = candidate_of(request)
+    base = get(candidate.document, pointer, None)
+    try:
+        if is_mapping(schema_at(pointer, base)):
+            return redirect(place_of(pointer + "/x").list_url)
+        if request.method == "POST":
+            form = ObjectForm.posted(pointer, request.POST, base)
+            if _save(request, form, pointer):
+                return redirect(_back(request, home_of(pointer)))
+            return _page(request, form, candidate, rejected=True, exists=base is not None)
+        if base is None and not _may_be_made(pointer):
+            raise Http404(f"There is no {place_of(pointer).title}.")
+        return _page(request, ObjectForm.showing(pointer, base), candidate, exists=base is not None)
+    except UnknownPath:
+        raise Http404(f"The document has no {pointer}.") from None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@role_required(Role.ENGINEER)
+def add(request: HttpRequest, path: str) -> HttpResponse:
+    """The form of a new object of the mapping at the path; ``?type=`` chooses among kinds."""
+    mapping = "/" + path
+    candidate = candidate_of(request)
+    try:
+        schema = schema_at(mapping)
+        if not is_mapping(schema):
+            raise UnknownPath(mapping)
+        offered = list(kinds(value_schema(schema)))
+        kind = request.GET.get("type", offered[0] if offered else None)
+        if request.method != "POST":
+            form = ObjectForm.empty(mapping, kind=kind)
+            _suggest_key(form, get(candidate.document, mapping, {}))
+            return _page(request, form, candidate, offered=offered, kind=kind, mapping=mapping)
+        form = ObjectForm.posted_new(mapping, request.POST, kind=kind)
+    except UnknownPath:
+        raise Http404(f"The document has no {mapping}.") from None
+    if form.key is not None and get(candidate.document, form.pointer) is not MISSING and form.key.text:
+        form.key.errors.append(f"{form.key.text} exists already")
+    if form.valid and _save(request, form, form.pointer):
+        return redirect(_back(request, home_of(form.pointer)))
+    return _page(request, form, candidate, rejected=True, offered=offered, kind=kind, mapping=mapping)
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def delete(request: HttpRequest, path: str) -> HttpResponse:
+    """Takes the object out of the change set's document."""
+    pointer = "/" + path
+    place = place_of(pointer)
+    actor = actor_of(request)
+    try:
+        changes.delete(actor, open_change(request), pointer)
+    except NotFound:
+        tell(request, f"{place.title} is already gone.", "warning")
+    except ValidationFailed as error:
+        tell(request, f"{place.title} cannot be removed: {error}", "error")
+        return redirect(_back(request, place.list_url))
+    else:
+        tell(request, f"{place.title} will be removed when you commit.")
+    return redirect(_back(request, place.list_url))
+
+
+def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
+    """Put the posted object into the change set; False with the problems placed in the form."""
+    if not form.valid:
+        return False
+    actor = actor_of(request)
+    try:
+        change = changes.edit(actor, open_change(request), pointer, form.value)
+    except ValidationFailed as error:
+        form.place(error.problems)
+        return False
+    except NotFound as error:
+        if form.key is None:
+            raise
+        form.key.errors.append(_why_no_key(form, str(error)))
+        return False
+    tell(request, f"{place_of(pointer).title} is in your changes.")
+    for problem in _problems_at(look(lambda: changes.problems(change), []).value, pointer):
+        tell(request, f"Before you commit: {problem.message}", "warning")
+    return True
+
+
+def _why_no_key(form: ObjectForm, otherwise: str) -> str:
+    """Why the typed key cannot be one, in the words of the model."""
+    try:
+        parse_document(put({}, form.pointer, form.value))
+    except ValidationFailed as error:
+        keys = [one.message for one in error.problems if one.pointer in (form.pointer, parent(form.pointer))]
+        return keys[0] if keys else otherwise
+    return otherwise
+
+
+def _problems_at(problems: list[Problem], pointer: str) -> list[Problem]:
+    return [one for one in problems if one.pointer == pointer or one.pointer.startswith(pointer + "/")]
+
+
+def _may_be_made(pointer: str) -> bool:
+    """Whether an object that is not there can be made by editing it: a singleton, such as BGP."""
+    return not is_mapping(schema_at(pointer.rpartition("/")[0])) and (
+        is_optional(pointer) or pointer.count("/") == 1
+    )
+
+
+def _suggest_key(form: ObjectForm, present: Any) -> None:
+    """The next free sequence of a list of rules."""
+    if form.key is not None and form.key.field.title == "Sequence" and isinstance(present, dict):
+        highest = max((int(key) for key in present if str(key).isdecimal()), default=0)
+        form.key.text = str((highest // 10 + 1) * 10)
+
+
+def _back(request: HttpRequest, otherwise: str) -> str:
+    wanted = request.POST.get("next", "")
+    return wanted if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) else otherwise
+
+
+def _page(
+    request: HttpRequest,
+    form: ObjectForm,
+    candidate: Candidate,
+    *,
+    rejected: bool = False,
+    exists: bool = False,
+    offered: list[str] | None = None,
+    kind: str | None = None,
+    mapping: str = "",
+) -> HttpResponse:
+    new = form.key is not None
+    pointer = mapping + join("NAME") if new and not form.key_text else form.pointer
+    place = place_of(pointer)
+    heading = f"Add {place.noun}" if new else place.title
+    removable = exists and (not new) and (bool(place.name) or is_optional(pointer))
+    return show(
+        request,
+        "ui/edit.html",
+        place.section,
+        {
+            "form": form,
+            "document": candidate.document,
+            "heading": heading,
+            "place": place,
+            "about": form.root.field.help,
+            "rejected": rejected,
+            "can_delete": removable,
+            "kinds": offered or [],
+            "kind_titles": _KIND_TITLES,
+            "chosen_kind": kind,
+            "back_url": home_of(pointer) if exists else place.list_url,
+            "api_calls": calls_for(pointer, form.value, new=new),
+        },
+        status=422 if rejected else 200,
+    )

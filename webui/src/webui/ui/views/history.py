@@ -1,0 +1,99 @@
+"""Revisions: the list, one of them, two compared, and going back to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_POST
+
+from appliance.errors import CommitFailed, ValidationFailed
+from webui import router_state
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.changes import services
+from webui.ui.api_call import call, reads
+from webui.ui.diff_text import group
+from webui.ui.page import show, tell
+from webui.ui.views.changes import CONFIRM_CHOICES
+
+_PER_PAGE = 50
+
+
+def _whole(text: str | None, otherwise: int = 0) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else otherwise
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def history(request: HttpRequest) -> HttpResponse:
+    """Revisions, newest first; ``?q=`` searches author and comment."""
+    offset = _whole(request.GET.get("offset"))
+    wanted = request.GET.get("q", "").strip()
+    page = services.history(limit=_PER_PAGE, offset=offset, search=wanted)
+    last = offset + len(page.items)
+    context = {
+        "revisions": page.items,
+        "total": page.total,
+        "first": offset + 1 if page.items else 0,
+        "last": last,
+        "previous": max(0, offset - _PER_PAGE) if offset else None,
+        "following": last if last < page.total else None,
+        "q": wanted,
+        "running_revision": (router_state.status() or {}).get("revision"),
+        "api_calls": reads(("Revisions", "/revisions"), ("One of them", "/revisions/1")),
+    }
+    return show(request, "ui/history.html", "changes", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def revision(request: HttpRequest, number: int) -> HttpResponse:
+    """One revision: what it changed, the steps it took, and the way back to it."""
+    found = services.revision(number)
+    plan = found.get("plan") or []
+    running = (router_state.status() or {}).get("revision")
+    against = _whole(request.GET.get("against"), running or 0)
+    compared = group(services.compare(number, against)) if request.GET.get("against") else None
+    context: dict[str, Any] = {
+        "number": number,
+        "revision": found,
+        "objects": group(found.get("diff") or []),
+        "steps": plan.get("steps", []) if isinstance(plan, dict) else plan,
+        "running_revision": running,
+        "against": against,
+        "compared": compared,
+        "confirm_choices": CONFIRM_CHOICES,
+        "api_calls": (
+            *reads(("This revision", f"/revisions/{number}")),
+            call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),
+        ),
+    }
+    return show(request, "ui/revision.html", "changes", context)
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def rollback(request: HttpRequest) -> HttpResponse:
+    """Makes an earlier revision's document the running one, as a new revision."""
+    number = _whole(request.POST.get("revision"), -1)
+    seconds = _whole(request.POST.get("confirm_s"))
+    try:
+        outcome = services.rollback(
+            actor_of(request),
+            number,
+            comment=request.POST.get("comment", "").strip(),
+            confirm_s=seconds or None,
+        )
+    except (CommitFailed, ValidationFailed) as error:
+        tell(request, f"The rollback failed and was undone: {error}", "error")
+        return redirect("ui:revision", number=number)
+    finally:
+        router_state.forget()
+    if outcome.state == "failed":
+        tell(request, f"The rollback failed and was undone: {outcome.error}", "error")
+        return redirect("ui:revision", number=number)
+    tell(request, f"Rolled back to revision {number}: revision {outcome.revision} runs.")
+    return redirect("ui:changes")

@@ -1,0 +1,129 @@
+"""The routing table: RIB, kernel and FIB side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from webui import router_state
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.ui.api_call import reads
+from webui.ui.page import look, show
+from webui.ui.state import rows
+
+_PER_PAGE = 100
+PROTOCOLS = ("connected", "static", "ospf", "bgp", "kernel", "local")
+
+
+@dataclass(frozen=True)
+class RouteRow:
+    """A prefix as each of the three tables has it."""
+
+    prefix: str
+    protocol: str
+    distance: Any
+    metric: Any
+    rib: list[str]
+    kernel: list[str]
+    fib: list[str]
+    disagrees: str
+    age: str = ""
+
+
+def hops(paths: Any) -> list[str]:
+    """Next hops of a table's entry, each as ``address interface``, or its kind where it has neither."""
+    found = []
+    for path in paths or ():
+        words = [str(path[name]) for name in ("address", "interface") if path.get(name)]
+        kind = "blackhole" if path.get("blackhole") else str(path.get("kind") or "")
+        found.append(" ".join(words) or kind)
+    return sorted(dict.fromkeys(one for one in found if one))
+
+
+def row_of(route: dict[str, Any]) -> RouteRow:
+    """A row from the agent's answer."""
+    return RouteRow(
+        prefix=str(route.get("prefix", "")),
+        protocol=str(route.get("protocol", "")),
+        distance=route.get("distance"),
+        metric=route.get("metric"),
+        rib=hops(route.get("rib")),
+        kernel=hops(route.get("kernel")),
+        fib=hops(route.get("fib")),
+        disagrees=str(route.get("disagreement") or ""),
+        age=str(route.get("uptime") or ""),
+    )
+
+
+def _query(request: HttpRequest) -> dict[str, Any]:
+    given = request.GET
+    query: dict[str, Any] = {
+        "prefix": given.get("prefix", "").strip() or None,
+        "longest": given.get("match") == "longest",
+        "protocol": given.get("protocol") or None,
+        "family": given.get("family") or None,
+        "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
+        "limit": _PER_PAGE,
+    }
+    return {name: value for name, value in query.items() if value not in (None, False)}
+
+
+def _table(request: HttpRequest) -> dict[str, Any]:
+    query = _query(request)
+    live = look(lambda: agent().state_routes(**query), {})
+    found = rows(live.value, "routes")
+    total = int(live.value.get("total", len(found)))
+    offset = query.get("offset", 0)
+    return {
+        "rows": [row_of(route) for route in found],
+        "total": total,
+        "first": offset + 1 if found else 0,
+        "last": offset + len(found),
+        "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
+        "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
+        "failure": live.failure,
+    }
+
+
+def _link(request: HttpRequest, offset: int) -> str:
+    query = request.GET.copy()
+    query["offset"] = str(offset)
+    return "?" + query.urlencode()
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def routes(request: HttpRequest) -> HttpResponse:
+    """Search by prefix, longest match, protocol and family; a hundred a page."""
+    table = _table(request)
+    if request.headers.get("HX-Request"):
+        return render(request, "ui/routes_table.html", {**table, "fib_name": _fib_name()})
+    return show(
+        request,
+        "ui/routes.html",
+        "routes",
+        {
+            **table,
+            "fib_name": _fib_name(),
+            "q": request.GET,
+            "protocols": PROTOCOLS,
+            "away": table["failure"],
+            "api_calls": reads(
+                ("A page of the table", "/state/routes?limit=100"),
+                (
+                    "Which route a packet to this address takes",
+                    "/state/routes?prefix=203.0.113.10&longest=true",
+                ),
+            ),
+        },
+    )
+
+
+def _fib_name() -> str:
+    return "VPP FIB" if (router_state.status() or {}).get("dataplane") == "vpp" else "FIB"

@@ -1,0 +1,97 @@
+"""Ping and traceroute from the router, as jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from appliance.errors import ValidationFailed
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.jobs import services
+from webui.ui.api_call import call, reads
+from webui.ui.page import show
+
+_OVER = {"done", "failed", "cancelled"}
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def tools(request: HttpRequest) -> HttpResponse:
+    """The forms of the tools."""
+    return show(
+        request,
+        "ui/tools.html",
+        "tools",
+        {
+            "api_calls": (
+                call("Ping", "POST", "/tools/ping", {"destination": "192.0.2.1", "count": 5}),
+                call("Traceroute", "POST", "/tools/traceroute", {"destination": "192.0.2.1"}),
+                *reads(("How it goes", "/jobs/ID")),
+            )
+        },
+    )
+
+
+@require_POST
+@role_required(Role.OPERATOR)
+def run(request: HttpRequest, tool: str) -> HttpResponse:
+    """Starts a tool; the answer is the job's panel, which keeps itself up to date."""
+    given = request.POST
+    destination = given.get("destination", "").strip()
+    source = given.get("source", "").strip() or None
+    actor = actor_of(request)
+    try:
+        if tool == "ping":
+            job = services.start_ping(
+                actor,
+                destination,
+                count=_whole(given.get("count"), 5),
+                source=source,
+                size=_whole(given.get("size"), None),
+            )
+        else:
+            job = services.start_traceroute(actor, destination, source=source)
+    except ValidationFailed as error:
+        return render(request, "ui/job.html", {"problems": [one.message for one in error.problems]})
+    return render(request, "ui/job.html", _context(job))
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    """A job's panel."""
+    return render(request, "ui/job.html", _context(services.get(job_id)))
+
+
+@require_POST
+@role_required(Role.OPERATOR)
+def cancel(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    """Stops a job."""
+    services.cancel(actor_of(request), services.get(job_id))
+    return render(request, "ui/job.html", _context(services.get(job_id)))
+
+
+def _context(found: Any) -> dict[str, Any]:
+    result = found.result if isinstance(found.result, dict) else {}
+    facts = [
+        (key, value)
+        for key, value in result.items()
+        if key != "output" and not isinstance(value, (dict, list))
+    ]
+    return {
+        "job": found,
+        "over": found.state in _OVER,
+        "output": found.log or result.get("output", ""),
+        "facts": facts,
+        "hops": result.get("hops") if isinstance(result.get("hops"), list) else [],
+    }
+
+
+def _whole(text: str | None, otherwise: Any) -> Any:
+    return int(text) if text and text.isdecimal() and len(text) < 7 else otherwise
