@@ -69,10 +69,19 @@ def test_a_value_that_only_looks_the_same_is_read() -> None:
 
 
 def test_documents_are_told_apart() -> None:
-    assert sections.fingerprint({"a": 1}) != sections.fingerprint({"a": True})
+    assert digest({"system": {"a": 1}}) != digest({"system": {"a": True}})
+    assert digest({"routing": {"bgp": {}}}) != digest({"bgp": {}})
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(ValidationFailed):
-        sections.fingerprint(deep)
     assert sections.texts(deep) is None
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare(deep, EMPTY)
+
+
+def test_the_digest_of_what_was_merged_is_that_of_the_whole() -> None:
+    rng = random.Random(77)
+    first, second = (dump(random_document(rng, Capabilities("vpp"), NICS), "reveal") for _ in range(2))
+    base = DOCUMENTS.prepare(first, EMPTY)
+    merged = DOCUMENTS.prepare(_mixed(rng, base.sealed, second), base)
+    assert merged.digest == digest(merged.sealed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frr_config.config import Line
-from frr_config.layout import context_key, line_key
+from frr_config.layout import place
 from frr_config.objects import Kind
 from frr_config.ownership import Daemons
 from frr_config.settings import setting_of
@@ -92,7 +92,7 @@ def _remove_peer(kind: Kind, before: Lines) -> Iterable[Command]:
 
 
 def _ordered(lines: Iterable[Line]) -> list[Line]:
-    return sorted(lines, key=lambda line: (context_key(line), line_key(line.text)))
+    return sorted(lines, key=place)
 
 
 def _command(line: Line, text: str, daemons: Daemons) -> Command:
