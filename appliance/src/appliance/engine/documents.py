@@ -13,7 +13,7 @@ from appliance.config.dump import Texts, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
 from appliance.config.secrets_in import secret_pointers
-from appliance.engine import sections
+from appliance.engine import entries, sections
 from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.secrets import SealError, SecretBox
 from frr_config.types import MASK
@@ -95,12 +95,17 @@ class Documents:
     def _prepare(self, whole: Mapping[str, Any], found: Texts, base: Prepared) -> Prepared:
         same = {part for part, text in found.items() if base.texts.get(part) == text}
         submitted = self.seal(sections.without(whole, same), base.sealed)
-        changed = parse_document(submitted, unseal=self._box.unseal)
+        kept = entries.kept(submitted, base.sealed) if found else {}
+        read = parse_document(entries.without(submitted, kept), unseal=self._box.unseal)
+        changed = entries.merge_config(read, base.config, kept)
+        if changed is None:
+            kept, changed = {}, (read := parse_document(submitted, unseal=self._box.unseal))
 
         def one(pointer: str, clear: str) -> str:
             return self._stored(clear, _text_at(base.sealed, pointer), _text_at(submitted, pointer))
 
-        stored = _replace(dump(changed, "reveal"), secret_pointers().tree, "", one)
+        stored = _replace(dump(read, "reveal"), secret_pointers().tree, "", one)
+        entries.merge_plain(stored, base.sealed, kept)
         sealed: Sealed = sections.merge_plain(stored, base.sealed, same)
         config = sections.merge_config(changed, base.config, same)
         texts = {**part_texts(stored), **{part: base.texts[part] for part in same}}
