@@ -56,8 +56,8 @@ class Boots:
         credentials = self.credentials()
         user_data: dict[str, Any] = {
             "hostname": name,
-            "password_hash": _sha512_crypt(credentials.password),
             "ssh_authorized_keys": [credentials.public_key],
+            "millrace": {"admin_password_hash": _sha512_crypt(credentials.password)},
             **more,
         }
         return seed_disk.nocloud(self.directory / f"{name}.iso", instance_id=name, user_data=user_data)

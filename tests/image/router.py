@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 
 from lab.command import run
-from lab.errors import CommandFailed
 from tests.image.machine import Machine
 from tests.image.patience import BOOT_S, limit_s, wait_for, wall_time
 from tests.live_lab import json_of
@@ -50,6 +49,7 @@ class Router:
     machine: Machine
     credentials: Credentials
     _api: httpx.Client | None = field(default=None, repr=False)
+    _sudo: list[str] = field(default_factory=list)
 
     @property
     def base_url(self) -> str:
@@ -125,28 +125,42 @@ class Router:
         answer = self.api.patch(path, json=document, headers={"Content-Type": "application/merge-patch+json"})
         return json_of(answer)
 
-    def shell(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: str | None = None) -> str:
-        """Run a program in the guest over ssh as the administrator and return its output."""
-        try:
-            return run(
-                [*self._ssh(), "--", shlex.join(argv)], timeout_s=limit_s(timeout_s), check=check, stdin=stdin
-            )
-        except CommandFailed as error:
-            raise AssertionError(f"in the guest: {error}") from error
+    def shell(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
+        """Run a program in the guest over ssh as the administrator and return its output.
 
-    def root(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: str | None = None) -> str:
+        AssertionError with both outputs when it fails, unless `check` is false.
+        """
+        done = subprocess.run(
+            [*self._ssh(), "--", shlex.join(argv)],
+            input=stdin,
+            capture_output=True,
+            timeout=limit_s(timeout_s),
+            check=False,
+        )
+        output, errors = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        if check and done.returncode != 0:
+            raise AssertionError(
+                f"in the guest `{shlex.join(argv)}` ended with {done.returncode}: {output[-4000:]}{errors[-4000:]}"
+            )
+        return output
+
+    def root(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
         """Run a program in the guest as root."""
-        return self.shell("sudo", "-n", "--", *argv, timeout_s=timeout_s, check=check, stdin=stdin)
+        if not self._sudo:
+            free = self.shell("sudo", "-n", "echo", "free", check=False).strip() == "free"
+            self._sudo = ["sudo", "-n"] if free else ["sudo", "-S", "-p", ""]
+        if "-S" in self._sudo:
+            # sudo takes the first line and leaves the rest to the program.
+            stdin = f"{self.credentials.password}\n".encode() + stdin
+        return self.shell(*self._sudo, "--", *argv, timeout_s=timeout_s, check=check, stdin=stdin)
 
     def send_tree(self, source: Path, names: list[str], target: str) -> None:
         """Copy `names` below `source` into the guest's directory `target` (made anew), as root."""
         self.root("rm", "-rf", target)
         self.root("mkdir", "-p", target)
         pack = ["tar", "-C", str(source), "--exclude=__pycache__", "-czf", "-", "--", *names]
-        with subprocess.Popen(pack, stdout=subprocess.PIPE) as packing:
-            unpack = [*self._ssh(), "--", shlex.join(["sudo", "-n", "tar", "-C", target, "-xzf", "-"])]
-            subprocess.run(unpack, stdin=packing.stdout, check=True, timeout=limit_s(300))
-        assert packing.returncode == 0
+        packed = subprocess.run(pack, stdout=subprocess.PIPE, check=True, timeout=limit_s(120)).stdout
+        self.root("tar", "-C", target, "-xzf", "-", stdin=packed, timeout_s=300)
 
     def hang_up(self) -> None:
         """End the shared ssh connection, before the machine ends or after it did."""
