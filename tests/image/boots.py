@@ -57,10 +57,14 @@ class Boots:
         user_data: dict[str, Any] = {
             "hostname": name,
             "ssh_authorized_keys": [credentials.public_key],
-            "millrace": {"admin_password_hash": _sha512_crypt(credentials.password)},
+            "millrace": self.password_hash(),
             **more,
         }
         return seed_disk.nocloud(self.directory / f"{name}.iso", instance_id=name, user_data=user_data)
+
+    def password_hash(self) -> dict[str, str]:
+        """The administrator's password as a seed carries it."""
+        return {"admin_password_hash": _sha512_crypt(PASSWORD)}
 
     def machine(self, name: str, hardware: Hardware) -> Machine:
         """A machine that is on, and is switched off at the end."""

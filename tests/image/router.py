@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import ssl
 import subprocess
@@ -22,11 +23,11 @@ SSH = 22
 
 @dataclass(frozen=True)
 class Credentials:
-    """How the tests get in: what their seed told the router."""
+    """How the tests get in: what a seed told the router, or the console told them. No key: by password."""
 
     username: str
     password: str
-    private_key: Path
+    private_key: Path | None = None
 
     @property
     def public_key(self) -> str:
@@ -135,13 +136,13 @@ class Router:
             input=stdin,
             capture_output=True,
             timeout=limit_s(timeout_s),
+            env=self._ssh_environment(),
             check=False,
         )
         output, errors = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         if check and done.returncode != 0:
-            raise AssertionError(
-                f"in the guest `{shlex.join(argv)}` ended with {done.returncode}: {output[-4000:]}{errors[-4000:]}"
-            )
+            said = f"{output[-4000:]}{errors[-4000:]}"
+            raise AssertionError(f"in the guest `{shlex.join(argv)}` ended with {done.returncode}: {said}")
         return output
 
     def root(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
@@ -168,11 +169,13 @@ class Router:
 
     def _ssh(self) -> list[str]:
         directory = self.machine.directory
+        key = self.credentials.private_key
         options = {
             "IdentitiesOnly": "yes",
             "StrictHostKeyChecking": "accept-new",
             "UserKnownHostsFile": str(directory / "known_hosts"),
-            "BatchMode": "yes",
+            "PreferredAuthentications": "publickey" if key else "password,keyboard-interactive",
+            "NumberOfPasswordPrompts": "1",
             "ConnectTimeout": "30",
             # A key exchange under emulation takes seconds: one for all commands.
             "ControlMaster": "auto",
@@ -183,11 +186,22 @@ class Router:
             "LogLevel": "ERROR",
         }
         return [
-            *("ssh", "-F", "none", "-i", str(self.credentials.private_key)),
-            *("-p", str(self.machine.ports[SSH])),
+            *("ssh", "-F", "none", "-p", str(self.machine.ports[SSH])),
+            *(("-i", str(key)) if key else ()),
             *(word for name, value in options.items() for word in ("-o", f"{name}={value}")),
             f"{self.credentials.username}@127.0.0.1",
         ]
+
+    def _ssh_environment(self) -> dict[str, str]:
+        """ssh asks a program of ours for the password; it never sees a terminal."""
+        if self.credentials.private_key is not None:
+            return dict(os.environ)
+        secret, asked = self.machine.directory / "password", self.machine.directory / "askpass"
+        secret.touch(mode=0o600)
+        secret.write_text(self.credentials.password + "\n")
+        asked.write_text(f"#!/bin/sh\nexec cat '{secret}'\n")
+        asked.chmod(0o700)
+        return {**os.environ, "SSH_ASKPASS": str(asked), "SSH_ASKPASS_REQUIRE": "force"}
 
 
 def _csrf_field(page: str) -> str:
