@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,24 @@ from tests.live_lab import json_of
 
 FLOW_PPS = 200
 FLOW_S = 10
+DPDK_PLUGIN = "/usr/lib/x86_64-linux-gnu/vpp_plugins/dpdk_plugin.so"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of machine, and the driver that the table gives its data NICs where no DPDK plugin is."""
+
+    name: str
+    model: NicModel
+    driver: str
+    hardware: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = (
+    Case("virtio", "virtio-net-pci", "virtio_pci"),
+    Case("vmxnet3", "vmxnet3", "af_packet", {"chipset": "pc"}),
+    Case("modern-virtio-uefi", "virtio-net-pci-non-transitional", "af_packet", {"uefi": True}),
+)
 
 
 @dataclass(frozen=True)
@@ -26,25 +44,25 @@ class Between:
 
     router: Router
     hosts: TwoHosts
-    model: NicModel
+    case: Case
 
 
-@pytest.fixture(scope="module", params=["virtio-net-pci", "vmxnet3"])
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
 def between(request: pytest.FixtureRequest, boots: Boots) -> Iterator[Between]:
     """Booted with a seed, configured over REST by its NICs' MAC addresses."""
-    model: NicModel = request.param
-    hosts = TwoHosts(1 if model == "virtio-net-pci" else 2)
-    router = boots.between(hosts, f"forward-{model[:6]}", model)
-    with wall_time(f"{model}: login, commit of two data NICs, first echo through the guest"):
+    case: Case = request.param
+    hosts = TwoHosts(0x20 + CASES.index(case))
+    router = boots.between(hosts, case.name, case.model, **case.hardware)
+    with wall_time(f"{case.name}: login, commit of two data NICs, first echo through the guest"):
         router.patch({"interfaces": hosts.interfaces()})
         hosts.wait_until_forwarding()
-    yield Between(router, hosts, model)
+    yield Between(router, hosts, case)
     router.hang_up()
     router.machine.kill()
 
 
 def test_the_seed_named_the_router(between: Between) -> None:
-    assert between.router.shell("hostname").strip() == f"forward-{between.model[:6]}"
+    assert between.router.shell("hostname").strip() == between.case.name
 
 
 def test_status_names_the_image_and_its_data_plane(between: Between, boots: Boots) -> None:
@@ -96,7 +114,9 @@ def test_each_nic_has_the_driver_of_the_table(between: Between, boots: Boots) ->
     if boots.built.dataplane != "vpp":
         pytest.skip("without VPP the kernel keeps its drivers")
     states = _states(between.router)
-    wanted = "virtio" if between.model == "virtio-net-pci" else "af_packet"
+    wanted = between.case.driver
+    if wanted == "af_packet" and between.router.root("find", DPDK_PLUGIN, check=False).strip():
+        wanted = "dpdk"
     assert {states[name]["driver"] for name in INTERFACES} == {wanted}
 
 
@@ -104,7 +124,7 @@ def test_a_restarted_vpp_forwards_again(between: Between, boots: Boots) -> None:
     if boots.built.dataplane != "vpp":
         pytest.skip("no VPP in this image")
     between.router.root("systemctl", "restart", "vpp.service")
-    with wall_time(f"{between.model}: VPP restarted to the first echo"):
+    with wall_time(f"{between.case.name}: VPP restarted to the first echo"):
         between.hosts.wait_until_forwarding(timeout_s=90)
 
 
@@ -113,13 +133,13 @@ def test_a_reboot_keeps_the_configuration(between: Between) -> None:
     between.router.root("systemctl", "reboot", check=False)
     between.router.hang_up()
     wait_for(lambda: not between.hosts.ping("10.77.2.2"), timeout_s=120, what="the reboot")
-    with wall_time(f"{between.model}: reboot to the first echo"):
+    with wall_time(f"{between.case.name}: reboot to the first echo"):
         between.hosts.wait_until_forwarding(timeout_s=420)
-    between.router.wait_until_up(f"{between.model}: and from there to REST")
+    between.router.wait_until_up(f"{between.case.name}: and from there to REST")
     between.router.forget_api()
     after = json_of(between.router.api.get("/status"))
     assert (after["revision"], after["digest"]) == (before["revision"], before["digest"])
-    assert between.router.shell("hostname").strip() == f"forward-{between.model[:6]}"
+    assert between.router.shell("hostname").strip() == between.case.name
 
 
 def _counters(router: Router) -> Any:
