@@ -26,7 +26,7 @@ _FORWARDS_S = 60.0
 
 @dataclass(frozen=True)
 class TwoHosts:
-    """The hosts, and what the router has to be told for them. `number` (1 to 99) keeps machines of one run apart."""
+    """The hosts, and what the router has to be told for them. `number`, 1 to 99, keeps machines apart."""
 
     number: int = 1
 
