@@ -16,6 +16,7 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_view import kernel_routes, vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.machine import Machine
 from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
 from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
@@ -55,6 +56,8 @@ class VppDataplane:
         services: ServiceManager | None = None,
         *,
         management: frozenset[str] = frozenset(),
+        nic_inventory: Path | None = None,
+        machine: Machine | None = None,
         client: VppClient | None = None,
     ) -> None:
         self._client: VppClient = client or PapiClient(str(api_socket))
@@ -66,6 +69,8 @@ class VppDataplane:
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._services = services
         self._management = management
+        self._nic_inventory = nic_inventory
+        self._machine = machine
         self._sequences: dict[str, tuple[int, ...]] = {}
         self._view = VppView(self._client, self._session, self._counters)
         self._vlan: bool | None = None
@@ -118,7 +123,8 @@ class VppDataplane:
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
         with self._available():
-            return CompileContext(tuple(discover([self._nic_space], self._management)), self._netns)
+            nics = discover([self._nic_space], self._management, self._nic_inventory)
+            return CompileContext(tuple(nics), self._netns, self._machine)
 
     # What can be looked at.
 

@@ -16,7 +16,7 @@ from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_nu
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
-from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.dataplane.vpp import sizing
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.errors import Problem, ValidationFailed
 from vpp_config import VppObject, VppState
@@ -35,7 +35,7 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
     """
     return VppDataplaneState(
         VppState.of(_objects(config, nics, context.netns)),
-        StartupSettings.of(config.dataplane),
+        sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
@@ -76,13 +76,8 @@ def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
-    """How VPP gets at the NIC. Auto: through the kernel's driver while it has one, else by PCI id."""
-    driver = interface.driver
-    if driver == "auto":
-        if nic.attached:
-            driver = "af_packet"
-        else:
-            driver = "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
+    """How VPP gets at the NIC. Auto: as it was settled at boot."""
+    driver = _settled(nic) if interface.driver == "auto" else interface.driver
     path = f"/interfaces/{name}/driver"
     if driver == "af_packet":
         if not nic.attached:
@@ -94,10 +89,19 @@ def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
         raise ValidationFailed([Problem(path, f"{nic.device} is not a PCI device; only af_packet drives it")])
     if driver == "dpdk":
         return vpp.Dpdk(nic.pci)
-    if nic.pci_id != _VIRTIO_TRANSITIONAL:
+    if nic.driver != "native" and nic.pci_id != _VIRTIO_TRANSITIONAL:
         message = f"VPP's own drivers cannot drive {nic.device} (PCI id {nic.pci_id}); dpdk or af_packet can"
         raise ValidationFailed([Problem(path, message)])
     return vpp.VirtioPci(nic.pci)
+
+
+def _settled(nic: Nic) -> str:
+    """Where nothing was settled: through the kernel's driver while it has the NIC, else by PCI id."""
+    if nic.driver in ("native", "dpdk", "af_packet"):
+        return nic.driver
+    if nic.attached:
+        return "af_packet"
+    return "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
 
 
 def _loopback_instances(config: RouterConfig) -> dict[str, int]:
