@@ -1,0 +1,56 @@
+"""ext4 images made from a folder, without mounting anything, the same bytes every time."""
+
+import uuid
+from pathlib import Path
+
+from packer.image.command import run_in
+
+# Every identifier of the disk is derived from this one: the same commit gives the same disk.
+NAMESPACE = uuid.UUID("6d1b1f0c-6c1e-4c2a-9d1c-2f0f5a3f8e51")
+
+
+def derived_uuid(name: str) -> uuid.UUID:
+    """The constant UUID of the part of the disk called `name`."""
+    return uuid.uuid5(NAMESPACE, name)
+
+
+def make_ext4(
+    tools: Path,
+    image: Path,
+    *,
+    label: str,
+    size_bytes: int,
+    source_date_epoch_s: int,
+    tree: Path | None = None,
+    journal_mib: int = 0,
+) -> None:
+    """Write an ext4 file system of `size_bytes` to `image`, holding `tree` where one is given.
+
+    Without `journal_mib` it has no journal, as a read-only slot needs none. Raises CommandFailed, also when
+    the tree does not fit.
+    """
+    image.parent.mkdir(parents=True, exist_ok=True)
+    image.unlink(missing_ok=True)
+    with image.open("wb") as file:
+        file.truncate(size_bytes)
+    binds = {image.parent: "/mnt/image"}
+    argv: list[str | Path] = ["mkfs.ext4", "-q", "-F", "-m", "0", "-L", label]
+    argv += [
+        "-U",
+        str(derived_uuid(label)),
+        "-E",
+        f"hash_seed={derived_uuid(label + ' hash')},lazy_itable_init=1",
+    ]
+    argv += ["-J", f"size={journal_mib}"] if journal_mib else ["-O", "^has_journal"]
+    if tree is not None:
+        binds[tree] = "/mnt/tree"
+        argv += ["-d", "/mnt/tree"]
+    run_in(
+        tools,
+        [*argv, f"/mnt/image/{image.name}"],
+        binds=binds,
+        environment={
+            "SOURCE_DATE_EPOCH": str(source_date_epoch_s),
+            "E2FSPROGS_FAKE_TIME": str(source_date_epoch_s),
+        },
+    )
