@@ -43,6 +43,13 @@ _KEY_TYPES = (
 HASH = re.compile(r"\$(?:[56]|y|gy|7|2[aby])\$[./A-Za-z0-9$=,]{8,250}")
 """crypt(3): sha256, sha512, yescrypt, gost-yescrypt, scrypt and bcrypt."""
 
+_FORMS = {
+    "hostname": "must be letters, digits and hyphens, at most 63 (RFC 1123)",
+    "management_mac": "must be a MAC address such as 52:54:00:00:00:01",
+    "search_domains": "must be domain names (RFC 1123)",
+    "instance_id": "must be 1 to 128 printable ASCII characters",
+}
+
 
 def _separated(value: object) -> object:
     """Lists come as text from OVF, as lists from YAML."""
@@ -73,7 +80,7 @@ class Seed(BaseModel):
     hostname: HostName | None = None
     """First label of the name (RFC 1123)."""
     management_mac: (
-        Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", to_lower=True)] | None
+        Annotated[str, StringConstraints(pattern=r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$")] | None
     ) = None
     """Management NIC; None is the first in PCI order."""
     management_address: Annotated[str | None, BeforeValidator(_not_a_switch)] = None
@@ -100,6 +107,11 @@ class Seed(BaseModel):
     """Public keys in OpenSSH's form, without options."""
     configuration: dict[str, Any] | None = Field(default=None, repr=False)
     """A whole configuration document, not yet validated."""
+
+    @field_validator("management_mac")
+    @classmethod
+    def _small_letters(cls, value: str | None) -> str | None:
+        return None if value is None else value.lower()
 
     @field_validator("management_address")
     @classmethod
@@ -297,6 +309,10 @@ def _problem(location: tuple[int | str, ...], message: str, kind: str) -> Proble
     text = message.removeprefix("Value error, ")
     if kind == "extra_forbidden":
         text = "there is no such setting"
+    elif kind == "string_pattern_mismatch":
+        text = _FORMS.get(str(location[0]), text)
+    elif kind == "string_type":
+        text = "must be text"
     name = "/".join(str(part) for part in location)
     if not name and (match := re.match(r"([a-z0-9_]+): (.+)", text)):
         name, text = match[1], match[2]
