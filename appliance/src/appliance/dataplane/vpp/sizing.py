@@ -69,7 +69,8 @@ def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
         dataplane.stats_segment_mb or base.stats_segment_mb,
         dataplane.buffers_per_numa or base.buffers_per_numa,
     )
-    if machine is not None:
+    if machine is not None and wanted != base:
+        # What follows from the machine alone is never refused: a small one has to come up too.
         _require_fits(wanted, machine)
     return wanted
 
