@@ -75,8 +75,8 @@ def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | Non
                 _install_from_fdio(root, sources)
         except CommandFailed as error:
             raise SourceUnavailable(
-                "VPP could not be installed (use VPP_SOURCE=dir:PATH with its packages, or VPP_SOURCE=none for "
-                f"an image without VPP): {error}"
+                "VPP could not be installed (use VPP_SOURCE=dir:PATH with its packages, or VPP_SOURCE=none "
+                f"for an image without VPP): {error}"
             ) from error
         _forget_sysctl(root)
         return run_in(root, ["dpkg-query", "-W", "-f", "${Version}", "vpp"]).strip()
