@@ -29,7 +29,6 @@ from appliance.platform import (
 )
 from appliance.platform.cpu_sets import keep_off
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
-from appliance.platform.programs import ProgramFailed, run
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
 
@@ -38,7 +37,6 @@ log = logging.getLogger(__name__)
 NETNS = "dataplane"
 RELEASE = Path("/usr/lib/millrace/release.json")
 _DPDK_PLUGINS = ("usr/lib/x86_64-linux-gnu/vpp_plugins", "usr/lib/vpp_plugins")
-_MODULES = ("uio_pci_generic", "vfio-pci")
 _USERS = ("millrace-web", "admin")
 
 
@@ -76,7 +74,7 @@ def prepare() -> None:
     chosen = management.read(nics)
     open_management()
     built = image()
-    links.make_namespace(NETNS)
+    links.require_namespace(NETNS)
     wishes = read_wishes(agent_file.AGENT_STATE)
     data = [nic for nic in nics if not chosen.is_of(nic)]
     reserved = {nic.device for nic in nics if chosen.is_of(nic) and nic.device is not None}
@@ -85,7 +83,6 @@ def prepare() -> None:
     )
     names_memory.remember(identities.all)
     if built.dataplane == "vpp":
-        _load_modules()
         records, renames = settle(
             named, identities.absent, wishes.ethernets, RealHands(), has_dpdk=built.has_dpdk
         )
@@ -119,14 +116,6 @@ def share_cpus() -> None:
     busy = sizing.forwarding_cpus(settings, machine.cpus)
     log.info("forwarding CPUs: %s of %s", sorted(busy) or "none of its own", machine.cpus)
     keep_off(machine.cpus, busy)
-
-
-def _load_modules() -> None:
-    for module in _MODULES:
-        try:
-            run(["modprobe", "--", module])
-        except ProgramFailed as error:
-            log.error("NICs cannot be bound to %s: %s", module, error)
 
 
 def _separate(renames: Mapping[str, str]) -> None:

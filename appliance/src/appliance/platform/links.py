@@ -9,28 +9,23 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
+from appliance.dataplane.base import NamespaceMissing
+from appliance.dataplane.namespace import NAMESPACES
 from appliance.errors import MillraceError
-from appliance.platform.programs import run
 
 log = logging.getLogger(__name__)
-
-_NAMESPACES = Path("/run/netns")
-_HOST_MOUNTS = "/proc/1/ns/mnt"
 
 
 class RenameFailed(MillraceError):
     """A network device could not be renamed."""
 
 
-def make_namespace(name: str) -> None:
-    """Make the named namespace unless it is there. Raises ProgramFailed.
-
-    Its name is a mount, and it has to be made where everybody sees it: in the host's mount namespace.
-    """
-    path = _NAMESPACES / name
-    if path.exists() and path.stat().st_dev != _NAMESPACES.stat().st_dev:
-        return
-    run(["nsenter", f"--mount={_HOST_MOUNTS}", "--", "ip", "netns", "add", name])
+def require_namespace(name: str, namespaces: Path = NAMESPACES) -> None:
+    """Raise NamespaceMissing unless the named namespace is there; millrace-netns.service makes it."""
+    path = namespaces / name
+    # Until something is mounted on it the name is an empty file of its directory's own file system.
+    if not path.exists() or path.stat().st_dev == namespaces.stat().st_dev:
+        raise NamespaceMissing(f"there is no network namespace {name}")
 
 
 def rename_order(wanted: Mapping[str, str]) -> list[tuple[str, str]]:

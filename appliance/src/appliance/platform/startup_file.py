@@ -27,7 +27,8 @@ def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice
 def render(settings: StartupSettings, machine: Machine, records: Sequence[NicRecord], netns: str) -> str:
     """The file's text, its part of the document written as the agent writes it: it finds no difference."""
     conf = StartupConf(
-        group="vpp",
+        # Only root speaks to it.
+        group=None,
         # Standard error, and so the journal, which has limits.
         log_file=None,
         poll_sleep_us=_POLL_SLEEP_US if machine.cpus == 1 else None,
