@@ -51,6 +51,7 @@ class BuildSettings:
 
     version: str
     commit: str
+    modified: bool
     source_date_epoch_s: int
     vpp: VppSource
     cache: Path
@@ -100,10 +101,10 @@ def _work(environment: Mapping[str, str], cache: Path) -> Path:
 def read_settings(environment: Mapping[str, str]) -> BuildSettings:
     """The settings in `environment`; what is not set has the value of the repository. Raises BadSetting."""
     cache = Path(environment.get("MILLRACE_IMAGE_CACHE", "") or DEFAULT_CACHE).absolute()
-    changed = "-modified" if _git("status", "--porcelain", "--untracked-files=no") else ""
     return BuildSettings(
         version=environment.get("MILLRACE_VERSION", "") or project_version(REPOSITORY / "pyproject.toml"),
-        commit=_git("rev-parse", "HEAD") + changed,
+        commit=_git("rev-parse", "HEAD"),
+        modified=bool(_git("status", "--porcelain")),
         source_date_epoch_s=_epoch(environment),
         vpp=parse_vpp_source(environment.get("VPP_SOURCE", "") or "fdio"),
         cache=cache,

@@ -41,6 +41,8 @@ def check(settings: BuildSettings) -> None:
     if settings.vpp.folder is not None:
         packages_in(settings.vpp.folder)
     say(f"{settings.name}, commit {settings.commit}, VPP from {settings.vpp.folder or settings.vpp.kind}")
+    if settings.modified:
+        say("the checkout has changes that are not committed: the image is not the commit it names")
     say(f"cache {settings.cache}, trees in {settings.work}, artefacts in {settings.dist}")
     settings.work.mkdir(parents=True, exist_ok=True)
     settings.dist.mkdir(parents=True, exist_ok=True)
