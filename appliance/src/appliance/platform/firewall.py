@@ -33,7 +33,7 @@ def isolation_ruleset(devices: Sequence[str]) -> str:
     if devices:
         names = ", ".join(_quoted(name) for name in sorted(devices))
         hook = f"type filter hook ingress devices = {{ {names} }} priority -500; policy drop;"
-        lines.append(f"table netdev {_ISOLATION} {{ chain unheard {{ {hook} }} }}")
+        lines += [f"table netdev {_ISOLATION} {{", "  chain unheard {", f"    {hook}", "  }", "}"]
     return "\n".join(lines) + "\n"
 
 
