@@ -15,6 +15,7 @@ from appliance.dataplane import nic_inventory
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord, merge
+from appliance.errors import ValidationFailed
 from appliance.platform import names_memory
 from appliance.platform.binding import BindingFailed
 from appliance.platform.identity import Identity
@@ -273,3 +274,29 @@ def test_names_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) -> Non
     assert names_memory.recall(path) == identities
     path.write_text('{"nics": [1]}')
     assert names_memory.recall(path) == ()
+
+
+def test_a_driver_wished_for_after_boot_waits_for_the_next_one(tmp_path: Path) -> None:
+    records, _ = boot((VIRTIO,))
+    nics = agent_sees(records, [], tmp_path)
+    document = {
+        "schema_version": 1,
+        "interfaces": {
+            "lan": {"type": "ethernet", "match": {"mac": VIRTIO.mac}, "driver": "af_packet"},
+        },
+    }
+    state = compile_document(parse_document(json.dumps(document)), "vpp", CompileContext(nics))["vpp"]
+    (lan,) = (item for item in state.objects.values() if isinstance(item, VppEthernet))
+    assert lan.attachment == VirtioPci(VIRTIO.pci)
+
+
+def test_the_native_driver_is_refused_for_what_would_crash_it(tmp_path: Path) -> None:
+    records, _ = boot((MODERN,), has_dpdk=False)
+    nics = agent_sees(records, [Nic("enp1s0", MODERN.mac or "", MODERN.pci)], tmp_path)
+    document = {
+        "schema_version": 1,
+        "interfaces": {"lan": {"type": "ethernet", "match": {"mac": MODERN.mac}, "driver": "native"}},
+    }
+    with pytest.raises(ValidationFailed, match="1af4:1041") as refused:
+        compile_document(parse_document(json.dumps(document)), "vpp", CompileContext(nics))
+    assert refused.value.problems[0].pointer == "/interfaces/lan/driver"

@@ -68,6 +68,7 @@ def test_the_agent_reads_what_the_boot_writes(dataplane: str, tmp_path: Path) ->
         frozenset(["ens3"]),
         frozenset([1000, 313]),
         Path("/run/millrace/nics.json"),
+        dpdk=False,
     )
     path = tmp_path / "agent.json"
     path.write_text(agent_file.render(wanted))

@@ -21,10 +21,10 @@ from appliance.upgrade.paths import Paths
 
 
 def application(
-    router: Router, allowed_uids: frozenset[int], upgrade_paths: Paths | None = None
+    router: Router, allowed_uids: frozenset[int], upgrade: UpgradeApi | None = None
 ) -> web.Application:
     """The application that serves ``router`` to these users. It does not start the engine."""
-    upgrade = UpgradeApi(router.engine, upgrade_paths or Paths())
+    upgrade = upgrade or UpgradeApi(router.engine, Paths())
     app = web.Application(
         middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
         client_max_size=MAX_BODY_BYTES,

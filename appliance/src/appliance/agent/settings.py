@@ -55,6 +55,8 @@ class AgentSettings(_Settings):
     vpp_startup_conf: Path | None = None
     machine: MachineSettings | None = None
     """What VPP is sized by where the document leaves it open; None is a size of no machine's."""
+    dpdk: bool = True
+    """Whether this VPP has the DPDK plugin."""
     nic_inventory: Path | None = None
     """What the boot found out about the NICs; None where only the kernel is asked."""
     frr_vty_dir: Path = Path("/var/run/frr/dataplane")

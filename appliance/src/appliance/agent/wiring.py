@@ -58,6 +58,7 @@ def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> Data
         services,
         management=settings.management,
         nic_inventory=settings.nic_inventory,
+        dpdk=settings.dpdk,
         machine=Machine(**settings.machine.model_dump()) if settings.machine is not None else None,
     )
 

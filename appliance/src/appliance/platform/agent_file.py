@@ -23,6 +23,8 @@ def settings(
     management: frozenset[str],
     allowed_uids: frozenset[int],
     nic_inventory: Path,
+    *,
+    dpdk: bool,
 ) -> AgentSettings:
     """The agent of this machine. Its NICs are in the host's own namespace."""
     vpp = dataplane == "vpp"
@@ -39,6 +41,7 @@ def settings(
         machine=MachineSettings(
             cpus=machine.cpus, memory_mb=machine.memory_mb, numa_nodes=machine.numa_nodes
         ),
+        dpdk=dpdk,
         nic_inventory=nic_inventory,
         frr_vty_dir=Path("/run/frr") / netns,
         frr_config_dir=Path("/etc/frr") / netns,

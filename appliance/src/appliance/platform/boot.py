@@ -159,7 +159,9 @@ def _size_vpp(machine: Machine, wishes: Wishes, records: list[NicRecord]) -> Non
 
 def _write_agent_file(built: Image, machine: Machine, reserved: frozenset[str]) -> None:
     uids = frozenset(uid for name in _USERS if (uid := _uid(name)) is not None)
-    agent = agent_file.settings(built.dataplane, NETNS, machine, reserved, uids, INVENTORY)
+    agent = agent_file.settings(
+        built.dataplane, NETNS, machine, reserved, uids, INVENTORY, dpdk=built.has_dpdk
+    )
     durable.write(agent_file.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
 
 
