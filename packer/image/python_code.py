@@ -1,5 +1,6 @@
 """The appliance's Python code: a virtual environment at /usr/lib/millrace/venv, hash-locked and compiled."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -20,9 +21,17 @@ _PLATFORMS = (
 def download_wheels(repository: Path, wheels: Path) -> None:
     """Fetch the wheels of requirements/runtime.txt for the image's Python; pip knows the builder's mirror.
 
-    Every file is checked against its hash. Raises CommandFailed when one cannot be had.
+    Every file is checked against its hash, and once more when it is installed. Nothing is fetched while the
+    requirements are those of the last time. Raises CommandFailed when one cannot be had.
     """
-    wheels.mkdir(parents=True, exist_ok=True)
+    requirements = repository / "requirements/runtime.txt"
+    stamp = wheels / "requirements.sha256"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    if wheels.exists():
+        shutil.rmtree(wheels)
+    wheels.mkdir(parents=True)
     argv: list[str | Path] = [
         repository / ".tools/uv/bin/pip",
         "download",
@@ -34,8 +43,9 @@ def download_wheels(repository: Path, wheels: Path) -> None:
     argv += ["--abi", "cp313", "--abi", "abi3", "--abi", "none"]
     for platform in _PLATFORMS:
         argv += ["--platform", platform]
-    argv += ["--requirement", repository / "requirements/runtime.txt", "--dest", wheels]
+    argv += ["--requirement", requirements, "--dest", wheels]
     run(argv, timeout_s=1200)
+    stamp.write_text(digest)
 
 
 def build_members(repository: Path, target: Path, source_date_epoch_s: int) -> None:

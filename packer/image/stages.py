@@ -90,7 +90,7 @@ def code(settings: BuildSettings) -> None:
 def system(settings: BuildSettings) -> None:
     """Files, accounts, units, release.json, the upgrade key, the initramfs; then everything unneeded goes."""
     root = settings.work / "root"
-    install_overlay(REPOSITORY, root)
+    install_overlay(REPOSITORY, root, settings.source_date_epoch_s)
     write_release(settings, root, (settings.work / "vpp-version").read_text() or None)
     install_upgrade_key(REPOSITORY, root)
     trim(root)

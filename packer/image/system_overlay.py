@@ -29,22 +29,24 @@ def copy_overlay(overlay: Path, root: Path) -> None:
             target.chmod(0o755 if source.stat().st_mode & 0o100 else 0o644)
 
 
-def install_overlay(repository: Path, root: Path) -> None:
+def install_overlay(repository: Path, root: Path, source_date_epoch_s: int) -> None:
     """Copy appliance/system, make its accounts and enable exactly the units of its preset file."""
     with step("system files and units"):
         copy_overlay(repository / "appliance/system", root)
-        run_in(root, ["systemd-sysusers"])
-        _give_admin_account(root)
+        # /etc/shadow says when a password was changed last; both programs take that day from here.
+        epoch = {"SOURCE_DATE_EPOCH": str(source_date_epoch_s)}
+        run_in(root, ["systemd-sysusers"], environment=epoch)
+        _give_admin_account(root, epoch)
         run_in(root, ["systemctl", "preset-all"])
 
 
-def _give_admin_account(root: Path) -> None:
+def _give_admin_account(root: Path, epoch: dict[str, str]) -> None:
     """`admin` exists, may use sudo, and cannot log in until the first boot gives it a password or a key."""
     if not any(line.startswith("admin:") for line in (root / "etc/passwd").read_text().splitlines()):
         home = ["--home-dir", "/home/admin", "--no-create-home", "--shell", "/bin/bash"]
-        run_in(root, ["useradd", "--uid", "1000", "--user-group", *home, "admin"])
-    run_in(root, ["usermod", "--append", "--groups", "sudo", "--lock", "admin"])
-    run_in(root, ["usermod", "--lock", "root"])
+        run_in(root, ["useradd", "--uid", "1000", "--user-group", *home, "admin"], environment=epoch)
+    run_in(root, ["usermod", "--append", "--groups", "sudo", "--lock", "admin"], environment=epoch)
+    run_in(root, ["usermod", "--lock", "root"], environment=epoch)
 
 
 def release(settings: BuildSettings, root: Path, vpp_version: str | None) -> dict[str, str | int | None]:
