@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from appliance.config import system
+from appliance.config.load import MAX_BYTES
 from appliance.errors import ValidationFailed
+from appliance.firstboot import seed as seed_module
 from appliance.firstboot.seed import Seed, public_key, read
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f someone@there"
@@ -134,3 +137,9 @@ def test_a_key_is_what_its_data_says() -> None:
     ):
         with pytest.raises(ValueError, match="OpenSSH public key"):
             public_key(wrong)
+
+
+def test_names_have_the_documents_forms() -> None:
+    assert seed_module.HostName == system.HostName
+    assert seed_module.DomainName == system.DomainName
+    assert seed_module.MAX_DOCUMENT_BYTES == MAX_BYTES

@@ -19,6 +19,7 @@ from appliance.firstboot.host_files import HostFile
 from appliance.firstboot.instance import Decision, Instance, decide, load, with_card
 from appliance.firstboot.layout import ADMIN, Layout
 from appliance.firstboot.nics import Card, choose, inventory
+from appliance.firstboot.placing import put
 from appliance.firstboot.programs import ProgramFailed, Programs
 from appliance.firstboot.seed import Seed, read
 
@@ -204,17 +205,6 @@ def first_document(seed: Seed) -> dict[str, Any]:
     if seed.ntp_servers:
         system["ntp_servers"] = list(seed.ntp_servers)
     return {"document": seed.configuration, "system": system}
-
-
-def put(root: Path, file: HostFile, like: Path | None = None) -> None:
-    """Write a file whole; it belongs to root, or to whom ``like`` belongs to."""
-    place = root / file.path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    owner = like.stat() if like is not None else None
-    durable.write(place, file.content.encode(), file.mode)
-    place.chmod(file.mode)
-    if owner is not None:
-        os.chown(place, owner.st_uid, owner.st_gid)
 
 
 def _built_s(release: Path) -> int | None:

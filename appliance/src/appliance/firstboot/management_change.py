@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from appliance.engine import durable
 from appliance.firstboot import host_files
-from appliance.firstboot.boot import put
 from appliance.firstboot.instance import Management, load
 from appliance.firstboot.layout import Layout
 from appliance.firstboot.nics import Card, inventory
+from appliance.firstboot.placing import put
 from appliance.firstboot.programs import Programs, must
 from appliance.firstboot.seed import read
 

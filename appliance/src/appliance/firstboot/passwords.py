@@ -5,11 +5,11 @@ from __future__ import annotations
 from appliance.engine import durable
 from appliance.errors import Problem, ValidationFailed
 from appliance.firstboot import host_files
-from appliance.firstboot.boot import put
 from appliance.firstboot.crypt import hash_password
 from appliance.firstboot.host_files import HostFile
 from appliance.firstboot.instance import Instance, load
 from appliance.firstboot.layout import Layout
+from appliance.firstboot.placing import put
 from appliance.firstboot.seed import HASH, MIN_PASSWORD
 
 

@@ -25,12 +25,21 @@ from pydantic import (
     model_validator,
 )
 
-from appliance.config.load import MAX_BYTES, parse_json
-from appliance.config.system import DomainName, HostName
 from appliance.errors import Problem, ValidationFailed
 
+# The document's own forms: loading its whole schema would make every boot longer. A test holds them equal.
+HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$")]
+DomainName = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+        max_length=253,
+    ),
+]
 MIN_PASSWORD = 12
 """Characters of the shortest password that the web page takes."""
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+"""Size of the largest document text."""
 _KEY_TYPES = (
     "ssh-ed25519",
     "ssh-rsa",
@@ -212,6 +221,8 @@ def read_configuration(text: str) -> Any:
 
     What it reads to need not be an object, and is not validated.
     """
+    from appliance.config.load import parse_json
+
     raw = text.strip().encode()
     if not raw.startswith(b"{"):
         try:
@@ -229,11 +240,11 @@ def read_configuration(text: str) -> Any:
 def _gunzip(data: bytes) -> bytes:
     reader = zlib.decompressobj(wbits=31)
     try:
-        text = reader.decompress(data, MAX_BYTES + 1)
+        text = reader.decompress(data, MAX_DOCUMENT_BYTES + 1)
     except zlib.error:
         raise ValueError("is damaged: its gzip does not open") from None
-    if len(text) > MAX_BYTES:
-        raise ValueError(f"is larger than {MAX_BYTES // 1024 // 1024} MB")
+    if len(text) > MAX_DOCUMENT_BYTES:
+        raise ValueError(f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MB")
     if not reader.eof:
         raise ValueError("is damaged: its gzip ends early")
     return text
