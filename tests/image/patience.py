@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-BOOT_S = 420.0
+BOOT_S = 900.0
 """From power on to an answer of the REST API."""
 
 _Seen = TypeVar("_Seen")

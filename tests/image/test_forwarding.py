@@ -11,7 +11,7 @@ import pytest
 
 from tests.image.boots import Boots
 from tests.image.machine import NicModel
-from tests.image.patience import wait_for, wall_time
+from tests.image.patience import BOOT_S, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import INTERFACES, TwoHosts
 from tests.live_lab import json_of
@@ -134,7 +134,7 @@ def test_a_reboot_keeps_the_configuration(between: Between) -> None:
     between.router.hang_up()
     wait_for(lambda: not between.hosts.ping("10.77.2.2"), timeout_s=120, what="the reboot")
     with wall_time(f"{between.case.name}: reboot to the first echo"):
-        between.hosts.wait_until_forwarding(timeout_s=420)
+        between.hosts.wait_until_forwarding(timeout_s=BOOT_S)
     between.router.wait_until_up(f"{between.case.name}: and from there to REST")
     between.router.forget_api()
     after = json_of(between.router.api.get("/status"))

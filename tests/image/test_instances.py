@@ -9,6 +9,7 @@ import pytest
 
 from tests.image.boots import Boots
 from tests.image.machine import Hardware
+from tests.image.patience import BOOT_S
 from tests.image.router import Credentials, Router
 from tests.live_lab import json_of
 
@@ -29,7 +30,7 @@ class Instance:
 def _without_seed(boots: Boots, name: str, number: int) -> Router:
     hardware = Hardware(disk=boots.overlay(name), nics=(boots.management(number),))
     machine = boots.machine(name, hardware)
-    shown = machine.serial.wait_for(r"[Pp]assword:?\s+(\S{12,})", timeout_s=420)
+    shown = machine.serial.wait_for(r"[Pp]assword:?\s+(\S{12,})", timeout_s=BOOT_S)
     router = Router(machine, Credentials("admin", shown[1]))
     router.wait_until_up(f"{name}: without a seed, password on the console to REST")
     return router

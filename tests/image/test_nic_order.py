@@ -8,7 +8,7 @@ import pytest
 
 from tests.image.boots import Boots
 from tests.image.machine import Nic
-from tests.image.patience import wait_for, wall_time
+from tests.image.patience import BOOT_S, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 
@@ -43,7 +43,7 @@ def test_a_new_order_with_a_stranger_between_moves_no_address(router: Router, ho
     # Every NIC is in another slot than before, and one that nobody knows comes first.
     _start_with(router, (Nic(STRANGER), right, left, management))
     with wall_time("NICs in another order: power on to the first echo"):
-        hosts.wait_until_forwarding(timeout_s=420)
+        hosts.wait_until_forwarding(timeout_s=BOOT_S)
     assert hosts.ping("10.77.1.1", source=hosts.left)
     assert hosts.ping("10.77.2.1", source=hosts.right)
     router.wait_until_up("NICs in another order: management follows its MAC address, to REST")
@@ -60,7 +60,7 @@ def test_a_removed_nic_takes_its_addresses_along(router: Router, hosts: TwoHosts
     _start_with(router, (right, management))
     wait_for(
         lambda: hosts.ping("10.77.2.1", source=hosts.right),
-        timeout_s=420,
+        timeout_s=BOOT_S,
         what="the NIC that is left, with its own address",
     )
     assert not hosts.ping("10.77.1.1", source=hosts.right, count=2)

@@ -12,7 +12,7 @@ import pytest
 from lab import namespaces
 from tests.image.boots import Boots
 from tests.image.machine import Hardware, Nic
-from tests.image.patience import limit_s, wall_time
+from tests.image.patience import BOOT_S, limit_s, wall_time
 from tests.image.router import HTTPS, SSH, Router
 from tests.image.taps import Tap
 from tests.image.two_hosts import TwoHosts
@@ -63,7 +63,7 @@ def router(boots: Boots, hosts: TwoHosts, desk: Tap) -> Router:
     hardware = Hardware(boots.overlay("scan"), (management, *hosts.nics("virtio-net-pci")), seed=seed)
     machine = boots.machine("scan", hardware)
     with wall_time("scan: power on to forwarding, configured by the seed alone"):
-        hosts.wait_until_forwarding(timeout_s=420)
+        hosts.wait_until_forwarding(timeout_s=BOOT_S)
     return Router(machine, boots.credentials())
 
 
