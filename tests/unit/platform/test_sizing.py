@@ -6,11 +6,11 @@ import pytest
 
 from appliance.config.system import Dataplane
 from appliance.dataplane.machine import Machine
+from appliance.dataplane.vpp.cpus import forwarding_cpus
 from appliance.dataplane.vpp.sizing import (
     BASELINE,
     HOST_MB,
     for_machine,
-    forwarding_cpus,
     hugepages,
     settings,
 )

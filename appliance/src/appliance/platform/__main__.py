@@ -8,20 +8,40 @@ from collections.abc import Callable, Sequence
 
 from appliance.agent import logfmt
 from appliance.errors import MillraceError
-from appliance.platform import boot
-from appliance.platform.nic_table import table_markdown
 
 log = logging.getLogger("appliance.platform")
 
+# Each imports only what it needs: at boot every tenth of a second counts, and VPP waits for it.
+
+
+def _prepare() -> None:
+    from appliance.platform import boot
+
+    boot.prepare()
+
+
+def _firewall() -> None:
+    from appliance.platform import boot
+
+    boot.open_management()
+
+
+def _cpus() -> None:
+    from appliance.platform import cpu_sets, paths
+
+    cpu_sets.share(paths.STARTUP_FILE)
+
 
 def _table() -> None:
+    from appliance.platform.nic_table import table_markdown
+
     sys.stdout.write(table_markdown())
 
 
 COMMANDS: dict[str, Callable[[], None]] = {
-    "prepare": boot.prepare,
-    "firewall": boot.open_management,
-    "cpus": boot.share_cpus,
+    "prepare": _prepare,
+    "firewall": _firewall,
+    "cpus": _cpus,
     "table": _table,
 }
 """``prepare`` at boot, before VPP; ``firewall`` when the management NIC changed; ``cpus`` when VPP started;

@@ -8,12 +8,7 @@ from typing import Literal
 
 from appliance.agent.settings import AgentSettings, MachineSettings, SystemdSettings
 from appliance.dataplane.machine import Machine
-
-AGENT_FILE = Path("/run/millrace/agent.json")
-AGENT_STATE = Path("/var/lib/millrace/agent")
-STARTUP_FILE = Path("/var/lib/millrace/vpp/startup.conf")
-SOCKET = Path("/run/millrace/agent.sock")
-SOCKET_GROUP = "millrace"
+from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
 
 
 def settings(

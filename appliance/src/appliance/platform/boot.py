@@ -13,7 +13,7 @@ from typing import Literal
 from appliance.dataplane import nic_inventory
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import INVENTORY, NicRecord
-from appliance.dataplane.vpp import sizing, startup
+from appliance.dataplane.vpp import sizing
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
@@ -24,10 +24,10 @@ from appliance.platform import (
     links,
     management,
     names_memory,
+    paths,
     pci,
     startup_file,
 )
-from appliance.platform.cpu_sets import keep_off
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
@@ -75,7 +75,7 @@ def prepare() -> None:
     open_management()
     built = image()
     links.require_namespace(NETNS)
-    wishes = read_wishes(agent_file.AGENT_STATE)
+    wishes = read_wishes(paths.AGENT_STATE)
     data = [nic for nic in nics if not chosen.is_of(nic)]
     reserved = {nic.device for nic in nics if chosen.is_of(nic) and nic.device is not None}
     named, identities = recognise(
@@ -104,18 +104,6 @@ def open_management() -> None:
     if chosen.device is not None and not devices:
         devices = {chosen.device}
     firewall.let_management_in(devices)
-
-
-def share_cpus() -> None:
-    """Keep the host's services off the CPUs that VPP's startup file gives to forwarding.
-
-    Raises MillraceError, OSError or ValueError.
-    """
-    machine = hugepages.machine()
-    settings = startup.read(agent_file.STARTUP_FILE.read_text())
-    busy = sizing.forwarding_cpus(settings, machine.cpus)
-    log.info("forwarding CPUs: %s of %s", sorted(busy) or "none of its own", machine.cpus)
-    keep_off(machine.cpus, busy)
 
 
 def _separate(renames: Mapping[str, str]) -> None:
@@ -152,8 +140,8 @@ def _size_vpp(machine: Machine, wishes: Wishes, records: list[NicRecord]) -> Non
     if got < wanted:
         log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
     text = startup_file.render(settings, machine, records, NETNS)
-    agent_file.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
-    durable.write(agent_file.STARTUP_FILE, text.encode(), 0o644)
+    paths.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
+    durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
     log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
 
 
@@ -162,7 +150,7 @@ def _write_agent_file(built: Image, machine: Machine, reserved: frozenset[str]) 
     agent = agent_file.settings(
         built.dataplane, NETNS, machine, reserved, uids, INVENTORY, dpdk=built.has_dpdk
     )
-    durable.write(agent_file.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
+    durable.write(paths.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
 
 
 def _uid(name: str) -> int | None:

@@ -81,8 +81,10 @@ def prepare(installed: Path = _INSTALLED, state: Path = _STATE) -> None:
         draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         log.info("making the database cluster %s", cluster)
         argv = [str(bin_directory / "initdb"), "-D", str(draft), "-U", "postgres", "-E", "UTF8"]
-        argv += ["--locale=C.UTF-8", "-A", "peer", "--data-checksums"]
+        argv += ["--locale=C.UTF-8", "-A", "peer", "--data-checksums", "--no-sync"]
         run(argv, timeout_s=_INITDB_S)
+        # All of it at once, before it gets its name.
+        os.sync()
         draft.rename(cluster)
         durable.sync_directory(cluster.parent)
     durable.write(cluster / "postgresql.conf", CONF.encode())

@@ -6,14 +6,12 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.base import NamespaceMissing
-from appliance.dataplane.namespace import NAMESPACES
 from appliance.errors import MillraceError
 
 log = logging.getLogger(__name__)
+
+NAMESPACES = Path("/run/netns")
 
 
 class RenameFailed(MillraceError):
@@ -40,8 +38,15 @@ def rename_order(wanted: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def rename(wanted: Mapping[str, str]) -> None:
     """Rename devices, which are down meanwhile. Raises RenameFailed."""
+    order = rename_order(wanted)
+    if not order:
+        return
+    # Half a second to import, and mostly not needed.
+    from pyroute2 import IPRoute
+    from pyroute2.netlink.exceptions import NetlinkError
+
     with IPRoute() as route:
-        for old, new in rename_order(wanted):
+        for old, new in order:
             found = route.link_lookup(ifname=old)
             try:
                 if not found:
