@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from appliance.config.load import parse_document
 from appliance.errors import ValidationFailed
 from appliance.firstboot.cloud_init import config_drive, nocloud, own_form, user_data
 from appliance.firstboot.seed import read
@@ -223,3 +225,12 @@ def test_a_broken_file_is_named(files: dict[str, bytes], pointer: str) -> None:
 def test_a_script_is_not_run() -> None:
     values, remarks = user_data(b"#!/bin/sh\nreboot\n")
     assert values == {} and "not run" in remarks[0]
+
+
+def test_the_example_in_the_documentation_is_a_seed() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "first-boot.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0].replace("$6$…", "$6$abcdefgh$01234567")
+    values, remarks = user_data(example.encode())
+    seed = read({"instance_id": "one", **values})
+    assert remarks == [] and seed.configuration is not None
+    assert set(parse_document(seed.configuration).interfaces) == {"wan"}
