@@ -59,12 +59,15 @@ def test_a_single_cpu_is_shared() -> None:
     assert "main-core" not in text
 
 
+@pytest.mark.parametrize("machine", [Machine(4, 3920, 1), None])
 @pytest.mark.parametrize("dataplane", ["vpp", "linux"])
-def test_the_agent_reads_what_the_boot_writes(dataplane: str, tmp_path: Path) -> None:
+def test_the_agent_reads_what_the_boot_writes(
+    dataplane: str, machine: Machine | None, tmp_path: Path
+) -> None:
     wanted = agent_file.settings(
         dataplane,  # type: ignore[arg-type]  # one of the two
         "dataplane",
-        Machine(4, 3920, 1),
+        machine,
         frozenset(["ens3"]),
         frozenset([1000, 313]),
         Path("/run/millrace/nics.json"),
@@ -73,4 +76,4 @@ def test_the_agent_reads_what_the_boot_writes(dataplane: str, tmp_path: Path) ->
     path = tmp_path / "agent.json"
     path.write_text(agent_file.render(wanted))
     assert agent_settings.load(path) == wanted
-    assert (wanted.vpp_startup_conf is None) == (dataplane == "linux")
+    assert (wanted.vpp_startup_conf is None) == (dataplane == "linux" or machine is None)

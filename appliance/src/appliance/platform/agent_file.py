@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -14,14 +15,17 @@ from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_
 def settings(
     dataplane: Literal["vpp", "linux"],
     netns: str,
-    machine: Machine,
+    machine: Machine | None,
     management: frozenset[str],
     allowed_uids: frozenset[int],
     nic_inventory: Path,
     *,
     dpdk: bool,
 ) -> AgentSettings:
-    """The agent of this machine. Its NICs are in the host's own namespace."""
+    """The agent of this machine. Its NICs are in the host's own namespace.
+
+    Without a ``machine`` VPP's startup file is not the agent's to compare with the document or to write.
+    """
     vpp = dataplane == "vpp"
     return AgentSettings(
         socket=SOCKET,
@@ -32,10 +36,8 @@ def settings(
         nic_netns=None,
         vpp_api_socket=Path("/run/vpp/api.sock") if vpp else None,
         vpp_stats_socket=Path("/run/vpp/stats.sock") if vpp else None,
-        vpp_startup_conf=STARTUP_FILE if vpp else None,
-        machine=MachineSettings(
-            cpus=machine.cpus, memory_mb=machine.memory_mb, numa_nodes=machine.numa_nodes
-        ),
+        vpp_startup_conf=STARTUP_FILE if vpp and machine is not None else None,
+        machine=MachineSettings(**asdict(machine)) if machine is not None else None,
         dpdk=dpdk,
         nic_inventory=nic_inventory,
         frr_vty_dir=Path("/run/frr") / netns,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import pwd
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -68,11 +69,13 @@ def image(root: Path = Path("/")) -> Image:
 def prepare() -> None:
     """Make the machine ready for the router. Raises MillraceError or OSError when it cannot be.
 
-    The management NIC comes first: whatever goes wrong after it, the host can be reached.
+    The management NIC comes first: whatever goes wrong after it, the host can be reached. What only makes the
+    router slower or less apart does not keep it from forwarding.
     """
     nics = pci.network_devices()
     chosen = management.read(nics)
-    open_management()
+    with _going_on("ssh and https are not open"):
+        open_management()
     built = image()
     links.require_namespace(NETNS)
     wishes = read_wishes(paths.AGENT_STATE)
@@ -91,9 +94,11 @@ def prepare() -> None:
     nic_inventory.write(records)
     _separate(renames)
     machine = hugepages.machine()
+    heard = True
     if built.dataplane == "vpp":
-        _size_vpp(machine, wishes, records)
-    _write_agent_file(built, machine, frozenset(reserved))
+        settings, heard = vpp_settings(wishes, machine)
+        _size_vpp(machine, settings, records)
+    _write_agent_file(built, machine if heard else None, frozenset(reserved))
 
 
 def open_management() -> None:
@@ -108,44 +113,49 @@ def open_management() -> None:
 
 def _separate(renames: Mapping[str, str]) -> None:
     """Data NICs the kernel still drives: under their own names, and unheard by the host."""
-    try:
+    with _going_on("data NICs keep the kernel's names"):
         links.rename(renames)
-    except MillraceError as error:
-        log.error("data NICs keep the kernel's names: %s", error)
-    for device in renames.values():
-        links.quieten(device)
-    try:
+    # Without it the host's filter still drops what comes in by them.
+    with _going_on("data NICs are not kept from the host's network stack"):
+        for device in renames.values():
+            links.quieten(device)
         firewall.isolate(sorted(renames.values()))
-    except MillraceError as error:
-        # The host's filter drops what comes in by them all the same.
-        log.error("data NICs are not kept from the host's network stack: %s", error)
 
 
-def vpp_settings(wishes: Wishes, machine: Machine) -> StartupSettings:
-    """What VPP is started with. What the document asks for and the machine has not is left to the machine's
-    size, so that the router comes up.
+@contextmanager
+def _going_on(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (MillraceError, OSError) as error:
+        log.error("%s: %s", what, error)
+
+
+def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, bool]:
+    """What VPP is started with, and whether the document was heard.
+
+    A machine that was made smaller than its last commit asks for still has to come up: by its own size.
     """
     try:
-        return sizing.settings(wishes.dataplane, machine)
+        return sizing.settings(wishes.dataplane, machine), True
     except ValidationFailed as error:
         log.error("VPP is sized by the machine, not by the last commit: %s", error)
-        return sizing.for_machine(machine)
+        return sizing.for_machine(machine), False
 
 
-def _size_vpp(machine: Machine, wishes: Wishes, records: list[NicRecord]) -> None:
-    settings = vpp_settings(wishes, machine)
+def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicRecord]) -> None:
     dpdk = len(startup_file.dpdk_devices(records, settings.workers))
     wanted = sizing.hugepages(settings, machine, dpdk)
-    got = hugepages.reserve(wanted)
-    if got < wanted:
-        log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
+    with _going_on("no huge pages are reserved; VPP tries to take some itself"):
+        got = hugepages.reserve(wanted)
+        if got < wanted:
+            log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
     text = startup_file.render(settings, machine, records, NETNS)
     paths.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
     durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
     log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
 
 
-def _write_agent_file(built: Image, machine: Machine, reserved: frozenset[str]) -> None:
+def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset[str]) -> None:
     uids = frozenset(uid for name in _USERS if (uid := _uid(name)) is not None)
     agent = agent_file.settings(
         built.dataplane, NETNS, machine, reserved, uids, INVENTORY, dpdk=built.has_dpdk
