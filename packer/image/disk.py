@@ -17,7 +17,7 @@ from packer.image.bootloader import (
 )
 from packer.image.command import run_in
 from packer.image.errors import DoesNotFit
-from packer.image.file_system import derived_uuid, make_ext4
+from packer.image.file_system import derived_uuid, make_ext4, make_fat
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
@@ -39,19 +39,18 @@ class Partition:
     name: str
     type: str
     size_bytes: int | None
-    content: tuple[str, ...] = ()
 
     def definition(self) -> str:
         """The text of its file in repart.d."""
         lines = ["[Partition]", f"Type={self.type}", f"Label={self.name}", f"UUID={derived_uuid(self.name)}"]
         if self.size_bytes is not None:
             lines += [f"SizeMinBytes={self.size_bytes}", f"SizeMaxBytes={self.size_bytes}"]
-        return "\n".join([*lines, *self.content]) + "\n"
+        return "\n".join(lines) + "\n"
 
 
 LAYOUT = (
     Partition("mr-bios", _BIOS_BOOT_TYPE, BIOS_BOOT_BYTES),
-    Partition("mr-esp", "esp", ESP_BYTES, ("Format=vfat", "CopyFiles=/esp:/")),
+    Partition("mr-esp", "esp", ESP_BYTES),
     Partition("mr-root-a", "linux-generic", SLOT_BYTES),
     Partition("mr-root-b", "linux-generic", SLOT_BYTES),
     Partition("mr-data", "linux-generic", None),
@@ -63,12 +62,14 @@ def first_sectors(table: str) -> dict[str, int]:
     return {part["name"]: part["start"] for part in json.loads(table)["partitiontable"]["partitions"]}
 
 
-def _write_esp(esp: Path, loader: BootLoader) -> None:
+def _write_esp(esp: Path, loader: BootLoader, source_date_epoch_s: int) -> None:
     (esp / "EFI/BOOT").mkdir(parents=True)
     (esp / "grub").mkdir()
     shutil.copyfile(loader.efi, esp / "EFI/BOOT/BOOTX64.EFI")
     shutil.copyfile(_GRUB_CONFIGURATION, esp / "grub/grub.cfg")
     (esp / "grub/grubenv").write_bytes(environment_block({"good": "a", "try": ""}))
+    for path in (*esp.rglob("*"), esp):
+        os.utime(path, (source_date_epoch_s, source_date_epoch_s))
 
 
 def _place_bios_loader(disk: Path, loader: BootLoader, first_sector: int) -> None:
@@ -79,7 +80,7 @@ def _place_bios_loader(disk: Path, loader: BootLoader, first_sector: int) -> Non
 
 
 def copy_sparse(source: Path, target: Path, offset_bytes: int) -> None:
-    """Write `source` into `target` at `offset_bytes`, leaving its holes out: CopyBlocks fills them."""
+    """Write `source` into `target` at `offset_bytes`, leaving its holes out."""
     with source.open("rb", buffering=0) as reader, target.open("r+b") as writer:
         size, position = os.fstat(reader.fileno()).st_size, 0
         while position < size:
@@ -112,9 +113,9 @@ def make_disk(
         raise DoesNotFit(f"the root image has {root_image.stat().st_size} bytes; a slot has {SLOT_BYTES}")
     if work.exists():
         shutil.rmtree(work)
-    definitions, esp = work / "repart.d", work / "root/esp"
+    definitions, esp = work / "repart.d", work / "esp"
     definitions.mkdir(parents=True)
-    _write_esp(esp, loader)
+    _write_esp(esp, loader, source_date_epoch_s)
     for number, partition in enumerate(LAYOUT):
         (definitions / f"{number}0-{partition.name}.conf").write_text(partition.definition())
     make_ext4(
@@ -124,6 +125,14 @@ def make_disk(
         size_bytes=DATA_BYTES,
         source_date_epoch_s=source_date_epoch_s,
         journal_mib=DATA_JOURNAL_MIB,
+    )
+    make_fat(
+        tools,
+        work / "esp.fat",
+        label="MR-ESP",
+        size_bytes=ESP_BYTES,
+        source_date_epoch_s=source_date_epoch_s,
+        tree=esp,
     )
     disk.unlink(missing_ok=True)
     run_in(
@@ -136,7 +145,6 @@ def make_disk(
             f"--seed={derived_uuid('disk')}",
             "--dry-run=no",
             "--definitions=/mnt/parts/repart.d",
-            "--copy-source=/mnt/parts/root",
             f"/mnt/disk/{disk.name}",
         ],
         binds={work: "/mnt/parts", disk.parent: "/mnt/disk"},
@@ -145,5 +153,6 @@ def make_disk(
     table = run_in(tools, ["sfdisk", "--json", f"/mnt/disk/{disk.name}"], binds={disk.parent: "/mnt/disk"})
     starts = first_sectors(table)
     _place_bios_loader(disk, loader, starts["mr-bios"])
+    copy_sparse(work / "esp.fat", disk, starts["mr-esp"] * SECTOR_BYTES)
     copy_sparse(root_image, disk, starts["mr-root-a"] * SECTOR_BYTES)
     copy_sparse(work / "data.ext4", disk, starts["mr-data"] * SECTOR_BYTES)

@@ -54,3 +54,26 @@ def make_ext4(
             "E2FSPROGS_FAKE_TIME": str(source_date_epoch_s),
         },
     )
+
+
+def make_fat(
+    tools: Path, image: Path, *, label: str, size_bytes: int, source_date_epoch_s: int, tree: Path
+) -> None:
+    """Write a FAT32 file system of `size_bytes` to `image`, holding `tree`.
+
+    With sectors of 512 bytes and clusters of one sector: firmware may read neither the sectors of 4,096 bytes
+    that systemd-repart makes, nor a FAT32 of fewer than 65,525 clusters. Raises CommandFailed.
+    """
+    image.unlink(missing_ok=True)
+    with image.open("wb") as file:
+        file.truncate(size_bytes)
+    binds = {image.parent: "/mnt/image", tree: "/mnt/tree"}
+    epoch = {"SOURCE_DATE_EPOCH": str(source_date_epoch_s), "TZ": "UTC"}
+    place = f"/mnt/image/{image.name}"
+    number = f"{derived_uuid(label).fields[0]:08x}"
+    shape = ["-F", "32", "-S", "512", "-s", "1", "--invariant", "-i", number, "-n", label]
+    run_in(tools, ["mkfs.vfat", *shape, place], binds=binds, environment=epoch)
+    names = [f"/mnt/tree/{path.name}" for path in sorted(tree.iterdir())]
+    run_in(
+        tools, ["mcopy", "-s", "-p", "-Q", "-m", "-i", place, *names, "::"], binds=binds, environment=epoch
+    )

@@ -65,7 +65,7 @@ def build_members(repository: Path, target: Path, source_date_epoch_s: int) -> N
     shutil.rmtree(target / "source")
 
 
-def install_code(repository: Path, root: Path, wheels: Path, members: Path, source_date_epoch_s: int) -> None:
+def install_code(repository: Path, root: Path, wheels: Path, members: Path) -> None:
     """Make the virtual environment in `root` from the wheels, offline, and the commands that use it."""
     with step("Python code"):
         uv = (repository / ".tools/bin/uv").resolve()
@@ -85,18 +85,38 @@ def install_code(repository: Path, root: Path, wheels: Path, members: Path, sour
         names = sorted(f"/mnt/members/{path.name}" for path in members.glob("*.whl"))
         run_in(root, [*install, "--no-deps", *names], binds=inside)
         _tidy(root)
-        # Hash-based, unchecked: Python asks for no source's time, and the files are the same every build.
-        run_in(
-            root,
-            [python, "-m", "compileall", "-q", "-j", "2", "--invalidation-mode", "unchecked-hash", VENV],
-            environment={"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": str(source_date_epoch_s)},
-        )
         for command, place in (("millrace", "usr/bin/millrace"), ("applianced", "usr/sbin/applianced")):
             link = root / place
             link.unlink(missing_ok=True)
             link.symlink_to(f"{VENV}/bin/{command}")
         for path in (root / "mnt").iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def compile_code(root: Path, source_date_epoch_s: int) -> None:
+    """Compile every Python file of the tree: what is not compiled on a read-only system is compiled
+    at each start.
+
+    The files refer to their source by hash and are not checked: clamped file times would make them stale.
+    """
+    with step("compiling Python"):
+        folders = [f"/usr/lib/python{PYTHON_VERSION}", "/usr/lib/python3/dist-packages", VENV]
+        run_in(
+            root,
+            [
+                "python3",
+                "-m",
+                "compileall",
+                "-q",
+                "-f",
+                "-j",
+                "2",
+                "--invalidation-mode",
+                "unchecked-hash",
+                *folders,
+            ],
+            environment={"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": str(source_date_epoch_s)},
+        )
 
 
 def _tidy(root: Path) -> None:

@@ -16,7 +16,7 @@ from packer.image.disk import SLOT_BYTES, make_disk
 from packer.image.errors import BuildError
 from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
-from packer.image.python_code import build_members, download_wheels, install_code
+from packer.image.python_code import build_members, compile_code, download_wheels, install_code
 from packer.image.qcow2 import make_qcow2
 from packer.image.root_tree import finish, make_initramfs, unpack
 from packer.image.settings import REPOSITORY, BuildSettings
@@ -82,9 +82,7 @@ def code(settings: BuildSettings) -> None:
     with step("wheels"):
         download_wheels(REPOSITORY, settings.cache / "wheels")
         build_members(REPOSITORY, settings.work / "members", epoch_s)
-    install_code(
-        REPOSITORY, settings.work / "root", settings.cache / "wheels", settings.work / "members", epoch_s
-    )
+    install_code(REPOSITORY, settings.work / "root", settings.cache / "wheels", settings.work / "members")
 
 
 def system(settings: BuildSettings) -> None:
@@ -94,6 +92,7 @@ def system(settings: BuildSettings) -> None:
     write_release(settings, root, (settings.work / "vpp-version").read_text() or None)
     install_upgrade_key(REPOSITORY, root)
     trim(root)
+    compile_code(root, settings.source_date_epoch_s)
     make_initramfs(root, settings.source_date_epoch_s)
     parts = inventory.components(root)
     (settings.dist / f"{settings.name}.packages.txt").write_text(inventory.package_list(parts))

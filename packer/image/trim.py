@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from packer.image.command import run_in
 from packer.image.progress import step
 from packer.image.root_tree import kernel_version, remove_matching
 
@@ -118,7 +117,6 @@ def trim(root: Path) -> None:
     """Delete what the image needs not; licences stay."""
     with step("trimming"):
         version = kernel_version(root)
-        run_in(root, ["depmod", "-a", version])
         modules = root / "usr/lib/modules" / version
         for name in superfluous_modules((modules / "modules.dep").read_text()):
             (modules / name).unlink()
