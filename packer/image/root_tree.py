@@ -78,9 +78,16 @@ def write_system_files(root: Path) -> None:
         "127.0.0.1 localhost\n127.0.1.1 millrace\n::1 localhost ip6-localhost ip6-loopback\n"
     )
     (root / "etc/machine-id").write_text("uninitialized\n")
-    mtab = root / "etc/mtab"
-    mtab.unlink(missing_ok=True)
-    mtab.symlink_to("../proc/self/mounts")
+    # It offers ssh over AF_VSOCK, which the router does not, and complains at every boot.
+    generators = root / "etc/systemd/system-generators"
+    generators.mkdir(parents=True, exist_ok=True)
+    _link(generators / "systemd-ssh-generator", "/dev/null")
+    _link(root / "etc/mtab", "../proc/self/mounts")
+
+
+def _link(path: Path, target: str) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
 
 
 def move_package_database(root: Path) -> None:
