@@ -166,7 +166,7 @@ def agent_sees(records: dict[str, NicRecord], shown: list[Nic], tmp_path: Path) 
 
 
 def compiled(nics: tuple[Nic, ...], **matches: dict[str, str]) -> dict[str, VppEthernet]:
-    interfaces = {
+    interfaces: dict[str, dict[str, object]] = {
         name: {"type": "ethernet", "match": match, "addresses": [f"192.0.{number}.1/24"]}
         for number, (name, match) in enumerate(matches.items(), 1)
     }
