@@ -17,9 +17,9 @@ from appliance.console.status import Status, gather
 from appliance.console.terminal import Gone, PlainTerminal
 from appliance.errors import AgentUnavailable
 from appliance.firstboot import crypt
+from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.host_files import shadow_hash
 from appliance.firstboot.instance import load
-from appliance.firstboot.passwords import shown_password
 from appliance.firstboot.programs import Ran
 from tests.unit.firstboot.conftest import FIRST, Host, host
 

@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from appliance.errors import Problem
 from appliance.firstboot import crypt
+from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.host_files import shadow_hash
 from appliance.firstboot.instance import load
 from appliance.firstboot.nics import Card
-from appliance.firstboot.passwords import keep_changed_password, set_password, shown_password
+from appliance.firstboot.passwords import keep_changed_password, set_password
 from appliance.firstboot.sources import Found
 from tests.unit.firstboot.conftest import FIRST, SECOND, Host
 from tests.unit.firstboot.test_seed import KEY

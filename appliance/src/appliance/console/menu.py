@@ -7,17 +7,19 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from appliance.console import screen
 from appliance.console.status import Status
 from appliance.console.terminal import Terminal
 from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
-from appliance.firstboot.instance import Instance, load
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.management_change import change_management
-from appliance.firstboot.passwords import set_password
 from appliance.firstboot.programs import Programs, must
+from appliance.firstboot.reset import factory_reset
+
+if TYPE_CHECKING:
+    from appliance.firstboot.instance import Instance
 
 WEB_PASSWORD_UNIT = "millrace-web-password.service"
 _REFRESH_S = 10.0
@@ -72,7 +74,12 @@ class Menu:
         except (MillraceError, OSError) as error:
             self._pause(screen.plain(str(error)))
 
+    # What an action needs is loaded with it: two consoles stand idle most of a router's life.
+
     def _management(self) -> None:
+        from appliance.firstboot.instance import load
+        from appliance.firstboot.management_change import change_management
+
         instance = load(self.layout.instance.read_bytes())
         wanted = instance.management
         self.terminal.show(
@@ -104,6 +111,8 @@ class Menu:
         self._pause("Done.")
 
     def _password(self) -> None:
+        from appliance.firstboot.passwords import set_password
+
         self.terminal.show(["New password of admin, for ssh, the shell and the web page", ""])
         first = self.terminal.ask("  New password (12 characters or more): ", hidden=True)
         if first is None:
@@ -138,8 +147,7 @@ class Menu:
         if self.terminal.ask("  Type RESET to go on: ") != "RESET":
             self._pause("Nothing was changed.")
             return
-        durable.write(self.layout.factory_reset, b"")
-        must(self.programs, ["systemctl", "reboot"])
+        factory_reset(self.layout, self.programs)
         self._pause("The router restarts.")
 
     def _power(self, verb: str, question: str) -> None:

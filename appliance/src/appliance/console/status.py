@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +13,8 @@ from typing import Any, Protocol
 
 from appliance.client import AgentClient, Answer, StatusAnswer
 from appliance.errors import MillraceError
+from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.own_secrets import certificate_fingerprint
-from appliance.firstboot.passwords import shown_password
 from appliance.firstboot.programs import ProgramFailed, Programs
 
 UNITS = {
@@ -140,10 +141,12 @@ def _slots(slots: Mapping[str, Any], release: Mapping[str, Any]) -> str | None:
 
 
 def _fingerprint(certificate: Path) -> str | None:
+    """As browsers show it: SHA-256 in pairs of hex digits."""
     try:
-        return certificate_fingerprint(certificate)
+        whole = ssl.PEM_cert_to_DER_cert(certificate.read_text().strip())
     except (OSError, ValueError):
         return None
+    return hashlib.sha256(whole).digest().hex(":").upper()
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -40,6 +40,12 @@ def _keep_password() -> None:
     keep_changed_password(Layout())
 
 
+def _factory_reset() -> None:
+    from appliance.firstboot.reset import factory_reset
+
+    factory_reset(Layout(), HostPrograms())
+
+
 def _boot() -> None:
     from appliance.firstboot.boot import Boot
 
@@ -54,6 +60,7 @@ WORK: dict[str, tuple[Callable[[], None], str]] = {
     "database": (_database, "make the web half's role and database, as the database's own user"),
     "first-document": (_first_document, "commit the seed's configuration document, once"),
     "resolvers": (_resolvers, "write resolv.conf and the time servers from what DHCP said"),
+    "factory-reset": (_factory_reset, "remove everything but the software, and restart"),
     "keep-password": (_keep_password, "keep a password that was changed with passwd over the next boot"),
 }
 

@@ -90,9 +90,3 @@ def ensure_certificate(
     )
     durable.write(certificate_file, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
     return True
-
-
-def certificate_fingerprint(certificate_file: Path) -> str:
-    """SHA-256 of the certificate, in pairs of hex digits, as browsers show it. Raises OSError, ValueError."""
-    certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
-    return certificate.fingerprint(hashes.SHA256()).hex(":").upper()

@@ -41,17 +41,6 @@ def set_password(layout: Layout, password: str) -> None:
     )
 
 
-def shown_password(layout: Layout) -> str | None:
-    """The generated password, while nobody has changed it."""
-    if layout.web_password_changed.exists():
-        layout.generated_password.unlink(missing_ok=True)
-        return None
-    try:
-        return layout.generated_password.read_text().strip() or None
-    except FileNotFoundError:
-        return None
-
-
 def _keep(layout: Layout, instance: Instance, hashed: str) -> None:
     changed = instance.model_copy(update={"password_hash": hashed})
     durable.write(layout.instance, changed.model_dump_json().encode())
