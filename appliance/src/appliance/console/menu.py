@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 WEB_PASSWORD_UNIT = "millrace-web-password.service"
 _REFRESH_S = 10.0
+_REDRAW_EVERY = 12
 _READ_S = 600.0
 
 
@@ -39,15 +41,15 @@ class Menu:
     def run(self) -> None:
         """Show the status and do what is asked, until the terminal hangs up (Gone)."""
         shown: list[str] = []
-        while True:
+        for look in itertools.count():
             status = self.look()
             lines = screen.lines(status, *self.terminal.size())
-            if lines != shown:
+            # Kernel messages may have run across it: it is drawn anew now and then, and at any key.
+            if lines != shown or look % _REDRAW_EVERY == 0:
                 self.terminal.show(lines)
                 shown = lines
             key = self.terminal.key(_REFRESH_S)
             if key is not None:
-                # Any other key draws the screen anew: kernel messages may have run across it.
                 shown = []
                 self.do(key, status)
 
