@@ -42,12 +42,12 @@ def make_boot_loader(tools: Path, work: Path) -> BootLoader:
     Raises DoesNotFit when the BIOS core is larger than its partition.
     """
     work.mkdir(parents=True, exist_ok=True)
-    binds = {work: "/mnt/work"}
+    binds = {work: "/mnt/grub"}
     common = ["grub-mkimage", "-p", _PREFIX]
-    run_in(tools, [*common, "-O", "i386-pc", "-o", "/mnt/work/core.img", "biosdisk", *_MODULES], binds=binds)
+    run_in(tools, [*common, "-O", "i386-pc", "-o", "/mnt/grub/core.img", "biosdisk", *_MODULES], binds=binds)
     run_in(
         tools,
-        [*common, "-O", "x86_64-efi", "-o", "/mnt/work/BOOTX64.EFI", "efi_gop", *_MODULES],
+        [*common, "-O", "x86_64-efi", "-o", "/mnt/grub/BOOTX64.EFI", "efi_gop", *_MODULES],
         binds=binds,
     )
     core = (work / "core.img").read_bytes()
