@@ -21,7 +21,7 @@ log = logging.getLogger("appliance.platform.cluster")
 
 _INSTALLED = Path("/usr/lib/postgresql")
 _STATE = Path("/var/lib/postgresql")
-_INITDB_S = 240
+_INITDB_S = 540
 
 CONF = """\
 # Written by Millrace at every start.
