@@ -132,7 +132,7 @@ class Menu:
         place = self.layout.run / "new-web-password"
         durable.write(place, f"{password}\n".encode())
         try:
-            must(self.programs, ["systemctl", "start", WEB_PASSWORD_UNIT], timeout_s=180)
+            must(self.programs, ["systemctl", "start", WEB_PASSWORD_UNIT], timeout_s=600)
         finally:
             place.unlink(missing_ok=True)
 

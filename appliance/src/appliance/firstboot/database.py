@@ -30,4 +30,4 @@ def prepare_database(programs: Programs) -> list[str]:
 
 def _psql(programs: Programs, statement: str) -> str:
     argv = ["psql", "-X", "-h", _SOCKETS, "-d", "postgres", "-tA", "-v", "ON_ERROR_STOP=1", "-c", statement]
-    return must(programs, argv, timeout_s=120)
+    return must(programs, argv, timeout_s=600)
