@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from packer.image.command import run, run_in
@@ -54,7 +55,11 @@ def unpack(archive: Path, root: Path) -> None:
 def remove_matching(root: Path, patterns: Iterable[str]) -> None:
     """Delete what matches `patterns` (globs relative to `root`); what is not there is no error."""
     for pattern in patterns:
-        for path in sorted(root.glob(pattern)):
+        folder, _, name = pattern.rpartition("/")
+        folders = root.glob(folder) if folder else [root]
+        # By what a folder lists: glob() overlooks a link to nowhere that is named in full.
+        matching = [path for found in folders for path in found.iterdir() if fnmatchcase(path.name, name)]
+        for path in sorted(matching):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
