@@ -31,7 +31,6 @@ _NOT_OF_AN_IMAGE = (
     "etc/dpkg/dpkg.cfg.d/99mmdebstrap",
     "var/lib/apt/lists/*",
     "var/cache/*",
-    "var/log/*",
     "var/lib/systemd/random-seed",
     "var/lib/systemd/credential.secret",
     "var/lib/dbus/machine-id",
@@ -74,7 +73,7 @@ def kernel_version(root: Path) -> str:
 
 def write_system_files(root: Path) -> None:
     """Mount points, fstab and the links that make a read-only root with volatile /etc work."""
-    for folder in ("data", "efi", "var/log", "var/cache", "var/tmp"):
+    for folder in ("data", "efi", "var/log/journal", "var/cache", "var/tmp"):
         (root / folder).mkdir(exist_ok=True, parents=True)
     (root / "var/tmp").chmod(0o1777)
     (root / "etc/fstab").write_text(_FSTAB)
@@ -129,6 +128,9 @@ def finish(root: Path, source_date_epoch_s: int) -> None:
     """Remove what belongs to no image and give every file a time not after the commit's."""
     with step("cleaning and fixing times"):
         remove_matching(root, _NOT_OF_AN_IMAGE)
+        for path in (root / "var/log").rglob("*"):
+            if not path.is_dir():  # the folders have owners that services count on
+                path.unlink()
         write_system_files(root)
         move_package_database(root)
         for state in ("etc/.updated", "var/.updated"):
