@@ -82,6 +82,8 @@ def write_system_files(root: Path) -> None:
         "127.0.0.1 localhost\n127.0.1.1 millrace\n::1 localhost ip6-localhost ip6-loopback\n"
     )
     (root / "etc/machine-id").write_text("uninitialized\n")
+    # A file, not a link: at first nobody has said which resolvers there are.
+    (root / "etc/resolv.conf").write_text("")
     # It offers ssh over AF_VSOCK, which the router does not, and complains at every boot.
     generators = root / "etc/systemd/system-generators"
     generators.mkdir(parents=True, exist_ok=True)
