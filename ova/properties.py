@@ -109,7 +109,7 @@ CATEGORIES = (
             Property(
                 "admin_password_hash",
                 "Hash of the administrator's password",
-                "Instead of the password: as mkpasswd --method=sha512crypt prints it, beginning with $6$.",
+                "Instead of the password: as openssl passwd -6 prints it, beginning with $6$.",
                 "MaxLen(255)",
                 password=True,
             ),
