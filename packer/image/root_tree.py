@@ -27,6 +27,7 @@ _NOT_OF_AN_IMAGE = (
     "etc/.pwd.lock",
     "etc/apt/sources.list",
     "etc/apt/sources.list.d/*",
+    "etc/apt/keyrings/*",
     "etc/apt/apt.conf.d/99mmdebstrap",
     "etc/dpkg/dpkg.cfg.d/99mmdebstrap",
     "var/lib/apt/lists/*",

@@ -19,10 +19,14 @@ MEMORY_WANTED_BYTES = 10 * 1024**3
 
 @dataclass(frozen=True)
 class VppSource:
-    """Where VPP's packages come from: FD.io's repository, a folder of .deb files, or nowhere."""
+    """Where VPP's packages come from: FD.io's repository, a folder of .deb files, or nowhere.
+
+    `key_sha256` is what the repository's key has to be; empty trusts what TLS delivers.
+    """
 
     kind: Literal["fdio", "dir", "none"]
     folder: Path | None = None
+    key_sha256: str = ""
 
     @property
     def dataplane(self) -> Literal["vpp", "linux"]:
@@ -30,10 +34,10 @@ class VppSource:
         return "linux" if self.kind == "none" else "vpp"
 
 
-def parse_vpp_source(text: str) -> VppSource:
+def parse_vpp_source(text: str, key_sha256: str = "") -> VppSource:
     """Read `fdio`, `dir:PATH` or `none`. Raises BadSetting naming VPP_SOURCE."""
     if text == "fdio":
-        return VppSource("fdio")
+        return VppSource("fdio", key_sha256=key_sha256)
     if text == "none":
         return VppSource("none")
     kind, _, path = text.partition(":")
@@ -106,7 +110,9 @@ def read_settings(environment: Mapping[str, str]) -> BuildSettings:
         commit=_git("rev-parse", "HEAD"),
         modified=bool(_git("status", "--porcelain")),
         source_date_epoch_s=_epoch(environment),
-        vpp=parse_vpp_source(environment.get("VPP_SOURCE", "") or "fdio"),
+        vpp=parse_vpp_source(
+            environment.get("VPP_SOURCE", "") or "fdio", environment.get("FDIO_KEY_SHA256", "")
+        ),
         cache=cache,
         work=_work(environment, cache),
         dist=Path(environment.get("MILLRACE_DIST", "") or REPOSITORY / "dist").absolute(),

@@ -23,7 +23,7 @@ from packer.image.settings import REPOSITORY, BuildSettings
 from packer.image.system_overlay import install_overlay, install_upgrade_key, write_release
 from packer.image.tools_chroot import make_tools
 from packer.image.trim import trim
-from packer.image.vpp_packages import install_vpp, packages_in
+from packer.image.vpp_packages import fetch_fdio_key, install_vpp, packages_in
 
 
 def _sources(settings: BuildSettings) -> AptSources:
@@ -40,6 +40,8 @@ def check(settings: BuildSettings) -> None:
         raise BuildError("building an image needs root: it installs Debian packages into a folder")
     if settings.vpp.folder is not None:
         packages_in(settings.vpp.folder)
+    elif settings.vpp.kind == "fdio":
+        fetch_fdio_key(settings.vpp)
     say(f"{settings.name}, commit {settings.commit}, VPP from {settings.vpp.folder or settings.vpp.kind}")
     if settings.modified:
         say("the checkout has changes that are not committed: the image is not the commit it names")

@@ -1,5 +1,6 @@
 """VPP's packages in the image: from FD.io's repository or from a folder, never silently left out."""
 
+import hashlib
 import re
 import shutil
 from collections.abc import Sequence
@@ -72,7 +73,7 @@ def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | Non
             if source.folder is not None:
                 _install_from_folder(root, source.folder, sources)
             else:
-                _install_from_fdio(root, sources)
+                _install_from_fdio(root, source, sources)
         except CommandFailed as error:
             raise SourceUnavailable(
                 "VPP could not be installed (use VPP_SOURCE=dir:PATH with its packages, or VPP_SOURCE=none "
@@ -88,23 +89,37 @@ def _install_from_folder(root: Path, folder: Path, sources: AptSources) -> None:
     (root / "mnt/vpp").rmdir()
 
 
-def _install_from_fdio(root: Path, sources: AptSources) -> None:
+def check_key(key: bytes, wanted_sha256: str) -> None:
+    """Raise SourceUnavailable when `key` is not the one that the builder expects; empty expects none."""
+    found = hashlib.sha256(key).hexdigest()
+    if wanted_sha256 and found != wanted_sha256.lower():
+        raise SourceUnavailable(
+            f"FDIO_KEY_SHA256: FD.io's repository has the key {found}, not {wanted_sha256}"
+        )
+
+
+def fetch_fdio_key(source: VppSource) -> bytes:
+    """The public key of FD.io's repository, over TLS, and checked where the builder gave its digest.
+
+    Raises SourceUnavailable.
+    """
+    fetch = ["curl", "-fsSL", "--proto", "=https", "--connect-timeout", "15", "--max-time", "60"]
+    try:
+        key = run([*fetch, f"{_FDIO_REPOSITORY}/gpgkey"], timeout_s=240).encode()
+    except CommandFailed as error:
+        raise SourceUnavailable(
+            "VPP_SOURCE: FD.io's repository cannot be reached; use dir:PATH with its packages, or none for an "
+            f"image without VPP: {error}"
+        ) from error
+    check_key(key, source.key_sha256)
+    return key
+
+
+def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> None:
     key = root / "etc/apt/keyrings/fdio.asc"
     key.parent.mkdir(parents=True, exist_ok=True)
+    key.write_bytes(fetch_fdio_key(source))
     listed = root / "etc/apt/sources.list.d/fdio.sources"
-    fetch = [
-        "curl",
-        "-fsSL",
-        "--proto",
-        "=https",
-        "--retry",
-        "2",
-        "--connect-timeout",
-        "15",
-        "--max-time",
-        "60",
-    ]
-    run([*fetch, "-o", key, f"{_FDIO_REPOSITORY}/gpgkey"], timeout_s=240)
     listed.write_text(
         f"Types: deb\nURIs: {_FDIO_REPOSITORY}/debian/\nSuites: {_FDIO_SUITE}\nComponents: main\n"
         "Signed-By: /etc/apt/keyrings/fdio.asc\n"

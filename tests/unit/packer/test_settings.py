@@ -1,12 +1,13 @@
 """The build's settings come from the environment; a wrong one is named."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from packer.image.errors import BadSetting, SourceUnavailable
 from packer.image.settings import VppSource, parse_vpp_source, read_settings
-from packer.image.vpp_packages import packages_in
+from packer.image.vpp_packages import check_key, packages_in
 
 
 def test_the_three_sources_of_vpp(tmp_path: Path) -> None:
@@ -58,6 +59,15 @@ def test_two_versions_in_one_folder_are_refused(tmp_path: Path) -> None:
         (tmp_path / f"{name}_amd64.deb").touch()
     with pytest.raises(SourceUnavailable, match="more than one version of vpp"):
         packages_in(tmp_path)
+
+
+def test_another_key_of_fdio_is_refused() -> None:
+    """Before it is trusted for a single package."""
+    digest = hashlib.sha256(b"key").hexdigest()
+    check_key(b"key", digest.upper())
+    check_key(b"another", "")
+    with pytest.raises(SourceUnavailable, match="FDIO_KEY_SHA256"):
+        check_key(b"another", digest)
 
 
 def test_development_packages_stay_out(tmp_path: Path) -> None:
