@@ -108,8 +108,8 @@ def fetch_fdio_key(source: VppSource) -> bytes:
         key = run([*fetch, f"{_FDIO_REPOSITORY}/gpgkey"], timeout_s=240).encode()
     except CommandFailed as error:
         raise SourceUnavailable(
-            "VPP_SOURCE: FD.io's repository cannot be reached; use dir:PATH with its packages, or none for an "
-            f"image without VPP: {error}"
+            "VPP_SOURCE: FD.io's repository cannot be reached; use dir:PATH with its packages, or none for "
+            f"an image without VPP: {error}"
         ) from error
     check_key(key, source.key_sha256)
     return key
