@@ -129,6 +129,21 @@ class _ToyRouting(Toy):
         pass
 
 
+class UpgradeService:
+    """Stands for the unit that does upgrades: the test does its work."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.working = False
+
+    def start(self) -> None:
+        self.begun += 1
+        self.working = True
+
+    def works(self) -> bool:
+        return self.working
+
+
 class RouterInMemory:
     """The agent in a thread. Enter it to start; `document` is committed as revision 1."""
 
@@ -150,11 +165,8 @@ class RouterInMemory:
             interval_s=60,
         )
         self.client = AgentClient(self.socket, timeout_s=20)
-        self.upgrades_begun = 0
+        self.upgrade_service = UpgradeService()
         self._upgrade_paths = upgrade_paths or Paths(self.directory / "no image")
-
-    def _begin_upgrade(self) -> None:
-        self.upgrades_begun += 1
 
     def __enter__(self) -> RouterInMemory:
         self._thread.start()
@@ -189,7 +201,7 @@ class RouterInMemory:
     async def _start(self) -> None:
         dataplane: Any = self.dataplane  # it never compiles: the toy compiler needs no machine
         router = Router(self._engine, dataplane, self.routing, "nowhere")
-        upgrade = UpgradeApi(self._engine, self._upgrade_paths, self._begin_upgrade)
+        upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
         serving = application(router, frozenset(), upgrade)
         self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)
         await self._runner.setup()

@@ -67,7 +67,8 @@ def test_the_whole_way(admin: ApiClient, appliance: Appliance, router: RouterInM
     assert admin.get("upgrade").body["upload"]["version"] == "2.0.0"
     begun = admin.post("upgrade/install", {"deadline_s": 120})
     assert begun.status == 202
-    assert router.upgrades_begun == 1
+    assert router.upgrade_service.begun == 1
+    assert admin.get("upgrade").body["progress"]["state"] == "starting"
 
     # What the service does that systemd would have started.
     request = Request.model_validate_json(appliance.paths.request.read_bytes())
@@ -75,6 +76,7 @@ def test_the_whole_way(admin: ApiClient, appliance: Appliance, router: RouterInM
     assert admin.post("upgrade/install", {}).status == 409
     appliance.paths.request.unlink()
     perform(appliance.machine, request, Reporter(appliance.paths.progress))
+    router.upgrade_service.working = False
     shown = admin.get("upgrade").body
     assert shown["progress"]["state"] == "rebooting"
     assert shown["slots"]["next"] == "b"
@@ -179,13 +181,28 @@ def test_not_while_a_commit_awaits_confirmation(admin: ApiClient, appliance: App
     assert "awaits confirmation" in answer.body["detail"]
 
 
+def test_a_service_that_dies_has_failed(
+    admin: ApiClient, appliance: Appliance, router: RouterInMemory
+) -> None:
+    """It is no upgrade under way for ever: the next one may begin."""
+    _send(admin, appliance.upgrade_file(file_system()))
+    assert admin.post("upgrade/install", {}).status == 202
+    router.upgrade_service.working = False
+    shown = admin.get("upgrade").body["progress"]
+    assert shown["state"] == "failed"
+    assert "ended while starting" in shown["detail"]
+    Reporter(appliance.paths.progress).say(Progress(state="writing", percent=40, detail=""))
+    assert "ended while writing" in admin.get("upgrade").body["progress"]["detail"]
+    assert admin.post("upgrade/install", {}).status == 202
+
+
 def test_a_failed_upgrade_can_be_tried_again(admin: ApiClient, appliance: Appliance) -> None:
     _send(admin, appliance.upgrade_file(file_system()))
     reporter = Reporter(appliance.paths.progress)
     reporter.say(Progress(state="failed", percent=0, detail="the disk may be failing"))
     assert admin.get("upgrade").body["progress"]["detail"] == "the disk may be failing"
     assert admin.post("upgrade/install", {}).status == 202
-    assert admin.get("upgrade").body["progress"] is None
+    assert admin.get("upgrade").body["progress"]["state"] == "starting"
 
 
 def test_a_router_without_slots_says_so(admin: ApiClient, appliance: Appliance) -> None:

@@ -17,17 +17,19 @@ from appliance.agent.requests import Author
 from appliance.engine import durable
 from appliance.engine.engine import Engine
 from appliance.errors import Conflict, NotFound
-from appliance.upgrade import attempt, progress, release, slots, units
+from appliance.upgrade import attempt, progress, release, slots
 from appliance.upgrade.attempt import DEADLINE_S, LONGEST_DEADLINE_S, SHORTEST_DEADLINE_S, Request
 from appliance.upgrade.errors import UpgradeRefused
 from appliance.upgrade.install import admit, admit_schema
 from appliance.upgrade.paths import Paths
+from appliance.upgrade.progress import Progress
 from appliance.upgrade.slots import Slots
+from appliance.upgrade.units import Service, SystemdService
 from appliance.upgrade.upload import MAX_PART_BYTES, Upload, Uploaded
 
 T = TypeVar("T")
 _CHANGES = {"/v1/commit", "/v1/rollback"}
-_BUSY = {"checking", "writing", "verifying", "rebooting"}
+_BUSY = {"starting", "checking", "writing", "verifying", "rebooting"}
 
 
 class _Request(BaseModel):
@@ -57,10 +59,10 @@ class SwitchBody(_Request):
 
 
 class UpgradeApi:
-    """Handlers of upgrades. ``start`` starts the service that does them."""
+    """Handlers of upgrades, which ``service`` does."""
 
-    def __init__(self, engine: Engine, paths: Paths, start: Callable[[], None] = units.start) -> None:
-        self._engine, self._paths, self._start = engine, paths, start
+    def __init__(self, engine: Engine, paths: Paths, service: Service | None = None) -> None:
+        self._engine, self._paths, self._service = engine, paths, service or SystemdService()
         self._upload = Upload(paths)
         # One thread: parts and requests come one after the other.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upgrade")
@@ -137,7 +139,7 @@ class UpgradeApi:
         except UpgradeRefused as error:
             return {"available": False, "reason": str(error)}
         manifest = self._upload.whole()
-        last, now = attempt.read(self._paths.attempt), progress.read(self._paths.progress)
+        last, now = attempt.read(self._paths.attempt), self._progress()
         return {
             "available": True,
             "reason": "",
@@ -194,19 +196,33 @@ class UpgradeApi:
         found = slots.read(self._paths)
         if found.on_trial:
             raise Conflict(f"slot {found.running} is on trial: wait until it is decided")
-        now = progress.read(self._paths.progress)
-        if self._paths.request.exists() or (now is not None and now.state in _BUSY):
+        now = self._progress()
+        if now is not None and now.state in _BUSY:
             raise Conflict("an upgrade is under way")
         if self._engine.pending_confirm() is not None:
             raise Conflict("a commit awaits confirmation: confirm it, or let it be rolled back")
         return found
+
+    def _progress(self) -> Progress | None:
+        """How far it is. A service that ended before it was done has failed, whatever it last said."""
+        now = progress.read(self._paths.progress)
+        if now is None and self._paths.request.exists():
+            now = Progress(state="starting", percent=0, detail="")
+        if now is None or now.state not in _BUSY or now.state == "rebooting" or self._service.works():
+            return now
+        # It may have said its last word since it was read.
+        now = progress.read(self._paths.progress) or now
+        if now.state not in _BUSY or now.state == "rebooting":
+            return now
+        detail = f"the service ended while {now.state}; journalctl -u millrace-upgrade says more"
+        return Progress(state="failed", percent=now.percent, detail=detail)
 
     def _ask(self, request: Request) -> None:
         self._paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._paths.progress.unlink(missing_ok=True)
         durable.write(self._paths.request, request.model_dump_json().encode())
         try:
-            self._start()
+            self._service.start()
         except BaseException:
             self._paths.request.unlink(missing_ok=True)
             raise

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-State = Literal["checking", "writing", "verifying", "ready", "rebooting", "failed"]
+State = Literal["starting", "checking", "writing", "verifying", "ready", "rebooting", "failed"]
 
 
 class Progress(BaseModel):

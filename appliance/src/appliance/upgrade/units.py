@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Protocol
 
-from appliance.service_manager import ServiceError
+from appliance.service_manager import ServiceError, SystemdManager
 
 SERVICE = "millrace-upgrade"
 _ANSWER_S = 30.0
 
 
-def start() -> None:
-    """Start the service that does what the request says; returns at once. Raises ServiceError."""
-    _systemctl("start", "--", f"{SERVICE}.service")
+class Service(Protocol):
+    """What does an upgrade while the agent goes on."""
+
+    def start(self) -> None:
+        """Begin what the request says; returns at once. Raises ServiceError."""
+
+    def works(self) -> bool:
+        """Whether it is at it. Raises ServiceError."""
+
+
+class SystemdService:
+    """The unit of the appliance."""
+
+    def start(self) -> None:
+        """Start the unit."""
+        _systemctl("start", "--", f"{SERVICE}.service")
+
+    def works(self) -> bool:
+        """Whether the unit is active."""
+        return SystemdManager().status(SERVICE) in ("starting", "running")
 
 
 def reboot() -> None:

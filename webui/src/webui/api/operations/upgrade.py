@@ -57,7 +57,7 @@ class UploadOut(_Shown):
 class ProgressOut(_Shown):
     """How far the upgrade is."""
 
-    state: Literal["checking", "writing", "verifying", "ready", "rebooting", "failed"]
+    state: Literal["starting", "checking", "writing", "verifying", "ready", "rebooting", "failed"]
     percent: int
     detail: str
 
