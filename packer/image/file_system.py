@@ -21,13 +21,13 @@ def make_ext4(
     label: str,
     size_bytes: int,
     source_date_epoch_s: int,
-    tree: Path | None = None,
+    archive: Path | None = None,
     journal_mib: int = 0,
 ) -> None:
-    """Write an ext4 file system of `size_bytes` to `image`, holding `tree` where one is given.
+    """Write an ext4 file system of `size_bytes` to `image`, with what is in the tar file `archive`, if any.
 
-    Without `journal_mib` it has no journal, as a read-only slot needs none. Raises CommandFailed, also when
-    the tree does not fit.
+    A tar file, because a folder is read in whatever order its own file system lists it. Without `journal_mib`
+    there is no journal, as a read-only slot needs none. Raises CommandFailed, also when it does not fit.
     """
     image.parent.mkdir(parents=True, exist_ok=True)
     image.unlink(missing_ok=True)
@@ -42,9 +42,9 @@ def make_ext4(
         f"hash_seed={derived_uuid(label + ' hash')},lazy_itable_init=1",
     ]
     argv += ["-J", f"size={journal_mib}"] if journal_mib else ["-O", "^has_journal"]
-    if tree is not None:
-        binds[tree] = "/mnt/tree"
-        argv += ["-d", "/mnt/tree"]
+    if archive is not None:
+        binds[archive.parent] = "/mnt/archive"
+        argv += ["-d", f"/mnt/archive/{archive.name}"]
     run_in(
         tools,
         [*argv, f"/mnt/image/{image.name}"],

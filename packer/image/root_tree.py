@@ -52,6 +52,18 @@ def unpack(archive: Path, root: Path) -> None:
         run(["tar", "-x", "--numeric-owner", "--xattrs", "--xattrs-include=*", "-f", archive, "-C", root])
 
 
+def pack(root: Path, archive: Path) -> None:
+    """Write the tree `root` to the tar file `archive`, sorted by name, with capabilities."""
+    archive.unlink(missing_ok=True)
+    run(
+        [
+            *("tar", "-c", "--sort=name", "--numeric-owner", "--format=pax"),
+            *("--pax-option=delete=atime,delete=ctime", "--xattrs", "--xattrs-include=security.*"),
+            *("-f", archive, "-C", root, "."),
+        ]
+    )
+
+
 def remove_matching(root: Path, patterns: Iterable[str]) -> None:
     """Delete what matches `patterns` (globs relative to `root`); what is not there is no error."""
     for pattern in patterns:

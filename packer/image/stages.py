@@ -18,7 +18,7 @@ from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
 from packer.image.python_code import build_members, compile_code, download_wheels, install_code
 from packer.image.qcow2 import make_qcow2
-from packer.image.root_tree import finish, make_initramfs, unpack
+from packer.image.root_tree import finish, make_initramfs, pack, unpack
 from packer.image.settings import REPOSITORY, BuildSettings
 from packer.image.system_overlay import install_overlay, install_upgrade_key, write_release
 from packer.image.tools_chroot import make_tools
@@ -109,14 +109,16 @@ def disk(settings: BuildSettings) -> None:
     """The root file system, the raw disk and the qcow2."""
     epoch_s, work = settings.source_date_epoch_s, settings.work
     with step("root file system"):
+        pack(work / "root", work / "root.tar")
         make_ext4(
             settings.tools,
             work / "root.ext4",
             label="mr-root",
             size_bytes=SLOT_BYTES,
             source_date_epoch_s=epoch_s,
-            tree=work / "root",
+            archive=work / "root.tar",
         )
+        (work / "root.tar").unlink()
     with step("disk"):
         loader = make_boot_loader(settings.tools, work / "grub")
         make_disk(

@@ -5,7 +5,6 @@ Debian 12's e2fsprogs and systemd-repart do not build the same disk twice, and i
 """
 
 import hashlib
-import os
 import shutil
 from pathlib import Path
 
@@ -21,6 +20,7 @@ PACKAGES = (
     "grub-efi-amd64-bin",
     "grub-pc-bin",
     "ipxe-qemu",
+    "libarchive13t64",  # mkfs.ext4 reads tar files with it
     "libxml2-utils",
     "mtools",
     "ovmf",
@@ -47,12 +47,13 @@ def make_tools(root: Path, sources: AptSources, work: Path) -> None:
         return
     with step("tools chroot (Debian 13: disk tools, GRUB, QEMU)"):
         stamp.unlink(missing_ok=True)
+        made = root.with_suffix(".new")
+        if made.exists():
+            shutil.rmtree(made)
+        made.parent.mkdir(parents=True, exist_ok=True)
+        hooks = ["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"]
+        bootstrap(made, PACKAGES, sources, options=hooks, work=work)
         if root.exists():
             shutil.rmtree(root)
-        root.parent.mkdir(parents=True, exist_ok=True)
-        archive = work / "tools.tar"
-        hooks = ["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"]
-        bootstrap(root, PACKAGES, sources, options=hooks, work=work)
-        archive.unlink(missing_ok=True)
-        os.sync()
+        made.rename(root)
         stamp.write_text(digest)
