@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from appliance.firstboot import crypt
 from appliance.firstboot.boot import Boot, Report
 from appliance.firstboot.layout import Layout
 from appliance.firstboot.nics import Card
@@ -83,5 +84,6 @@ class Host:
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A new machine."""
     account = pwd.struct_passwd(("admin", "x", os.getuid(), os.getgid(), "", "/data/home/admin", "/bin/bash"))
+    monkeypatch.setattr(crypt, "_ROUNDS", 1000)
     monkeypatch.setattr(pwd, "getpwnam", lambda name: account if name == "admin" else None)
     return Host(Layout(tmp_path))
