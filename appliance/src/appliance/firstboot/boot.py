@@ -14,7 +14,7 @@ from typing import Any
 
 from appliance.engine import durable
 from appliance.errors import MillraceError, Problem, ValidationFailed
-from appliance.firstboot import host_files, own_secrets, sources
+from appliance.firstboot import host_files, sources
 from appliance.firstboot.host_files import HostFile
 from appliance.firstboot.instance import Decision, Instance, decide, load, with_card
 from appliance.firstboot.layout import ADMIN, Layout
@@ -151,16 +151,8 @@ class Boot:
         """Everything that survives the boot; the instance last, for it says that the seed is applied."""
         layout = self.layout
         (layout.data / "secrets").mkdir(mode=0o700, exist_ok=True)
-        own_secrets.ensure_ssh_host_keys(layout.ssh, renew=decision.renew_keys)
-        static = (instance.management.address, instance.management.ipv6_address)
-        own_secrets.ensure_certificate(
-            layout.tls,
-            instance.hostname,
-            [f"{instance.hostname}.{domain}" for domain in instance.search_domains[:1]],
-            [text.partition("/")[0] for text in static if "/" in text],
-            built_s=_built_s(layout.release),
-            renew=decision.renew_keys,
-        )
+        if decision.renew_keys or not all(path.exists() for path in layout.keys):
+            self._make_keys(instance, renew=decision.renew_keys)
         if decision.generated_password is not None:
             durable.write(layout.generated_password, f"{decision.generated_password}\n".encode())
         elif previous is not None and previous.password_hash != instance.password_hash:
@@ -169,6 +161,22 @@ class Boot:
             durable.write_json(layout.first_document, first_document(seed))
         if instance != previous:
             durable.write(layout.instance, instance.model_dump_json().encode())
+
+    def _make_keys(self, instance: Instance, *, renew: bool) -> None:
+        # Loaded when keys are made, which is once.
+        from appliance.firstboot import own_secrets
+
+        layout = self.layout
+        own_secrets.ensure_ssh_host_keys(layout.ssh, renew=renew)
+        static = (instance.management.address, instance.management.ipv6_address)
+        own_secrets.ensure_certificate(
+            layout.tls,
+            instance.hostname,
+            [f"{instance.hostname}.{domain}" for domain in instance.search_domains[:1]],
+            [text.partition("/")[0] for text in static if "/" in text],
+            built_s=_built_s(layout.release),
+            renew=renew,
+        )
 
     def _write(self, instance: Instance, card: Card | None) -> None:
         for file in host_files.files(instance, card):

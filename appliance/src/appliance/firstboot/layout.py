@@ -46,6 +46,12 @@ class Layout:
         return self.data / "tls"
 
     @property
+    def keys(self) -> tuple[Path, ...]:
+        """Every file of this instance's own keys."""
+        hosts = (self.ssh / f"ssh_host_{kind}_key" for kind in ("ed25519", "ecdsa"))
+        return (*hosts, self.tls / "server.key", self.tls / "server.pem")
+
+    @property
     def generated_password(self) -> Path:
         """In clear, until it is changed: the console shows it."""
         return self.data / "secrets/generated-password"

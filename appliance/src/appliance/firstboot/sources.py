@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from appliance.errors import Problem, ValidationFailed
-from appliance.firstboot import cloud_init, ovf
+from appliance.firstboot import ovf
 from appliance.firstboot.programs import ProgramFailed, Programs, must
-from appliance.firstboot.yaml_text import MAX_BYTES
 
 _NOCLOUD = ("user-data", "meta-data", "network-config")
 _CONFIG_DRIVE = ("meta_data.json", "network_data.json", "user_data")
@@ -97,6 +96,9 @@ def _mounted(programs: Programs, device: str, kind: str, place: Path) -> Iterato
 
 
 def _on_disc(device: str, label: str, place: Path) -> Iterator[Found]:
+    # Loaded where there is a seed: a boot without one does not wait for a YAML reader.
+    from appliance.firstboot import cloud_init
+
     if label == "cidata":
         yield _read(f"NoCloud ({device})", lambda: cloud_init.nocloud(_files(place, _NOCLOUD)))
     elif label == "config-2":
@@ -130,6 +132,8 @@ def _fw_cfg(root: Path) -> Iterator[Found]:
         return
 
     def _values() -> tuple[dict[str, Any], list[str]]:
+        from appliance.firstboot import cloud_init
+
         given: dict[str, Any] = {}
         whole: dict[str, Any] = {"instance_id": "fw_cfg"}
         for entry in sorted(folder.iterdir()):
@@ -148,6 +152,8 @@ def _fw_cfg(root: Path) -> Iterator[Found]:
 def _credential(root: Path) -> Iterator[Found]:
     data = _content(root / _CREDENTIAL)
     if data is not None:
+        from appliance.firstboot import cloud_init
+
         yield _read("credential", lambda: (cloud_init.own_form(data, "credential"), []))
 
 
@@ -178,7 +184,9 @@ def _content(path: Path) -> bytes | None:
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise ValidationFailed([Problem(f"/{path.name}", "is not a file")])
-        data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValidationFailed([Problem(f"/{path.name}", f"is larger than {MAX_BYTES // 1024 // 1024} MB")])
+        data = stream.read(ovf.MAX_BYTES + 1)
+    if len(data) > ovf.MAX_BYTES:
+        raise ValidationFailed(
+            [Problem(f"/{path.name}", f"is larger than {ovf.MAX_BYTES // 1024 // 1024} MB")]
+        )
     return data
