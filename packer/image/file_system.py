@@ -43,8 +43,8 @@ def make_ext4(
     ]
     argv += ["-J", f"size={journal_mib}"] if journal_mib else ["-O", "^has_journal"]
     if archive is not None:
-        binds[archive.parent] = "/mnt/archive"
-        argv += ["-d", f"/mnt/archive/{archive.name}"]
+        binds[archive] = "/mnt/archive.tar"
+        argv += ["-d", "/mnt/archive.tar"]
     run_in(
         tools,
         [*argv, f"/mnt/image/{image.name}"],

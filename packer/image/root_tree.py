@@ -12,7 +12,7 @@ from packer.image.progress import step
 _INITRAMFS = Path(__file__).resolve().parents[1] / "initramfs"
 
 # The ESP is mounted on demand by who changes the boot choice; /data is mounted by the initramfs.
-_ESP_OPTIONS = "umask=0077,noatime,sync,noauto,nofail,x-systemd.automount,x-systemd.device-timeout=90s"
+_ESP_OPTIONS = "umask=0077,noatime,sync,noauto,nofail,x-systemd.automount,x-systemd.device-timeout=600s"
 _FSTAB = f"PARTLABEL=mr-esp /efi vfat {_ESP_OPTIONS} 0 0\n"
 
 # Made by packages while they were installed: of an instance or of the build, never of an image.

@@ -38,6 +38,8 @@ def install_overlay(repository: Path, root: Path, source_date_epoch_s: int) -> N
         run_in(root, ["systemd-sysusers"], environment=epoch)
         _give_admin_account(root, epoch)
         run_in(root, ["systemctl", "preset-all"])
+        # Disabling a template deletes the masks of its instances, as of getty@tty1: they are put back.
+        copy_overlay(repository / "appliance/system", root)
 
 
 def _give_admin_account(root: Path, epoch: dict[str, str]) -> None:
