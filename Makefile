@@ -1,6 +1,6 @@
 # The commands of this repository. The work is in setup/ (what is installed), lab/ (make up) and tests/.
 .DEFAULT_GOAL := help
-.PHONY: help up down test bench environment assets lint format lock clean
+.PHONY: help up down test bench ova image-tools image-test image-compare environment assets lint format lock clean
 .NOTPARALLEL:
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
@@ -10,6 +10,13 @@ DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
 
+# The image: where VPP's packages come from (fdio, dir:PATH or none), its version, and a Debian mirror or snapshot
+# instead of the one this machine's apt uses.
+VPP_SOURCE ?= fdio
+VERSION ?=
+DEBIAN_MIRROR ?=
+DEBIAN_SECURITY_MIRROR ?=
+
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -18,15 +25,20 @@ help:
 	@echo "make down                                           remove what make up made"
 	@echo "make test [PYTEST=...]                              set up and run every test that needs no image"
 	@echo "make bench                                          print the numbers of tests/bench"
+	@echo "make ova [VPP_SOURCE=fdio|dir:PATH|none]            build the image: OVA, qcow2, upgrade file, descriptors in dist/"
+	@echo "make image-test [PYTEST=...]                        boot the image in dist/ and test it"
+	@echo "make image-compare [VPP_SOURCE=...]                 build twice and list every difference"
 	@echo "make lint | format | lock | assets | clean"
 
 # Namespaces and Debian's packages need root.
 ifneq ($(shell id -u),0)
 
-up down test bench clean:
+up down test bench ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
-	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)'
+	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' \
+	    VPP_SOURCE='$(VPP_SOURCE)' VERSION='$(VERSION)' \
+	    DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)'
 
 else
 
@@ -52,7 +64,37 @@ bench:
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m bench -s --timeout=1800 tests/bench $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
+ova:
+	@setup/packages.sh python node image
+	@setup/packer.sh
+	@setup/python.sh
+	@setup/assets.sh
+	@packer build -color=false -var 'vpp_source=$(VPP_SOURCE)' -var 'version=$(VERSION)' \
+	    -var 'debian_mirror=$(DEBIAN_MIRROR)' -var 'debian_security_mirror=$(DEBIAN_SECURITY_MIRROR)' \
+	    packer/millrace.pkr.hcl; status=$$?; setup/give_back.sh; exit $$status
+
+# Debian 13's QEMU and disk tools, for packer/qemu and the image's tests.
+image-tools:
+	@setup/packages.sh python image
+	@setup/python.sh
+	@DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)' \
+	    $(PYTHON) -m packer.image tools
+
+image-test: image-tools
+	@setup/packages.sh python lab test
+	@setup/python.sh
+	@$(PYTHON) -m pytest -m image -s --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+image-compare:
+	@setup/packages.sh python node image
+	@setup/python.sh
+	@setup/assets.sh
+	@VPP_SOURCE='$(VPP_SOURCE)' MILLRACE_VERSION='$(VERSION)' \
+	    DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)' \
+	    $(PYTHON) -m packer.image.compare
+
 clean: down
+	rm -rf .image
 	rm -rf .venv .tools node_modules webui/src/webui/static/vendor dist .hypothesis .lab \
 	    .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.config.system import Dataplane as DataplaneSettings
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
 from lab.namespaces import Namespaces, enter
@@ -43,9 +42,9 @@ class Vpp:
     def _startup_text(self) -> str:
         """VPP as the document's defaults want it, with all it listens on inside the lab's directory."""
         # A lab whose data plane is the kernel's needs nothing of VPP, not even its Python.
+        from appliance.dataplane.vpp.sizing import BASELINE
         from vpp_config.startup_conf import MIB, StartupConf
 
-        wanted = DataplaneSettings()
         return StartupConf(
             runtime_directory=str(self.layout.run / "vpp"),
             cli_socket=str(self.layout.vpp("cli.sock")),
@@ -55,9 +54,9 @@ class Vpp:
             api_segment_prefix=self.names.nic,
             group=None,
             poll_sleep_us=_POLL_SLEEP_US,
-            main_heap_bytes=wanted.main_heap_mb * MIB,
-            statseg_bytes=wanted.stats_segment_mb * MIB,
-            buffers_per_numa=wanted.buffers_per_numa,
+            main_heap_bytes=BASELINE.main_heap_mb * MIB,
+            statseg_bytes=BASELINE.stats_segment_mb * MIB,
+            buffers_per_numa=BASELINE.buffers_per_numa,
             lcp_default_netns=self.names.router,
         ).render()
 

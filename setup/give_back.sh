@@ -4,6 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 . setup/stamp.sh
 
-for cache in .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis; do
+for cache in .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist .keys; do
     [ ! -e "$cache" ] || give_back "$cache"
 done

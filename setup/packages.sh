@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: setup/packages.sh GROUP...   (groups: python, node, lab, database, test)
+# Usage: setup/packages.sh GROUP...   (groups: python, node, lab, database, test, image)
 # Installs the Debian packages of these groups that are missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,6 +32,11 @@ wanted() {
             if ! have redis-server && ! have valkey-server; then
                 if apt-cache show redis-server >/dev/null 2>&1; then echo redis-server; else echo valkey-server; fi
             fi
+            ;;
+        image)
+            echo curl debian-archive-keyring mmdebstrap util-linux zstd
+            # Debian 13 has no packer: setup/packer.sh says how to get one.
+            have packer || ! apt-cache show packer >/dev/null 2>&1 || echo packer
             ;;
         test) echo chromium chromium-driver frr-pythontools ;;
         *)

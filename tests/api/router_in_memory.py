@@ -18,11 +18,13 @@ from aiohttp import web
 from appliance.agent import peers
 from appliance.agent.application import application
 from appliance.agent.router import Router
+from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.upgrade.paths import Paths
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 DOCUMENT: dict[str, Any] = {
@@ -127,10 +129,25 @@ class _ToyRouting(Toy):
         pass
 
 
+class UpgradeService:
+    """Stands for the unit that does upgrades: the test does its work."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.working = False
+
+    def start(self) -> None:
+        self.begun += 1
+        self.working = True
+
+    def works(self) -> bool:
+        return self.working
+
+
 class RouterInMemory:
     """The agent in a thread. Enter it to start; `document` is committed as revision 1."""
 
-    def __init__(self, document: dict[str, Any] | None = None) -> None:
+    def __init__(self, document: dict[str, Any] | None = None, upgrade_paths: Paths | None = None) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="mr-api-"))
         self.socket = self.directory / "agent.sock"
         self.dataplane = _ToyDataplane("linux", "delete", "create")
@@ -148,6 +165,8 @@ class RouterInMemory:
             interval_s=60,
         )
         self.client = AgentClient(self.socket, timeout_s=20)
+        self.upgrade_service = UpgradeService()
+        self._upgrade_paths = upgrade_paths or Paths(self.directory / "no image")
 
     def __enter__(self) -> RouterInMemory:
         self._thread.start()
@@ -182,7 +201,9 @@ class RouterInMemory:
     async def _start(self) -> None:
         dataplane: Any = self.dataplane  # it never compiles: the toy compiler needs no machine
         router = Router(self._engine, dataplane, self.routing, "nowhere")
-        self._runner = web.AppRunner(application(router, frozenset()), access_log=None, shutdown_timeout=1)
+        upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
+        serving = application(router, frozenset(), upgrade)
+        self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await asyncio.to_thread(self._engine.start)
         await web.SockSite(self._runner, peers.listening_socket(self.socket, None, frozenset())).start()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from appliance.config.document import RouterConfig
+from appliance.config.interfaces import SubInterface
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.linux.compile import compile_linux
-from appliance.dataplane.nic import require_nics
+from appliance.dataplane.nic import Nic, require_nics
 from appliance.host.compile import compile_host
 
 Driver = Literal["vpp", "linux"]
@@ -19,9 +21,10 @@ def compile_document(config: RouterConfig, driver: Driver, context: CompileConte
     """Desired state by backend name: the data plane's (``vpp`` or ``linux``), ``frr`` and ``host``.
 
     The document has passed ``check``. Raises ValidationFailed when a NIC it names is not there or is named
-    twice.
+    twice. An interface whose NIC was here and is gone is left out, so that the others go on.
     """
     nics = require_nics(config, context.nics)
+    config = _without_absent(config, nics)
     if driver == "vpp":
         # A machine without VPP does not load what drives it.
         from appliance.dataplane.vpp.compile import compile_vpp
@@ -30,3 +33,15 @@ def compile_document(config: RouterConfig, driver: Driver, context: CompileConte
     else:
         dataplane = compile_linux(config, nics)
     return {driver: dataplane, "frr": config.routing, "host": compile_host(config.system)}
+
+
+def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConfig:
+    gone = {name for name, nic in nics.items() if not nic.present}
+    if not gone:
+        return config
+    left = {
+        name: interface
+        for name, interface in config.interfaces.items()
+        if name not in gone and not (isinstance(interface, SubInterface) and interface.parent in gone)
+    }
+    return config.model_copy(update={"interfaces": left})

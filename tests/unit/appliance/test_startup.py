@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from appliance.config.system import Dataplane
+from appliance.dataplane.vpp.sizing import settings
 from appliance.dataplane.vpp.startup import StartupSettings, parse, read, rewrite
 
 TEXT = """# a comment
@@ -21,8 +22,8 @@ linux-cp { default netns dataplane lcp-sync }
 
 
 def test_a_file_with_the_defaults_is_what_an_empty_document_asks_for() -> None:
-    assert read(TEXT) == StartupSettings.of(Dataplane())
-    assert read("") == StartupSettings.of(Dataplane())
+    assert read(TEXT) == settings(Dataplane(), None)
+    assert read("") == settings(Dataplane(), None)
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,22 @@ from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
 from appliance.agent.state_api import StateApi
+from appliance.agent.upgrade_api import UpgradeApi
+from appliance.upgrade.paths import Paths
 
 
-def application(router: Router, allowed_uids: frozenset[int]) -> web.Application:
+def application(
+    router: Router, allowed_uids: frozenset[int], upgrade: UpgradeApi | None = None
+) -> web.Application:
     """The application that serves ``router`` to these users. It does not start the engine."""
-    app = web.Application(middlewares=[problems, peers.only(allowed_uids)], client_max_size=MAX_BODY_BYTES)
+    upgrade = upgrade or UpgradeApi(router.engine, Paths())
+    app = web.Application(
+        middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
+        client_max_size=MAX_BODY_BYTES,
+    )
     samples = Samples(router.dataplane.counters)
     configuration, state, counters = ConfigurationApi(router.engine), StateApi(router), CountersApi(samples)
-    for part in (configuration, state, counters):
+    for part in (configuration, state, counters, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
@@ -36,6 +44,7 @@ def application(router: Router, allowed_uids: frozenset[int]) -> web.Application
                 await task
         samples.close()
         state.close()
+        upgrade.close()
         await asyncio.to_thread(configuration.close)
 
     app.cleanup_ctx.append(background)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from appliance.config.pointer import join
 from appliance.engine.backend import StepError
 from appliance.errors import Conflict, MillraceError, NotFound, Problem, RouterUnavailable, ValidationFailed
+from appliance.upgrade.errors import UpgradeRefused
 
 log = logging.getLogger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -34,7 +35,7 @@ def of_error(error: MillraceError) -> web.Response:
     match error:
         case ValidationFailed():
             return problem(422, str(error), error.problems)
-        case Conflict():
+        case Conflict() | UpgradeRefused():
             return problem(409, str(error))
         case NotFound():
             return problem(404, str(error))

@@ -30,6 +30,14 @@ class SystemdSettings(_Settings):
     type: Literal["systemd"]
 
 
+class MachineSettings(_Settings):
+    """Size of the machine."""
+
+    cpus: int = Field(ge=1, le=4096)
+    memory_mb: int = Field(ge=1)
+    numa_nodes: int = Field(default=1, ge=1, le=64)
+
+
 class AgentSettings(_Settings):
     """Contents of the file given by ``--config``, JSON."""
 
@@ -45,6 +53,12 @@ class AgentSettings(_Settings):
     vpp_api_socket: Path | None = None
     vpp_stats_socket: Path | None = None
     vpp_startup_conf: Path | None = None
+    machine: MachineSettings | None = None
+    """What VPP is sized by where the document leaves it open; None is a size of no machine's."""
+    dpdk: bool = True
+    """Whether this VPP has the DPDK plugin."""
+    nic_inventory: Path | None = None
+    """What the boot found out about the NICs; None where only the kernel is asked."""
     frr_vty_dir: Path = Path("/var/run/frr/dataplane")
     frr_config_dir: Path = Path("/etc/frr/dataplane")
     host_root: Path = Path("/")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
+from appliance.dataplane.namespace import NAMESPACES
 from appliance.errors import RouterUnavailable
 
 _OUTPUT_BYTES = 64 * 1024
@@ -75,7 +76,8 @@ async def _run(netns: str, argv: list[str], timeout_s: float) -> Ran:
     if shutil.which(argv[0]) is None:
         raise RouterUnavailable(f"{argv[0]} is not installed on this router")
     process = await asyncio.create_subprocess_exec(
-        "ip", "netns", "exec", netns, *argv,
+        # Not `ip netns exec`: that mounts, which the confined agent may not.
+        "nsenter", f"--net={NAMESPACES / netns}", "--", *argv,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -12,6 +12,7 @@ from appliance.agent.settings import AgentSettings, SupervisorSettings
 from appliance.compile import Driver, compile_document
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
+from appliance.dataplane.machine import Machine
 from appliance.engine.backend import Backend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
@@ -44,7 +45,7 @@ def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> Data
     if settings.dataplane == "linux":
         from appliance.dataplane.linux.backend import LinuxDataplane
 
-        return LinuxDataplane(settings.netns, settings.nic_netns, settings.management)
+        return LinuxDataplane(settings.netns, settings.nic_netns, settings.management, settings.nic_inventory)
     # Without VPP's Python binding the linux data plane still works.
     from appliance.dataplane.vpp.backend import VppDataplane
 
@@ -56,6 +57,9 @@ def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> Data
         settings.nic_netns,
         services,
         management=settings.management,
+        nic_inventory=settings.nic_inventory,
+        dpdk=settings.dpdk,
+        machine=Machine(**settings.machine.model_dump()) if settings.machine is not None else None,
     )
 
 

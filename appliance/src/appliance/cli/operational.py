@@ -225,6 +225,13 @@ def show_revision(agent: AgentClient, words: list[str]) -> Output:
     return Output(revision, text.clean_lines("\n".join(lines)))
 
 
+def show_upgrade(agent: AgentClient, words: list[str]) -> Output:
+    """Slots, what is written, and what became of the last upgrade."""
+    _none(words)
+    answer = dict(agent.upgrade())
+    return Output(answer, text.tree(answer))
+
+
 SHOWS: dict[str, Show] = {
     "acl": show_acl,
     "bgp": show_bgp,
@@ -240,6 +247,7 @@ SHOWS: dict[str, Show] = {
     "revisions": show_revisions,
     "route": show_route,
     "status": show_status,
+    "upgrade": show_upgrade,
 }
 """What ``show`` can show."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from appliance.cli import operational, text
+from appliance.cli import operational, text, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.errors import CommandError
 from appliance.cli.operational import SHOWS, Output
@@ -13,7 +13,10 @@ from appliance.cli.words import split_line
 from appliance.client import AgentClient
 from appliance.client.answers import CommitAnswer
 
-OPERATIONAL = ("configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute")
+OPERATIONAL = (
+    *("configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute"),
+    "upgrade",
+)
 CONFIGURE = (
     *("check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "ping"),
     *("rollback", "run", "set", "show", "top", "traceroute", "up"),
@@ -41,6 +44,7 @@ HELP = {
     "top": "top",
     "traceroute": "traceroute DESTINATION [source ADDRESS]",
     "up": "up",
+    "upgrade": upgrade.USAGE,
 }
 
 
@@ -126,6 +130,7 @@ class Session:
             "top": self._top,
             "traceroute": lambda words: operational.traceroute(self.agent, words),
             "up": self._up,
+            "upgrade": lambda words: upgrade.upgrade(self.agent, self.author, words),
         }
 
     # Both modes.

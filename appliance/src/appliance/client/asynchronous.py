@@ -127,6 +127,10 @@ class AsyncAgentClient:
         """``ping`` or ``traceroute``."""
         return await self._ask(calls.tool(name, **parameters))
 
+    async def upgrade(self) -> Answer:
+        """``available``, ``slots``, ``upload``, ``progress`` and the last ``attempt``."""
+        return await self._ask(calls.upgrade())
+
     async def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
         deadline = time.monotonic() + self._timeout_s
         request_id: Any = call.body["request_id"]
@@ -143,7 +147,9 @@ class AsyncAgentClient:
 
     async def _ask(self, call: calls.Call[T]) -> T:
         try:
-            response = await self._http.request(call.method, call.path, params=call.query, json=call.body)
+            response = await self._http.request(
+                call.method, call.path, params=call.query, json=call.body, content=call.content
+            )
         except httpx.HTTPError as error:
             raise AgentUnavailable(
                 f"the agent does not answer on {self._socket_path}: {str(error) or type(error).__name__}"

@@ -24,6 +24,8 @@ class Call(Generic[T]):
     read: Callable[[Any], T]
     body: Any = None
     query: Mapping[str, str] | None = None
+    content: bytes | None = None
+    """Instead of a JSON body."""
 
 
 def get(path: str, read: Callable[[Any], T], **query: object) -> Call[T]:
@@ -134,6 +136,31 @@ def counters_history(seconds: int) -> Call[list[Answer]]:
         lambda answer: [Answer(sample) for sample in answer["samples"]],
         seconds=seconds,
     )
+
+
+def upgrade() -> Call[Answer]:
+    return get("upgrade", Answer)
+
+
+def upgrade_part(data: bytes, offset: int, size: int) -> Call[Answer]:
+    where = {"offset": str(offset), "size": str(size)}
+    return Call("PUT", "/v1/upgrade/file", Answer, query=where, content=data)
+
+
+def forget_upgrade() -> Call[Answer]:
+    return Call("DELETE", "/v1/upgrade/file", Answer)
+
+
+def install_upgrade(author: str, reboot: bool, deadline_s: float | None) -> Call[Answer]:
+    return post("upgrade/install", Answer, {"author": author, "reboot": reboot, **_if_given(deadline_s)})
+
+
+def switch_slot(author: str, deadline_s: float | None) -> Call[Answer]:
+    return post("upgrade/switch", Answer, {"author": author, **_if_given(deadline_s)})
+
+
+def _if_given(deadline_s: float | None) -> dict[str, float]:
+    return {} if deadline_s is None else {"deadline_s": deadline_s}
 
 
 def tool(name: str, **parameters: object) -> Call[Answer]:

@@ -188,6 +188,29 @@ class AgentClient:
         """``output`` (untrusted text) and ``result``."""
         return self._ask(calls.tool("traceroute", destination=destination, source=source))
 
+    def upgrade(self) -> Answer:
+        """``available``, ``slots``, ``upload``, ``progress`` and the last ``attempt``."""
+        return self._ask(calls.upgrade())
+
+    def upgrade_part(self, data: bytes, offset: int, size: int) -> Answer:
+        """Send a part of an upgrade file of ``size`` bytes; ``received_bytes``, and ``manifest`` once known.
+
+        Raises Conflict when the file will not do, or another part is due.
+        """
+        return self._ask(calls.upgrade_part(data, offset, size))
+
+    def forget_upgrade(self) -> None:
+        """Remove the upgrade file that was sent."""
+        self._ask(calls.forget_upgrade())
+
+    def install_upgrade(self, *, author: str, reboot: bool = True, deadline_s: float | None = None) -> None:
+        """Write the upgrade file into the other slot, and boot that. Returns when it has begun."""
+        self._ask(calls.install_upgrade(author, reboot, deadline_s))
+
+    def switch_slot(self, *, author: str, deadline_s: float | None = None) -> None:
+        """Boot the other slot as it is. Returns when it has begun."""
+        self._ask(calls.switch_slot(author, deadline_s))
+
     def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
         """Make a commit, and wait for its end as long as the client's timeout allows."""
         deadline = time.monotonic() + self._timeout_s
@@ -205,7 +228,9 @@ class AgentClient:
 
     def _ask(self, call: calls.Call[T]) -> T:
         try:
-            response = self._http.request(call.method, call.path, params=call.query, json=call.body)
+            response = self._http.request(
+                call.method, call.path, params=call.query, json=call.body, content=call.content
+            )
         except httpx.HTTPError as error:
             raise AgentUnavailable(
                 f"the agent does not answer on {self._socket_path}: {str(error) or type(error).__name__}"

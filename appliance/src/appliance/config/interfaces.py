@@ -116,7 +116,9 @@ class Ethernet(InterfaceSettings):
     match: Match = Field(title="NIC")
     """Which NIC this is."""
     driver: Literal["auto", "native", "dpdk", "af_packet"] = Field(default="auto", title="Driver")
-    """How VPP drives the NIC; auto decides from a table by PCI id."""
+    """How VPP drives the NIC; auto decides from a table by PCI id. NICs are bound at boot: on the appliance a
+    change takes effect when the router restarts.
+    """
 
 
 class SubInterface(InterfaceSettings):

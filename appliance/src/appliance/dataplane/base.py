@@ -38,6 +38,8 @@ class InterfaceState:
     """How the NIC is driven."""
     device: str | None = None
     """The NIC's own name."""
+    note: str | None = None
+    """Why the NIC is slower than it could be."""
 
 
 @dataclass(frozen=True)

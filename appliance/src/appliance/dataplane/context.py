@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic import Nic
 
 
@@ -15,3 +16,5 @@ class CompileContext:
     """The NICs that ethernet interfaces can be."""
     netns: str = "dataplane"
     """Network namespace with the kernel's side of every interface."""
+    machine: Machine | None = None
+    """Size of the machine, where the data plane is sized by it."""

@@ -26,13 +26,21 @@ class Nic:
     """Vendor and device, such as ``1af4:1000``."""
     attached: bool = True
     """The kernel drives it; otherwise it is bound to a driver for user space."""
+    known_pci: str | None = None
+    """Address documents know it by, where that was remembered; otherwise ``pci``."""
+    driver: str | None = None
+    """How the data plane gets at it (``native``, ``dpdk``, ``af_packet``), where that is settled already."""
+    note: str | None = None
+    """Why it is slower than it could be, a sentence."""
+    present: bool = True
+    """False for one that the document means, that was here once, and that is gone."""
 
     def is_meant_by(self, match: Match) -> bool:
         """Whether ``match`` names this NIC."""
         if match.mac is not None:
             return self.mac == match.mac
         if match.pci is not None:
-            return self.pci == match.pci
+            return (self.known_pci if self.known_pci or self.driver else self.pci) == match.pci
         return self.device == match.device
 
 
@@ -55,7 +63,7 @@ def resolve(config: RouterConfig, nics: Iterable[Nic]) -> tuple[dict[str, Nic], 
         path = f"/interfaces/{name}/match"
         nic = next((nic for nic in available if nic.is_meant_by(interface.match)), None)
         if nic is None:
-            there = ", ".join(f"{nic.device} ({nic.mac})" for nic in available) or "none"
+            there = ", ".join(f"{nic.device} ({nic.mac})" for nic in available if nic.present) or "none"
             problems.append(Problem(path, f"there is no NIC {describe(interface.match)}; there are: {there}"))
         elif nic.device in taken:
             problems.append(Problem(path, f"{nic.device} is already the NIC of {taken[nic.device]}"))

@@ -11,6 +11,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.dataplane.nic import Nic
+from appliance.dataplane.nic_inventory import merge, read
 
 ALIAS = "millrace:"
 """Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
@@ -20,14 +21,21 @@ _VIRTUAL = frozenset(
 )
 
 
-def discover(namespaces: Iterable[Namespace], exclude: frozenset[str] = frozenset()) -> list[Nic]:
-    """NICs in these namespaces, but for those named in ``exclude`` (the management NIC)."""
+def discover(
+    namespaces: Iterable[Namespace], exclude: frozenset[str] = frozenset(), inventory: Path | None = None
+) -> list[Nic]:
+    """NICs in these namespaces and in the boot's ``inventory``, but for those named in ``exclude``.
+
+    Raises DataPlaneError.
+    """
     found: dict[str, Nic] = {}
     for namespace in namespaces:
         for message in namespace.run(lambda space: list(space.route().get_links()), namespace):
             nic = of_link(message)
             if nic is not None and nic.device not in exclude:
                 found.setdefault(nic.device, nic)
+    if inventory is not None:
+        return merge(found.values(), read(inventory))
     return sorted(found.values(), key=lambda nic: nic.device)
 
 

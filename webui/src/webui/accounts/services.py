@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -11,6 +12,9 @@ from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
 from webui.accounts.roles import Role
+
+FIRST_ADMINISTRATOR = "admin"
+"""The user that a new router has."""
 
 
 def create_user(actor: Actor, username: str, password: str, role: str) -> User:
@@ -47,6 +51,9 @@ def set_password(actor: Actor, user: User, password: str) -> None:
     _check_password(password, user)
     user.set_password(password)
     user.save(update_fields=["password"])
+    if user.username == FIRST_ADMINISTRATOR and settings.STATE_DIR is not None:
+        # The console stops showing the password that was made for the first start.
+        (settings.STATE_DIR / "first-password-changed").touch()
     audit.record(actor, "user.password", user.username)
 
 

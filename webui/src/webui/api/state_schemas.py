@@ -28,6 +28,7 @@ class InterfaceState(_Live):
     parent: str | None = None
     vlan_id: int | None = None
     driver: str | None = None
+    note: str | None = Field(None, description="Why the NIC is slower than it could be.")
 
 
 class Interfaces(_Live):

@@ -30,7 +30,7 @@ def check(context: Context) -> Iterator[Problem]:
             if name != "driver" and getattr(dataplane, name) != field.default:
                 yield Problem(f"/dataplane/{name}", "is a setting of VPP; this router's data plane is linux")
         return
-    if dataplane.workers > can.max_workers:
+    if dataplane.workers is not None and dataplane.workers > can.max_workers:
         yield Problem(
             "/dataplane/workers",
             f"there are CPUs for at most {can.max_workers} workers beside the main thread",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, TypeVar
 
 from appliance.config.capabilities import Capabilities
@@ -51,12 +52,17 @@ class LinuxDataplane:
     name = "linux"
 
     def __init__(
-        self, netns: str, nic_netns: str | None = None, management: frozenset[str] = frozenset()
+        self,
+        netns: str,
+        nic_netns: str | None = None,
+        management: frozenset[str] = frozenset(),
+        nic_inventory: Path | None = None,
     ) -> None:
         self._netns = netns
         self._space = Namespace(netns)
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._management = management
+        self._nic_inventory = nic_inventory
         self._links = Links(self._space, self._take, self._give_back)
         self._filters = Filters()
         self._capabilities: Capabilities | None = None
@@ -87,7 +93,8 @@ class LinuxDataplane:
         """The NICs in both namespaces."""
         with self._available():
             spaces = [self._space] if self._nic_space is self._space else [self._space, self._nic_space]
-            return CompileContext(tuple(discover(spaces, self._management)), self._netns)
+            nics = discover(spaces, self._management, self._nic_inventory)
+            return CompileContext(tuple(nics), self._netns)
 
     # What can be looked at.
 

@@ -16,7 +16,10 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_view import kernel_routes, vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.machine import Machine
 from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+from appliance.dataplane.nic_inventory import NicRecord
+from appliance.dataplane.nic_inventory import read as read_inventory
 from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.vpp import startup
@@ -34,6 +37,7 @@ from vpp_config.papi_client import PapiClient
 
 START_S = 60.0
 """How long VPP may take to answer after it was restarted."""
+_NIC_DRIVERS = ("auto", "native", "dpdk", "af_packet")
 
 
 class VppDataplane:
@@ -55,6 +59,9 @@ class VppDataplane:
         services: ServiceManager | None = None,
         *,
         management: frozenset[str] = frozenset(),
+        nic_inventory: Path | None = None,
+        machine: Machine | None = None,
+        dpdk: bool = True,
         client: VppClient | None = None,
     ) -> None:
         self._client: VppClient = client or PapiClient(str(api_socket))
@@ -66,6 +73,9 @@ class VppDataplane:
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._services = services
         self._management = management
+        self._nic_inventory = nic_inventory
+        self._machine = machine
+        self._nic_drivers = _NIC_DRIVERS if dpdk else tuple(name for name in _NIC_DRIVERS if name != "dpdk")
         self._sequences: dict[str, tuple[int, ...]] = {}
         self._view = VppView(self._client, self._session, self._counters)
         self._vlan: bool | None = None
@@ -118,7 +128,8 @@ class VppDataplane:
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
         with self._available():
-            return CompileContext(tuple(discover([self._nic_space], self._management)), self._netns)
+            nics = discover([self._nic_space], self._management, self._nic_inventory)
+            return CompileContext(tuple(nics), self._netns, self._machine)
 
     # What can be looked at.
 
@@ -128,8 +139,8 @@ class VppDataplane:
             try:
                 self._vlan = self._space.run(vlan_supported, self._space)
             except NamespaceMissing:
-                return _capabilities(vlan=False)
-        return _capabilities(self._vlan)
+                return self._can(vlan=False)
+        return self._can(self._vlan)
 
     def counters(self) -> dict[str, Any]:
         """VPP's own counters, from its shared memory."""
@@ -139,7 +150,12 @@ class VppDataplane:
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface, as VPP has it."""
         with self._available():
-            return self._view.interfaces()
+            rows = self._view.interfaces()
+            notes = {record.device: record.note for record in self._records() if record.note is not None}
+        for row in rows:
+            if row["driver"] == "af_packet":
+                row["note"] = notes.get(row["device"])
+        return rows
 
     def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
         """VPP's FIB: all of it, or the entries of a prefix and longer ones inside it."""
@@ -201,6 +217,13 @@ class VppDataplane:
         except VppError as error:
             raise StepError(str(error)) from error
 
+    def _can(self, vlan: bool) -> Capabilities:
+        workers = max((os.cpu_count() or 1) - 1, 0)
+        return Capabilities("vpp", vlan=vlan, nic_drivers=self._nic_drivers, max_workers=workers)
+
+    def _records(self) -> tuple[NicRecord, ...]:
+        return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()
+
     def _count_hits(self) -> None:
         """The first sample of a VPP makes it count the hits of access lists, which it does not by itself."""
         if self._counting != self._client.generation:
@@ -261,7 +284,3 @@ def _wait(condition: Callable[[], bool], timeout_s: float) -> None:
 def _vpp_step(step: Step) -> vpp_config.Step:
     assert isinstance(step, vpp_config.Step)
     return step
-
-
-def _capabilities(vlan: bool) -> Capabilities:
-    return Capabilities("vpp", vlan=vlan, max_workers=max((os.cpu_count() or 1) - 1, 0))

@@ -16,7 +16,7 @@ from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_nu
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
-from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.dataplane.vpp import sizing
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.errors import Problem, ValidationFailed
 from vpp_config import VppObject, VppState
@@ -35,7 +35,7 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
     """
     return VppDataplaneState(
         VppState.of(_objects(config, nics, context.netns)),
-        StartupSettings.of(config.dataplane),
+        sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
@@ -76,28 +76,37 @@ def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
-    """How VPP gets at the NIC. Auto: through the kernel's driver while it has one, else by PCI id."""
-    driver = interface.driver
-    if driver == "auto":
-        if nic.attached:
-            driver = "af_packet"
-        else:
-            driver = "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
+    """How VPP gets at the NIC: as it was settled at boot, where the document's wish was heard.
+
+    A wish that came later is heard at the next boot, if it can be met: NICs are bound before VPP starts.
+    """
+    wished = interface.driver
     path = f"/interfaces/{name}/driver"
+    if wished in ("native", "dpdk") and nic.pci is None:
+        raise ValidationFailed([Problem(path, f"{nic.device} is not a PCI device; only af_packet drives it")])
+    if wished == "native" and nic.driver != "native" and nic.pci_id != _VIRTIO_TRANSITIONAL:
+        message = f"VPP's own drivers cannot drive {nic.device} (PCI id {nic.pci_id}); dpdk or af_packet can"
+        raise ValidationFailed([Problem(path, message)])
+    driver = _settled(nic) or (wished if wished != "auto" else _by_id(nic))
     if driver == "af_packet":
         if not nic.attached:
             raise ValidationFailed(
                 [Problem(path, f"{nic.device} has no driver of the kernel's to go through")]
             )
         return vpp.AfPacket(nic.device)
-    if nic.pci is None:
-        raise ValidationFailed([Problem(path, f"{nic.device} is not a PCI device; only af_packet drives it")])
-    if driver == "dpdk":
-        return vpp.Dpdk(nic.pci)
-    if nic.pci_id != _VIRTIO_TRANSITIONAL:
-        message = f"VPP's own drivers cannot drive {nic.device} (PCI id {nic.pci_id}); dpdk or af_packet can"
-        raise ValidationFailed([Problem(path, message)])
-    return vpp.VirtioPci(nic.pci)
+    assert nic.pci is not None
+    return vpp.Dpdk(nic.pci) if driver == "dpdk" else vpp.VirtioPci(nic.pci)
+
+
+def _settled(nic: Nic) -> str | None:
+    return nic.driver if nic.driver in ("native", "dpdk", "af_packet") else None
+
+
+def _by_id(nic: Nic) -> str:
+    """Where nothing was settled: through the kernel's driver while it has the NIC, else by PCI id."""
+    if nic.attached:
+        return "af_packet"
+    return "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
 
 
 def _loopback_instances(config: RouterConfig) -> dict[str, int]:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from appliance.config.system import Dataplane
-
 Words = list["str | Section"]
 
 
@@ -29,23 +27,13 @@ class StartupSettings:
     stats_segment_mb: int
     buffers_per_numa: int
 
-    @classmethod
-    def of(cls, dataplane: Dataplane) -> StartupSettings:
-        """What the document asks for."""
-        return cls(
-            dataplane.workers,
-            dataplane.main_core,
-            dataplane.main_heap_mb,
-            dataplane.stats_segment_mb,
-            dataplane.buffers_per_numa,
-        )
 
-
-_DEFAULTS = Dataplane()
+UNSAID = StartupSettings(0, None, 512, 128, 16384)
+"""What a startup file that says nothing is taken for."""
 
 
 def read(text: str) -> StartupSettings:
-    """The settings in a startup file; one it does not give has the document's default."""
+    """The settings in a startup file; one it does not give is ``UNSAID``'s."""
     words = parse(text)
     heap = _get(words, "memory", "main-heap-size")
     stats = _get(words, "statseg", "size")
@@ -54,9 +42,9 @@ def read(text: str) -> StartupSettings:
     return StartupSettings(
         _workers(words),
         int(main_core) if main_core is not None else None,
-        _megabytes(heap) if heap is not None else _DEFAULTS.main_heap_mb,
-        _megabytes(stats) if stats is not None else _DEFAULTS.stats_segment_mb,
-        int(buffers) if buffers is not None else _DEFAULTS.buffers_per_numa,
+        _megabytes(heap) if heap is not None else UNSAID.main_heap_mb,
+        _megabytes(stats) if stats is not None else UNSAID.stats_segment_mb,
+        int(buffers) if buffers is not None else UNSAID.buffers_per_numa,
     )
 
 

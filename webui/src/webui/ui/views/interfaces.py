@@ -125,7 +125,7 @@ def _settings_lines(settings: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-_HARDWARE = ("device", "driver", "mac", "mtu", "parent", "vlan_id")
+_HARDWARE = ("device", "driver", "note", "mac", "mtu", "parent", "vlan_id")
 
 
 def _hardware(state: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,0 +1,106 @@
+"""How much of the machine VPP gets: threads, memory, packet buffers, huge pages. Pure.
+
+What the document sets wins; what it leaves open follows from the machine. Memory is not taken for huge pages
+beyond VPP's packet buffers: its heap and its statistics are ordinary memory.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from appliance.config.system import Dataplane
+from appliance.dataplane.machine import Machine
+from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
+from appliance.errors import Problem, ValidationFailed
+
+RouteScale = Literal["standard", "full_tables"]
+
+HUGEPAGE_MB = 2
+FULL_TABLES_MB = 6000
+"""Memory below which a million routes do not fit: some 2 GB in VPP, 1.5 GB in FRR, 0.5 GB in the kernel."""
+HOST_MB = 900
+"""What the agent, FRR, the web half and the kernel need beside VPP."""
+MAX_WORKERS = 64
+
+_BUFFER_BYTES = 2496
+"""A packet buffer with its header and its share of the pool."""
+_MAX_BUFFERS = 131072
+_SPARE_PAGES = 8
+"""Rings of VPP's own drivers."""
+_DPDK_PAGES = 32
+_DPDK_PAGES_PER_NIC = 8
+"""Rings and device structures of DPDK."""
+
+BASELINE = UNSAID
+"""Where nobody knows the machine: a lab, a test."""
+
+
+def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSettings:
+    """What suits a machine. CPU 0 is the host's; the main thread has CPU 1, workers have the others.
+
+    Raises ValidationFailed when there is too little memory for ``full_tables``.
+    """
+    heap = _between(256, machine.memory_mb // 8 // 64 * 64, 2048)
+    stats = _between(64, machine.memory_mb // 32 // 32 * 32, 256)
+    workers = _between(0, machine.cpus - 2, MAX_WORKERS)
+    if scale == "full_tables":
+        if machine.memory_mb < FULL_TABLES_MB:
+            message = (
+                f"full tables need {FULL_TABLES_MB} MB of memory; this machine has {machine.memory_mb} MB"
+            )
+            raise ValidationFailed([Problem("/dataplane/route_scale", message)])
+        heap, stats = max(heap, 1536), 512
+    buffers = min(8192 * (1 + workers), _MAX_BUFFERS)
+    return StartupSettings(workers, 1 if machine.cpus > 1 else None, heap, stats, buffers)
+
+
+def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
+    """What VPP is started with: the document's word, else the machine's size. None: ``BASELINE``.
+
+    Raises ValidationFailed when the machine has less than the document asks for.
+    """
+    base = BASELINE if machine is None else for_machine(machine, dataplane.route_scale)
+    if machine is None and dataplane.route_scale == "full_tables":
+        base = StartupSettings(0, None, 1536, 512, BASELINE.buffers_per_numa)
+    wanted = StartupSettings(
+        base.workers if dataplane.workers is None else dataplane.workers,
+        base.main_core if dataplane.main_core is None else dataplane.main_core,
+        dataplane.main_heap_mb or base.main_heap_mb,
+        dataplane.stats_segment_mb or base.stats_segment_mb,
+        dataplane.buffers_per_numa or base.buffers_per_numa,
+    )
+    if machine is not None and wanted != base:
+        # What follows from the machine alone is never refused: a small one has to come up too.
+        _require_fits(wanted, machine)
+    return wanted
+
+
+def _require_fits(wanted: StartupSettings, machine: Machine) -> None:
+    if wanted.main_core is not None and wanted.main_core >= machine.cpus:
+        message = f"there is no CPU {wanted.main_core}; this machine has {machine.cpus}"
+        raise ValidationFailed([Problem("/dataplane/main_core", message)])
+    buffers_mb = wanted.buffers_per_numa * machine.numa_nodes * _BUFFER_BYTES >> 20
+    asked_mb = wanted.main_heap_mb + wanted.stats_segment_mb + buffers_mb
+    room_mb = machine.memory_mb - HOST_MB
+    if asked_mb > room_mb:
+        parts = {
+            "main_heap_mb": wanted.main_heap_mb,
+            "stats_segment_mb": wanted.stats_segment_mb,
+            "buffers_per_numa": buffers_mb,
+        }
+        message = (
+            f"VPP would need {asked_mb} MB (heap, statistics and buffers together); beside the rest of the "
+            f"system this machine has {max(room_mb, 0)} MB for it"
+        )
+        raise ValidationFailed([Problem(f"/dataplane/{max(parts, key=lambda name: parts[name])}", message)])
+
+
+def hugepages(wanted: StartupSettings, machine: Machine, dpdk_nics: int = 0) -> int:
+    """Huge pages of 2 MB to reserve at boot, while memory is still in one piece."""
+    per_node = -(-wanted.buffers_per_numa * _BUFFER_BYTES // (HUGEPAGE_MB << 20)) + 1
+    dpdk = _DPDK_PAGES + _DPDK_PAGES_PER_NIC * dpdk_nics if dpdk_nics else 0
+    return per_node * machine.numa_nodes + _SPARE_PAGES + dpdk
+
+
+def _between(low: int, value: int, high: int) -> int:
+    return max(low, min(value, high))

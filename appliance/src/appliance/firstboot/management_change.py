@@ -1,0 +1,53 @@
+"""Another way for the management NIC to get its addresses, chosen on the console."""
+
+from __future__ import annotations
+
+from appliance.engine import durable
+from appliance.firstboot import host_files
+from appliance.firstboot.instance import Management, load
+from appliance.firstboot.layout import Layout
+from appliance.firstboot.nics import Card, inventory
+from appliance.firstboot.placing import put
+from appliance.firstboot.programs import Programs, must
+from appliance.firstboot.seed import read
+
+
+def change_management(layout: Layout, programs: Programs, values: dict[str, str]) -> bool:
+    """Take a seed's values that begin with ``management_``, and its ``dns_servers``; now and after boots.
+
+    Gives True when another NIC was chosen: that waits for a reboot, as the old one may be wanted by the data
+    plane then. Raises ValidationFailed, each problem with the value's name, and ProgramFailed.
+    """
+    instance = load(layout.instance.read_bytes())
+    seed = read({"instance_id": "console", **values})
+    wanted = Management(
+        mac=seed.management_mac or instance.management.mac,
+        address=seed.management_address or "dhcp",
+        gateway=seed.management_gateway,
+        ipv6_address=seed.management_ipv6_address or "auto",
+        ipv6_gateway=seed.management_ipv6_gateway,
+    )
+    changed = instance.model_copy(update={"management": wanted, "dns_servers": seed.dns_servers})
+    durable.write(layout.instance, changed.model_dump_json().encode())
+    card = _present(layout, changed.last_card)
+    if wanted.mac is not None and (card is None or card.mac != wanted.mac):
+        return True
+    ours = ("etc/systemd/network/10-management.network", str(layout.management.relative_to(layout.root)))
+    for file in host_files.files(changed, card):
+        if file.path in ours:
+            put(layout.root, file)
+    resolv = layout.etc / "resolv.conf"
+    if host_files.is_ours(resolv.read_text() if resolv.exists() else ""):
+        text = host_files.resolv_conf(changed.dns_servers, changed.search_domains)
+        put(layout.root, host_files.HostFile("etc/resolv.conf", text))
+    if card is not None:
+        must(programs, ["networkctl", "reload"])
+        must(programs, ["networkctl", "reconfigure", "--", card.device])
+    return False
+
+
+def _present(layout: Layout, card: Card | None) -> Card | None:
+    """The card, if it is there now."""
+    if card is None:
+        return None
+    return next((other for other in inventory(layout.root / "sys") if other.mac == card.mac), None)

@@ -1,0 +1,62 @@
+"""Programs of the host that first boot runs: argument lists, never a shell."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from appliance.errors import MillraceError
+
+
+class ProgramFailed(MillraceError):
+    """A program ended with an error, or is not there."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program ended."""
+
+    code: int
+    output: str
+    """Standard output; may be anything, since some of it comes from outside."""
+    error: str
+
+
+class Programs(Protocol):
+    """The outside world's programs."""
+
+    def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
+        """Run one, with ``text`` as its input. Raises ProgramFailed when it cannot be run or does not end."""
+
+
+class HostPrograms:
+    """The real ones."""
+
+    def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
+        """Run one; its exit code is the caller's to judge."""
+        try:
+            done = subprocess.run(
+                list(argv),
+                input=text,
+                stdin=subprocess.DEVNULL if text is None else None,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise ProgramFailed(f"{argv[0]} is not installed") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ProgramFailed(f"{argv[0]}: {error}") from None
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def must(programs: Programs, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> str:
+    """Standard output of a program that has to succeed. Raises ProgramFailed."""
+    done = programs.run(argv, timeout_s, text)
+    if done.code != 0:
+        raise ProgramFailed(f"{argv[0]}: {(done.error or done.output).strip()[-300:] or done.code}")
+    return done.output

@@ -1,0 +1,56 @@
+"""The agent's settings on the appliance. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from appliance.agent.settings import AgentSettings, MachineSettings, SystemdSettings
+from appliance.dataplane.machine import Machine
+from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
+
+
+def settings(
+    dataplane: Literal["vpp", "linux"],
+    netns: str,
+    machine: Machine | None,
+    management: frozenset[str],
+    allowed_uids: frozenset[int],
+    nic_inventory: Path,
+    *,
+    dpdk: bool,
+) -> AgentSettings:
+    """The agent of this machine. Its NICs are in the host's own namespace.
+
+    Without a ``machine`` VPP's startup file is not the agent's to compare with the document or to write.
+    """
+    vpp = dataplane == "vpp"
+    return AgentSettings(
+        socket=SOCKET,
+        socket_group=SOCKET_GROUP,
+        state_dir=AGENT_STATE,
+        dataplane=dataplane,
+        netns=netns,
+        nic_netns=None,
+        vpp_api_socket=Path("/run/vpp/api.sock") if vpp else None,
+        vpp_stats_socket=Path("/run/vpp/stats.sock") if vpp else None,
+        vpp_startup_conf=STARTUP_FILE if vpp and machine is not None else None,
+        machine=MachineSettings(**asdict(machine)) if machine is not None else None,
+        dpdk=dpdk,
+        nic_inventory=nic_inventory,
+        frr_vty_dir=Path("/run/frr") / netns,
+        frr_config_dir=Path("/etc/frr") / netns,
+        allowed_uids=allowed_uids,
+        management=management,
+        service_manager=SystemdSettings(type="systemd"),
+    )
+
+
+def render(agent: AgentSettings) -> str:
+    """The file's text."""
+    values = agent.model_dump(mode="json", exclude_none=True)
+    for name in ("allowed_uids", "management"):
+        values[name] = sorted(values[name])
+    return json.dumps(values, indent=1) + "\n"

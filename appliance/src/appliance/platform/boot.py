@@ -1,0 +1,171 @@
+"""The order of things before VPP, FRR and the agent start."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pwd
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from appliance.dataplane import nic_inventory
+from appliance.dataplane.machine import Machine
+from appliance.dataplane.nic_inventory import INVENTORY, NicRecord
+from appliance.dataplane.vpp import sizing
+from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.engine import durable
+from appliance.errors import MillraceError, ValidationFailed
+from appliance.platform import (
+    agent_file,
+    firewall,
+    hugepages,
+    links,
+    management,
+    names_memory,
+    paths,
+    pci,
+    startup_file,
+)
+from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
+from appliance.platform.running_document import Wishes
+from appliance.platform.running_document import read as read_wishes
+
+log = logging.getLogger(__name__)
+
+NETNS = "dataplane"
+RELEASE = Path("/usr/lib/millrace/release.json")
+_DPDK_PLUGINS = ("usr/lib/x86_64-linux-gnu/vpp_plugins", "usr/lib/vpp_plugins")
+_USERS = ("millrace-web", "admin")
+
+
+class BadRelease(MillraceError):
+    """The image does not say what it is."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """What the image was built with."""
+
+    dataplane: Literal["vpp", "linux"]
+    has_dpdk: bool
+
+
+def image(root: Path = Path("/")) -> Image:
+    """As its release file and VPP's plugins tell. Raises BadRelease."""
+    path = root / RELEASE.relative_to("/")
+    try:
+        kind = json.loads(path.read_bytes())["dataplane"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadRelease(f"{path} does not name the data plane: {error}") from error
+    if kind not in ("vpp", "linux"):
+        raise BadRelease(f"{path} names the data plane {kind!r}; it is vpp or linux")
+    plugin = any((root / folder / "dpdk_plugin.so").exists() for folder in _DPDK_PLUGINS)
+    return Image(kind, plugin)
+
+
+def prepare() -> None:
+    """Make the machine ready for the router. Raises MillraceError or OSError when it cannot be.
+
+    The management NIC comes first: whatever goes wrong after it, the host can be reached. What only makes the
+    router slower or less apart does not keep it from forwarding.
+    """
+    nics = pci.network_devices()
+    chosen = management.read(nics)
+    with _going_on("ssh and https are not open"):
+        open_management()
+    built = image()
+    links.require_namespace(NETNS)
+    wishes = read_wishes(paths.AGENT_STATE)
+    data = [nic for nic in nics if not chosen.is_of(nic)]
+    reserved = {nic.device for nic in nics if chosen.is_of(nic) and nic.device is not None}
+    named, identities = recognise(
+        data, nic_inventory.read(), names_memory.recall(), wishes.ethernets, reserved
+    )
+    names_memory.remember(identities.all)
+    if built.dataplane == "vpp":
+        records, renames = settle(
+            named, identities.absent, wishes.ethernets, RealHands(), has_dpdk=built.has_dpdk
+        )
+    else:
+        records, renames = left_to_the_kernel(named, identities.absent)
+    nic_inventory.write(records)
+    _separate(renames)
+    machine = hugepages.machine()
+    heard = True
+    if built.dataplane == "vpp":
+        settings, heard = vpp_settings(wishes, machine)
+        _size_vpp(machine, settings, records)
+    _write_agent_file(built, machine if heard else None, frozenset(reserved))
+
+
+def open_management() -> None:
+    """ssh and https on the management NIC as it is now, and on no other. Raises MillraceError or OSError."""
+    nics = pci.network_devices()
+    chosen = management.read(nics)
+    devices = {nic.device for nic in nics if chosen.is_of(nic) and nic.device is not None}
+    if chosen.device is not None and not devices:
+        devices = {chosen.device}
+    firewall.let_management_in(devices)
+
+
+def _separate(renames: Mapping[str, str]) -> None:
+    """Data NICs the kernel still drives: under their own names, and unheard by the host."""
+    with _going_on("data NICs keep the kernel's names"):
+        links.rename(renames)
+    # Without it the host's filter still drops what comes in by them.
+    with _going_on("data NICs are not kept from the host's network stack"):
+        for device in renames.values():
+            links.quieten(device)
+        firewall.isolate(sorted(renames.values()))
+
+
+@contextmanager
+def _going_on(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (MillraceError, OSError) as error:
+        log.error("%s: %s", what, error)
+
+
+def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, bool]:
+    """What VPP is started with, and whether the document was heard.
+
+    A machine that was made smaller than its last commit asks for still has to come up: by its own size.
+    """
+    try:
+        return sizing.settings(wishes.dataplane, machine), True
+    except ValidationFailed as error:
+        log.error("VPP is sized by the machine, not by the last commit: %s", error)
+        return sizing.for_machine(machine), False
+
+
+def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicRecord]) -> None:
+    dpdk = len(startup_file.dpdk_devices(records, settings.workers))
+    wanted = sizing.hugepages(settings, machine, dpdk)
+    with _going_on("no huge pages are reserved; VPP tries to take some itself"):
+        got = hugepages.reserve(wanted)
+        if got < wanted:
+            log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
+    text = startup_file.render(settings, machine, records, NETNS)
+    paths.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
+    durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
+    log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
+
+
+def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset[str]) -> None:
+    uids = frozenset(uid for name in _USERS if (uid := _uid(name)) is not None)
+    agent = agent_file.settings(
+        built.dataplane, NETNS, machine, reserved, uids, INVENTORY, dpdk=built.has_dpdk
+    )
+    durable.write(paths.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
+
+
+def _uid(name: str) -> int | None:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        log.error("there is no user %s: it cannot use the agent", name)
+        return None

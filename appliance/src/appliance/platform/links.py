@@ -1,0 +1,65 @@
+"""Names of the kernel's network devices, and the namespace of the router."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from appliance.dataplane.base import NamespaceMissing
+from appliance.errors import MillraceError
+
+log = logging.getLogger(__name__)
+
+NAMESPACES = Path("/run/netns")
+
+
+class RenameFailed(MillraceError):
+    """A network device could not be renamed."""
+
+
+def require_namespace(name: str, namespaces: Path = NAMESPACES) -> None:
+    """Raise NamespaceMissing unless the named namespace is there; millrace-netns.service makes it."""
+    path = namespaces / name
+    # Until something is mounted on it the name is an empty file of its directory's own file system.
+    if not path.exists() or path.stat().st_dev == namespaces.stat().st_dev:
+        raise NamespaceMissing(f"there is no network namespace {name}")
+
+
+def rename_order(wanted: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Renames that bring each device (key) to its name (value), whoever has that name now. Pure.
+
+    A device in the way is one of the keys itself; all that change place step aside first.
+    """
+    changing = {old: new for old, new in wanted.items() if old != new}
+    aside = {old: f"mr-aside{number}" for number, old in enumerate(sorted(changing))}
+    return [*aside.items(), *((aside[old], new) for old, new in sorted(changing.items()))]
+
+
+def rename(wanted: Mapping[str, str]) -> None:
+    """Rename devices, which are down meanwhile. Raises RenameFailed."""
+    order = rename_order(wanted)
+    if not order:
+        return
+    # Half a second to import, and mostly not needed.
+    from pyroute2 import IPRoute
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    with IPRoute() as route:
+        for old, new in order:
+            found = route.link_lookup(ifname=old)
+            try:
+                if not found:
+                    raise RenameFailed(f"there is no network device {old}")
+                route.link("set", index=found[0], state="down")
+                route.link("set", index=found[0], ifname=new)
+            except NetlinkError as error:
+                raise RenameFailed(f"{old} cannot be renamed to {new}: {error}") from error
+            log.info("network device %s is now %s", old, new)
+
+
+def quieten(device: str, proc: Path = Path("/proc/sys")) -> None:
+    """Keep the host from having an address on the device, or speaking through it. Raises OSError."""
+    setting = proc / "net/ipv6/conf" / device / "disable_ipv6"
+    if setting.exists():
+        setting.write_text("1")

@@ -1,0 +1,34 @@
+"""The NICs' names, remembered from boot to boot: ``/var/lib/millrace/platform/nics.json``."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from appliance.engine import durable
+from appliance.platform.identity import Identity
+
+log = logging.getLogger(__name__)
+
+MEMORY = Path("/var/lib/millrace/platform/nics.json")
+
+
+def recall(path: Path = MEMORY) -> tuple[Identity, ...]:
+    """Who was here before; nobody where nothing readable was written, and the log says so."""
+    try:
+        return tuple(Identity(**entry) for entry in json.loads(path.read_bytes())["nics"])
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.error("%s cannot be read, so NICs have the names of this boot: %s", path, error)
+        return ()
+
+
+def remember(identities: Iterable[Identity], path: Path = MEMORY) -> None:
+    """Write them down, durably. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entries = {"nics": [asdict(identity) for identity in identities]}
+    durable.write(path, json.dumps(entries, indent=1).encode() + b"\n", 0o644)

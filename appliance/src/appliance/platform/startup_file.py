@@ -1,0 +1,41 @@
+"""VPP's startup file on the appliance. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from appliance.dataplane.machine import Machine
+from appliance.dataplane.nic_inventory import NicRecord
+from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp.startup import StartupSettings
+from vpp_config.startup_conf import MIB, DpdkDevice, StartupConf
+
+_POLL_SLEEP_US = 100
+"""On a machine with one CPU VPP has to let the others work too."""
+
+
+def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
+    """The NICs DPDK drives, each with a receive queue for every worker."""
+    queues = max(workers, 1)
+    return tuple(
+        DpdkDevice(record.pci, rx_queues=queues, tx_queues=queues + 1 if workers else None)
+        for record in records
+        if record.driver == "dpdk" and record.pci is not None
+    )
+
+
+def render(settings: StartupSettings, machine: Machine, records: Sequence[NicRecord], netns: str) -> str:
+    """The file's text, its part of the document written as the agent writes it: it finds no difference."""
+    conf = StartupConf(
+        # Only root speaks to it.
+        group=None,
+        # Standard error, and so the journal, which has limits.
+        log_file=None,
+        poll_sleep_us=_POLL_SLEEP_US if machine.cpus == 1 else None,
+        main_heap_bytes=settings.main_heap_mb * MIB,
+        statseg_bytes=settings.stats_segment_mb * MIB,
+        buffers_per_numa=settings.buffers_per_numa,
+        lcp_default_netns=netns,
+        dpdk_devices=dpdk_devices(records, settings.workers),
+    )
+    return startup.rewrite(conf.render(), settings)

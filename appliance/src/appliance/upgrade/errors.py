@@ -1,0 +1,9 @@
+"""What can stop an upgrade."""
+
+from __future__ import annotations
+
+from appliance.errors import MillraceError
+
+
+class UpgradeRefused(MillraceError):
+    """The upgrade file or the router does not allow it. Nothing was changed that is in use."""

@@ -1,0 +1,86 @@
+"""Is the router as well as before? The facts that count, and what is missing of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from appliance.upgrade.attempt import Before
+
+SERVICES = ("millrace-agent", "ssh", "nginx", "millrace-web")
+"""Without the last three nobody could manage the router."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was seen of the router at one moment."""
+
+    revision: int
+    drift: tuple[str, ...] = ()
+    down: Mapping[str, str] = field(default_factory=dict)
+    """Backend name to what is wrong with it."""
+    links_up: frozenset[str] = frozenset()
+    bgp_established: frozenset[str] = frozenset()
+    ospf_full: frozenset[str] = frozenset()
+    services: Mapping[str, str] = field(default_factory=dict)
+    """Service to its state, ``running`` when it does."""
+
+
+def facts(
+    status: Mapping[str, Any],
+    interfaces: Iterable[Mapping[str, Any]],
+    bgp: Mapping[str, Any],
+    ospf: Mapping[str, Any],
+    services: Mapping[str, str],
+) -> Facts:
+    """From the agent's answers."""
+    return Facts(
+        revision=int(status["revision"]),
+        drift=tuple(status["drift"]),
+        down={
+            name: str(part.get("detail", ""))
+            for name, part in status["health"].items()
+            if part.get("state") != "up"
+        },
+        links_up=frozenset(str(row["name"]) for row in interfaces if row.get("link") == "up"),
+        bgp_established=frozenset(
+            address
+            for address, row in bgp.get("neighbors", {}).items()
+            if str(row.get("state", "")).lower() == "established"
+        ),
+        ospf_full=frozenset(
+            f"{row['router_id']} on {row['interface']}"
+            for row in ospf.get("neighbors", ())
+            if str(row.get("state", "")).lower().startswith("full")
+        ),
+        services=dict(services),
+    )
+
+
+def before(seen: Facts) -> Before:
+    """What has to work again."""
+    return Before(
+        revision=seen.revision,
+        links_up=tuple(sorted(seen.links_up)),
+        bgp_established=tuple(sorted(seen.bgp_established)),
+        ospf_full=tuple(sorted(seen.ospf_full)),
+    )
+
+
+def missing(wanted: Before, seen: Facts) -> list[str]:
+    """What is not as well as before, a sentence each; empty when all is."""
+    problems = [f"{name} is down: {detail}" for name, detail in sorted(seen.down.items())]
+    if seen.revision < wanted.revision:
+        problems.append(f"revision {seen.revision} runs, not {wanted.revision}")
+    problems += [f"not as committed: {line}" for line in seen.drift[:5]]
+    for what, had, has in (
+        ("the link of", wanted.links_up, seen.links_up),
+        ("the BGP session with", wanted.bgp_established, seen.bgp_established),
+        ("the OSPF adjacency with", wanted.ospf_full, seen.ospf_full),
+    ):
+        problems += [f"{what} {name} is not back" for name in had if name not in has]
+    problems += [
+        f"the service {name} is {state}" for name, state in seen.services.items() if state != "running"
+    ]
+    return problems

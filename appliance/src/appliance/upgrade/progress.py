@@ -1,0 +1,60 @@
+"""How far an upgrade is, in a file that the service writes and the agent reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+State = Literal["starting", "checking", "writing", "verifying", "ready", "rebooting", "failed"]
+
+
+class Progress(BaseModel):
+    """One moment of an upgrade."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    state: State
+    percent: int
+    """Of all the work until the reboot."""
+    detail: str
+
+
+_SHARE: dict[State, tuple[int, int]] = {"checking": (0, 10), "writing": (10, 80), "verifying": (80, 98)}
+"""Where each state's work begins and ends, percent."""
+
+
+def of_work(state: State, done: int, whole: int) -> Progress:
+    """Progress within a state; ``done`` and ``whole`` in bytes."""
+    first, last = _SHARE[state]
+    percent = first + (last - first) * done // max(whole, 1)
+    return Progress(state=state, percent=percent, detail=f"{done >> 20} of {whole >> 20} MiB")
+
+
+def read(path: Path) -> Progress | None:
+    """The progress; None when nothing was done since the boot."""
+    try:
+        return Progress.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+class Reporter:
+    """Writes progress, once for each percent."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last: Progress | None = None
+
+    def say(self, progress: Progress) -> None:
+        """Write it if it is news. Raises OSError."""
+        last = self._last
+        if last is not None and (last.state, last.percent) == (progress.state, progress.percent):
+            return
+        self._last = progress
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = self._path.with_suffix(".new")
+        # Of the run directory: it need not survive a cut of power, only be whole.
+        new.write_text(progress.model_dump_json())
+        new.replace(self._path)

@@ -1,0 +1,125 @@
+"""An upgrade file that arrives in parts, each going on where the last one ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from appliance.errors import Conflict, Problem, ValidationFailed
+from appliance.upgrade import bundle as bundles
+from appliance.upgrade import release
+from appliance.upgrade.bundle import MAX_BUNDLE_BYTES, Manifest
+from appliance.upgrade.errors import UpgradeRefused
+from appliance.upgrade.install import admit
+from appliance.upgrade.paths import Paths
+
+MAX_PART_BYTES = 16 << 20
+_HEAD_BYTES = 256 << 10
+"""By then manifest and signature are there, whatever their sizes."""
+_SPARE_BYTES = 128 << 20
+"""Room that has to stay on the data partition."""
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """How far an upload is."""
+
+    received_bytes: int
+    size_bytes: int
+    manifest: Manifest | None
+    """Known, and its signature good, from the first part on."""
+
+    @property
+    def whole(self) -> bool:
+        """All of it is here."""
+        return self.received_bytes == self.size_bytes
+
+
+class Upload:
+    """The one upload of a router. Not for several threads at once."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._part = paths.upload.with_suffix(".part")
+
+    def add(self, data: bytes, offset: int, size: int, document_schema: int) -> Uploaded:
+        """Append a part of a file that will have ``size`` bytes; offset 0 begins anew.
+
+        As soon as signature and manifest are here they are looked at: a file that will not do is refused
+        before the rest of it is sent. Raises ValidationFailed, Conflict, UpgradeRefused, OSError.
+        """
+        _check_range(len(data), offset, size)
+        if offset == 0:
+            self.forget()
+            self._check_room(size)
+        received = self._received()
+        if offset != received:
+            raise Conflict(f"{received} bytes of the upgrade file are here: go on from there, or from 0")
+        self._append(data, offset)
+        received += len(data)
+        manifest = None
+        if received == size or received >= _HEAD_BYTES:
+            manifest = self._admitted(size, document_schema)
+        if received == size:
+            self._part.rename(self._paths.upload)
+        return Uploaded(received, size, manifest)
+
+    def whole(self) -> Manifest | None:
+        """What was uploaded; None when nothing was, or it will not do."""
+        try:
+            return bundles.open_bundle(self._paths.upload, self._paths.public_key).manifest
+        except UpgradeRefused:
+            return None
+
+    def forget(self) -> None:
+        """Remove the upload. Raises OSError."""
+        self._part.unlink(missing_ok=True)
+        self._paths.upload.unlink(missing_ok=True)
+
+    def _received(self) -> int:
+        try:
+            return self._part.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _append(self, data: bytes, offset: int) -> None:
+        self._part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            with os.fdopen(descriptor, "ab") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError:
+            # Half a part would make every later one misplaced.
+            os.truncate(self._part, offset)
+            raise
+
+    def _admitted(self, size: int, document_schema: int) -> Manifest:
+        try:
+            found = bundles.open_bundle(self._part, self._paths.public_key, size)
+            admit(found.manifest, release.read(self._paths.release), document_schema)
+        except UpgradeRefused:
+            self.forget()
+            raise
+        return found.manifest
+
+    def _check_room(self, size: int) -> None:
+        state: Path = self._paths.state
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        free = shutil.disk_usage(state).free
+        if free < size + _SPARE_BYTES:
+            needed = (size + _SPARE_BYTES) >> 20
+            raise UpgradeRefused(f"the data partition has {free >> 20} MiB free, {needed} are needed")
+
+
+def _check_range(length: int, offset: int, size: int) -> None:
+    if not 0 < size <= MAX_BUNDLE_BYTES:
+        raise ValidationFailed([Problem("/size", f"is from 1 to {MAX_BUNDLE_BYTES} bytes")])
+    if not 0 < length <= MAX_PART_BYTES:
+        raise ValidationFailed([Problem("", f"a part has from 1 to {MAX_PART_BYTES} bytes, not {length}")])
+    if offset < 0 or offset + length > size:
+        message = f"{length} bytes at {offset} are more than the whole of {size}"
+        raise ValidationFailed([Problem("/offset", message)])

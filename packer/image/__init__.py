@@ -1,0 +1,1 @@
+"""Builds the appliance's disk image from Debian packages: root tree, boot loader, disk, artefacts."""

@@ -1,0 +1,43 @@
+"""mmdebstrap: a tree of Debian 13 packages, without maintainer prompts and without recommended packages."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from packer.image.builder_apt import KEYRING, SUITE, AptSources
+from packer.image.command import run
+from packer.image.errors import CommandFailed, SourceUnavailable
+
+
+def bootstrap(
+    target: Path,
+    packages: Sequence[str],
+    sources: AptSources,
+    *,
+    hooks: Sequence[str] = (),
+    options: Sequence[str] = (),
+    work: Path,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Install `packages` and what they depend on into `target`: a folder, or a file `*.tar`.
+
+    `hooks` are mmdebstrap arguments. `work` holds temporary files; on tmpfs it is four times faster.
+    Raises SourceUnavailable when a package cannot be had.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    argv = [
+        "mmdebstrap",
+        "--mode=root",
+        "--variant=minbase",
+        f"--keyring={KEYRING}",
+        "--include=" + ",".join(["ca-certificates", *packages]),
+        *(f"--aptopt={option}" for option in sources.options),
+        *hooks,
+        *options,
+        SUITE,
+        str(target),
+        *sources.lines,
+    ]
+    try:
+        run(argv, timeout_s=1800, environment={"TMPDIR": str(work), **(environment or {})})
+    except CommandFailed as error:
+        raise SourceUnavailable(f"Debian packages could not be installed: {error}") from error

@@ -1,0 +1,72 @@
+"""Which package mirror the image is built from: the one the builder's own apt uses, for Debian 13."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.image.command import run
+from packer.image.errors import SourceUnavailable
+
+SUITE = "trixie"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+# Settings of the builder's apt that say how to reach a mirror, not what to install.
+_FORWARDED = re.compile(
+    r'^(Acquire::(?:https?::[^ ]+|Retries|Check-Valid-Until|Check-Date|Max-ValidTime)) "([^"]*)";$'
+)
+
+
+@dataclass(frozen=True)
+class AptSources:
+    """Where Debian's packages come from: lines of sources.list, and apt options as `Name "value";`."""
+
+    lines: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def parse_index_targets(text: str) -> tuple[str, str]:
+    """The base URIs (Debian, Debian-Security) in the output of `apt-get indextargets`.
+
+    Each line of `text` is `uri|codename|label`. Raises SourceUnavailable when apt knows no Debian archive.
+    The security URI is empty when the builder has none.
+    """
+    debian = security = ""
+    for line in text.splitlines():
+        uri, codename, label = (*line.split("|"), "", "")[:3]
+        if label == "Debian" and "-" not in codename:
+            debian = debian or uri
+        elif label == "Debian-Security":
+            security = security or uri
+    if not debian:
+        raise SourceUnavailable(
+            "this machine's apt knows no Debian archive: add one to its sources and run apt-get update, "
+            "or give DEBIAN_MIRROR"
+        )
+    return debian, security
+
+
+def forwarded_options(apt_config: str) -> tuple[str, ...]:
+    """The lines of `apt-config dump` that say how mirrors are reached (proxies, validity, retries)."""
+    found = (_FORWARDED.match(line) for line in apt_config.splitlines())
+    return tuple(f'{match[1]} "{match[2]}";' for match in found if match and match[2])
+
+
+def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
+    """The sources for Debian 13: `mirror` and `security_mirror` where given, else the builder's own.
+
+    A snapshot archive is given as these two URIs. Raises SourceUnavailable.
+    """
+    if mirror:
+        debian, security = mirror, security_mirror
+    else:
+        fields = "$(REPO_URI)|$(CODENAME)|$(LABEL)"
+        debian, security = parse_index_targets(
+            run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
+        )
+        security = security_mirror or security
+    if not KEYRING.exists():
+        raise SourceUnavailable(f"{KEYRING} is missing: install debian-archive-keyring")
+    lines = [f"deb {debian} {SUITE} main", f"deb {debian} {SUITE}-updates main"]
+    if security:
+        lines.append(f"deb {security} {SUITE}-security main")
+    return AptSources(tuple(lines), forwarded_options(run(["apt-config", "dump"])))

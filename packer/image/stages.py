@@ -1,0 +1,211 @@
+"""The stages of a build, in order; Packer runs them one by one, and each reads what the one before left."""
+
+import datetime as dt
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from packer.image import inventory
+from packer.image.base_tree import make_base
+from packer.image.bootloader import make_boot_loader
+from packer.image.builder_apt import AptSources, sources
+from packer.image.command import run
+from packer.image.disk import SLOT_BYTES, make_disk
+from packer.image.errors import BuildError
+from packer.image.file_system import make_ext4
+from packer.image.progress import say, step
+from packer.image.python_code import build_members, compile_code, download_wheels, install_code
+from packer.image.qcow2 import make_qcow2
+from packer.image.root_tree import finish, make_initramfs, pack, unpack
+from packer.image.settings import REPOSITORY, BuildSettings
+from packer.image.system_overlay import install_overlay, install_upgrade_key, write_release
+from packer.image.tools_chroot import make_tools
+from packer.image.trim import trim
+from packer.image.vpp_packages import fetch_fdio_key, install_vpp, packages_in
+
+
+def _sources(settings: BuildSettings) -> AptSources:
+    return sources(settings.debian_mirror, settings.debian_security_mirror)
+
+
+def _disk(settings: BuildSettings) -> Path:
+    return settings.work / f"{settings.name}.raw"
+
+
+def check(settings: BuildSettings) -> None:
+    """Stop now, not in ten minutes, when something the build needs is missing."""
+    if os.geteuid() != 0:
+        raise BuildError("building an image needs root: it installs Debian packages into a folder")
+    if settings.vpp.folder is not None:
+        packages_in(settings.vpp.folder)
+    elif settings.vpp.kind == "fdio":
+        fetch_fdio_key(settings.vpp)
+    say(f"{settings.name}, commit {settings.commit}, VPP from {settings.vpp.folder or settings.vpp.kind}")
+    if settings.modified:
+        say("the checkout has changes that are not committed: the image is not the commit it names")
+    say(f"cache {settings.cache}, trees in {settings.work}, artefacts in {settings.dist}")
+    settings.work.mkdir(parents=True, exist_ok=True)
+    settings.dist.mkdir(parents=True, exist_ok=True)
+
+
+def tools(settings: BuildSettings) -> None:
+    """The tools chroot, where it is not there yet."""
+    settings.work.mkdir(parents=True, exist_ok=True)
+    make_tools(settings.tools, _sources(settings), settings.work / "tmp")
+
+
+def base(settings: BuildSettings) -> None:
+    """Debian's packages. With MILLRACE_IMAGE_KEEP_BASE=1 the last build's are taken again, updates or not."""
+    archive = settings.cache / "base.tar"
+    if os.environ.get("MILLRACE_IMAGE_KEEP_BASE") == "1" and archive.exists():
+        say(f"Debian packages: taking {archive} as it is")
+    else:
+        make_base(
+            settings.work / "base.tar",
+            _sources(settings),
+            settings.work / "tmp",
+            settings.source_date_epoch_s,
+        )
+        shutil.move(settings.work / "base.tar", archive)
+    unpack(archive, settings.work / "root")
+
+
+def vpp(settings: BuildSettings) -> None:
+    """VPP's packages; the version goes to a file for the stage that writes release.json."""
+    version = install_vpp(settings.work / "root", settings.vpp, _sources(settings))
+    (settings.work / "vpp-version").write_text(version or "")
+
+
+def code(settings: BuildSettings) -> None:
+    """The appliance's Python code."""
+    epoch_s = settings.source_date_epoch_s
+    with step("wheels"):
+        download_wheels(REPOSITORY, settings.cache / "wheels")
+        build_members(REPOSITORY, settings.work / "members", epoch_s)
+    install_code(REPOSITORY, settings.work / "root", settings.cache / "wheels", settings.work / "members")
+
+
+def system(settings: BuildSettings) -> None:
+    """Files, accounts, units, release.json, the upgrade key, the initramfs; then everything unneeded goes."""
+    root = settings.work / "root"
+    install_overlay(REPOSITORY, root, settings.source_date_epoch_s)
+    write_release(settings, root, (settings.work / "vpp-version").read_text() or None)
+    install_upgrade_key(REPOSITORY, root)
+    trim(root)
+    compile_code(root, settings.source_date_epoch_s)
+    make_initramfs(root, settings.source_date_epoch_s)
+    parts = inventory.components(root)
+    (settings.dist / f"{settings.name}.packages.txt").write_text(inventory.package_list(parts))
+    when = dt.datetime.fromtimestamp(settings.source_date_epoch_s, dt.UTC)
+    (settings.dist / f"{settings.name}.cdx.json").write_text(
+        inventory.cyclonedx(parts, name="millrace", version=settings.version, timestamp=when.isoformat())
+    )
+    finish(root, settings.source_date_epoch_s)
+
+
+def disk(settings: BuildSettings) -> None:
+    """The root file system, the raw disk and the qcow2."""
+    epoch_s, work = settings.source_date_epoch_s, settings.work
+    with step("root file system"):
+        pack(work / "root", work / "root.tar")
+        make_ext4(
+            settings.tools,
+            work / "root.ext4",
+            label="mr-root",
+            size_bytes=SLOT_BYTES,
+            source_date_epoch_s=epoch_s,
+            archive=work / "root.tar",
+        )
+        (work / "root.tar").unlink()
+    with step("disk"):
+        loader = make_boot_loader(settings.tools, work / "grub")
+        make_disk(
+            settings.tools,
+            work / "root.ext4",
+            _disk(settings),
+            loader,
+            work=work / "parts",
+            source_date_epoch_s=epoch_s,
+        )
+    with step("qcow2"):
+        make_qcow2(settings.tools, _disk(settings), settings.dist / f"{settings.name}.qcow2")
+
+
+def ova(settings: BuildSettings) -> None:
+    """The OVA, the libvirt domain, the VNF descriptors and the upgrade file."""
+    python = REPOSITORY / ".venv/bin/python"
+    environment = {"SOURCE_DATE_EPOCH": str(settings.source_date_epoch_s)}
+    qcow2 = f"{settings.name}.qcow2"
+    build: list[str | Path] = [
+        "build",
+        "--disk",
+        _disk(settings),
+        "--version",
+        settings.version,
+        "--out",
+        settings.dist,
+    ]
+    build += ["--dataplane", settings.vpp.dataplane]
+    signing = [os.environ.get("OVA_SIGN_KEY", ""), os.environ.get("OVA_SIGN_CERTIFICATE", "")]
+    if all(signing):
+        build += ["--sign-key", signing[0], "--sign-certificate", signing[1]]
+    steps: list[tuple[str, list[str | Path]]] = [
+        ("OVA", ["ova", *build]),
+        ("check of the OVA", ["ova", "check", settings.dist / f"{settings.name}.ova"]),
+        (
+            "libvirt domain",
+            [
+                "ova",
+                "domain",
+                "--disk",
+                f"/var/lib/libvirt/images/{qcow2}",
+                "--out",
+                settings.dist / f"{settings.name}.xml",
+            ],
+        ),
+        (
+            "VNF descriptors",
+            ["ova", "descriptors", "--version", settings.version, "--image", qcow2, "--out", settings.dist],
+        ),
+        (
+            "upgrade file",
+            [
+                "appliance.upgrade.make",
+                "--root",
+                settings.work / "root.ext4",
+                "--release",
+                settings.work / "root/usr/lib/millrace/release.json",
+                "--key",
+                REPOSITORY / ".keys/upgrade.pem",
+                "--out",
+                settings.dist,
+            ],
+        ),
+    ]
+    for what, argv in steps:
+        with step(what):
+            run([python, "-m", *argv], cwd=REPOSITORY, environment=environment, timeout_s=1800)
+
+
+def sums(settings: BuildSettings) -> None:
+    """SHA256SUMS over the artefacts of this build, and what they weigh."""
+    lines = []
+    for path in sorted(settings.dist.iterdir()):
+        if path.is_file() and path.name != "SHA256SUMS":
+            with path.open("rb") as file:
+                lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
+            say(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+    (settings.dist / "SHA256SUMS").write_text("".join(lines))
+
+
+def tidy(settings: BuildSettings) -> None:
+    """Free the memory the trees took; MILLRACE_IMAGE_KEEP_WORK=1 keeps them for a look."""
+    if os.environ.get("MILLRACE_IMAGE_KEEP_WORK") != "1":
+        shutil.rmtree(settings.work, ignore_errors=True)
+
+
+STAGES: dict[str, Callable[[BuildSettings], None]] = {
+    stage.__name__: stage for stage in (check, tools, base, vpp, code, system, disk, ova, sums, tidy)
+}

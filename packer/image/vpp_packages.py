@@ -1,0 +1,140 @@
+"""VPP's packages in the image: from FD.io's repository or from a folder, never silently left out."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from packer.image.builder_apt import AptSources
+from packer.image.command import run, run_in
+from packer.image.errors import CommandFailed, SourceUnavailable
+from packer.image.progress import step
+from packer.image.settings import VppSource
+
+RELEASE = "26.06-release"
+_FDIO_REPOSITORY = "https://packagecloud.io/fdio/release"
+# FD.io's packages for Debian 12 run on Debian 13 as well.
+_FDIO_SUITE = "bookworm"
+WANTED = ("libvppinfra", "vpp", "vpp-plugin-core")
+OPTIONAL = ("vpp-plugin-dpdk", "vpp-crypto-engines")
+
+# Their post-install would reserve huge pages on the builder.
+_ENVIRONMENT = {"VPP_INSTALL_SKIP_SYSCTL": "1"}
+
+
+def packages_in(folder: Path) -> tuple[Path, ...]:
+    """The .deb files of WANTED and OPTIONAL in `folder`, newest version of each name first found.
+
+    Raises SourceUnavailable naming what is missing, or what is there twice.
+    """
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*.deb")):
+        found.setdefault(path.name.partition("_")[0], []).append(path)
+    missing = [name for name in WANTED if name not in found]
+    if missing:
+        raise SourceUnavailable(f"VPP_SOURCE: no package {', '.join(missing)} in {folder}")
+    twice = [name for name in (*WANTED, *OPTIONAL) if len(found.get(name, [])) > 1]
+    if twice:
+        raise SourceUnavailable(f"VPP_SOURCE: more than one version of {', '.join(twice)} in {folder}")
+    return tuple(found[name][0] for name in (*WANTED, *OPTIONAL) if name in found)
+
+
+def _apt(root: Path, words: Sequence[str], sources: AptSources, extra: dict[Path, str]) -> None:
+    options = root / "etc/apt/apt.conf.d/90-image-build"
+    options.write_text("".join(f"{line}\n" for line in sources.options))
+    resolver = root / "etc/resolv.conf"
+    kept = resolver.read_bytes() if resolver.exists() else None
+    resolver.unlink(missing_ok=True)
+    shutil.copyfile("/etc/resolv.conf", resolver)
+    try:
+        run_in(
+            root,
+            ["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0", *words],
+            binds=extra,
+            environment=_ENVIRONMENT,
+        )
+    finally:
+        options.unlink()
+        resolver.unlink()
+        if kept is not None:
+            resolver.write_bytes(kept)
+
+
+def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | None:
+    """Install VPP into `root` and return its version; None where the source is `none`.
+
+    Raises SourceUnavailable when the packages cannot be had or installed.
+    """
+    if source.kind == "none":
+        return None
+    with step(f"VPP packages ({source.folder or 'FD.io release repository'})"):
+        try:
+            if source.folder is not None:
+                _install_from_folder(root, source.folder, sources)
+            else:
+                _install_from_fdio(root, source, sources)
+        except CommandFailed as error:
+            raise SourceUnavailable(
+                "VPP could not be installed (use VPP_SOURCE=dir:PATH with its packages, or VPP_SOURCE=none "
+                f"for an image without VPP): {error}"
+            ) from error
+        _forget_sysctl(root)
+        return run_in(root, ["dpkg-query", "-W", "-f", "${Version}", "vpp"]).strip()
+
+
+def _install_from_folder(root: Path, folder: Path, sources: AptSources) -> None:
+    names = [f"/mnt/vpp/{path.name}" for path in packages_in(folder)]
+    _apt(root, ["install", *names], sources, {folder: "/mnt/vpp"})
+    (root / "mnt/vpp").rmdir()
+
+
+def check_key(key: bytes, wanted_sha256: str) -> None:
+    """Raise SourceUnavailable when `key` is not the one that the builder expects; empty expects none."""
+    found = hashlib.sha256(key).hexdigest()
+    if wanted_sha256 and found != wanted_sha256.lower():
+        raise SourceUnavailable(
+            f"FDIO_KEY_SHA256: FD.io's repository has the key {found}, not {wanted_sha256}"
+        )
+
+
+def fetch_fdio_key(source: VppSource) -> bytes:
+    """The public key of FD.io's repository, over TLS, and checked where the builder gave its digest.
+
+    Raises SourceUnavailable.
+    """
+    fetch = ["curl", "-fsSL", "--proto", "=https", "--connect-timeout", "15", "--max-time", "60"]
+    try:
+        key = run([*fetch, f"{_FDIO_REPOSITORY}/gpgkey"], timeout_s=240).encode()
+    except CommandFailed as error:
+        raise SourceUnavailable(
+            "VPP_SOURCE: FD.io's repository cannot be reached; use dir:PATH with its packages, or none for "
+            f"an image without VPP: {error}"
+        ) from error
+    check_key(key, source.key_sha256)
+    return key
+
+
+def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> None:
+    key = root / "etc/apt/keyrings/fdio.asc"
+    key.parent.mkdir(parents=True, exist_ok=True)
+    key.write_bytes(fetch_fdio_key(source))
+    listed = root / "etc/apt/sources.list.d/fdio.sources"
+    listed.write_text(
+        f"Types: deb\nURIs: {_FDIO_REPOSITORY}/debian/\nSuites: {_FDIO_SUITE}\nComponents: main\n"
+        "Signed-By: /etc/apt/keyrings/fdio.asc\n"
+    )
+    authorities = {Path("/etc/ssl/certs/ca-certificates.crt"): "/etc/ssl/certs/ca-certificates.crt"}
+    _apt(root, ["update", "-o", "APT::Update::Error-Mode=any"], sources, authorities)
+    pinned = [f"{name}={RELEASE}" for name in (*WANTED, *OPTIONAL[:1])]
+    _apt(root, ["install", *pinned], sources, authorities)
+
+
+def _forget_sysctl(root: Path) -> None:
+    """Their settings reserve 1,024 huge pages: a router with 2 GiB dies of it."""
+    settings = root / "etc/sysctl.d/80-vpp.conf"
+    if settings.exists():
+        kept = [line for line in settings.read_text().splitlines() if not re.match(r"\s*(vm|kernel)\.", line)]
+        settings.write_text(
+            "\n".join(["# Huge pages are reserved at boot, by the machine's size.", *kept]) + "\n"
+        )

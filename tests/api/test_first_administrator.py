@@ -1,0 +1,73 @@
+"""The administrator that first boot hands over as a crypt(3) hash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import CommandError, call_command
+from django.test import RequestFactory
+
+from tests.api.conftest import ApiClient
+
+HASH = "$6$abcdefgh$yVfUwsw5T.JApa8POvClA1pQ5peiq97DUNyXCZN5IrF.BMSkiaLQ5kvpuEm/VQ1Tvh/KV2TcaWh8qinoW5dhA1"
+"""Of `password`, as openssl passwd -6 -salt abcdefgh prints it."""
+
+
+@pytest.fixture
+def hash_file(tmp_path: Path) -> Path:
+    path = tmp_path / "admin.hash"
+    path.write_text(HASH + "\n")
+    return path
+
+
+def sign_in(password: str) -> Any:
+    return authenticate(RequestFactory().post("/login"), username="admin", password=password)
+
+
+@pytest.mark.django_db
+def test_the_hash_lets_in_and_gives_way_to_argon2(hash_file: Path) -> None:
+    from webui.accounts.models import User
+
+    call_command("ensure_administrator", password_hash_file=hash_file)
+    user = User.objects.get(username="admin")
+    assert (user.role, user.password) == ("admin", f"crypt${HASH}")
+    assert sign_in("passwore") is None
+    assert sign_in("pass\x00word") is None
+    assert User.objects.get(username="admin").password == f"crypt${HASH}"
+    assert sign_in("password") == user
+    assert User.objects.get(username="admin").password.startswith("argon2")
+    assert sign_in("password") == user
+
+
+@pytest.mark.django_db
+def test_a_router_with_an_admin_is_left_alone(hash_file: Path) -> None:
+    from webui.accounts.models import User
+
+    User.objects.create_user("somebody", "a long enough passphrase", "admin")
+    call_command("ensure_administrator", password_hash_file=hash_file)
+    assert not User.objects.filter(username="admin").exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "plain text\n", "$6$" + "x" * 200])
+def test_what_is_no_hash_is_refused(tmp_path: Path, text: str) -> None:
+    from webui.accounts.models import User
+
+    (tmp_path / "hash").write_text(text)
+    with pytest.raises(CommandError):
+        call_command("ensure_administrator", password_hash_file=tmp_path / "hash")
+    with pytest.raises(CommandError):
+        call_command("ensure_administrator", password_hash_file=tmp_path / "missing")
+    assert not User.objects.exists()
+
+
+def test_the_console_learns_of_a_new_password(admin: ApiClient, settings: Any, tmp_path: Path) -> None:
+    settings.STATE_DIR = tmp_path
+    me = admin.get("me").body["user"]
+    assert me["username"] == "admin"
+    changed = admin("PATCH", f"users/{me['id']}", {"password": "a long enough passphrase"})
+    assert changed.status == 200, changed.body
+    assert (tmp_path / "first-password-changed").exists()

@@ -1,0 +1,58 @@
+"""Runs inside the guest: commits one document after the other, and tells the second serial port about each.
+
+``begin N`` is written before the commit N is asked for, ``done N REVISION`` once the agent called it done.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from appliance.client import AgentClient
+
+AGENT_SOCKET = "/run/millrace/agent.sock"
+MARKS = "/dev/ttyS1"
+OBJECTS = 12
+
+
+def variant(base: dict[str, Any], number: int) -> dict[str, Any]:
+    """The document of commit `number`: nothing but the base is in two consecutive ones.
+
+    It says of itself which one it is, so that half of it would be seen.
+    """
+    side = number % 2
+    loopbacks = {
+        f"loop{side * OBJECTS + index}": {
+            "type": "loopback",
+            "description": f"commit {number}",
+            "addresses": [f"10.{90 + side}.{index}.1/32"],
+        }
+        for index in range(OBJECTS)
+    }
+    routes = {
+        f"10.{92 + side}.{index}.0/24": {"next_hops": [{"address": "10.77.2.2"}]} for index in range(OBJECTS)
+    }
+    return {
+        **base,
+        "interfaces": {**base["interfaces"], **loopbacks},
+        "routing": {**base.get("routing", {}), "static": routes},
+    }
+
+
+def main() -> None:
+    """Commit until the power goes. The arguments are the base document's file and the first number."""
+    base = json.loads(Path(sys.argv[1]).read_text())
+    agent = AgentClient(AGENT_SOCKET, timeout_s=120)
+    marks = os.open(MARKS, os.O_WRONLY | os.O_NOCTTY)
+    for number in itertools.count(int(sys.argv[2])):
+        os.write(marks, f"begin {number}\n".encode())
+        answer = agent.commit(variant(base, number), author="power-cut", comment=f"commit {number}")
+        os.write(marks, f"done {number} {answer.revision}\n".encode())
+
+
+if __name__ == "__main__":
+    main()

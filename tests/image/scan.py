@@ -1,0 +1,151 @@
+"""A TCP connect scan of every port, and UDP probes: ``python -m tests.image.scan ADDRESS``, in a namespace.
+
+Prints ``{"tcp": [open ports], "udp": [ports that answered]}``. A port that is silent or refuses is closed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import selectors
+import socket
+import time
+
+ALL_TCP = range(1, 65536)
+# The well-known services, what a router speaks, and what Millrace itself runs anywhere.
+UDP = (
+    *(
+        7,
+        9,
+        13,
+        19,
+        53,
+        67,
+        68,
+        69,
+        111,
+        123,
+        137,
+        161,
+        162,
+        179,
+        319,
+        323,
+        389,
+        443,
+        500,
+        514,
+        520,
+        521,
+        546,
+    ),
+    *(
+        547,
+        646,
+        698,
+        1645,
+        1701,
+        1812,
+        1900,
+        2049,
+        2152,
+        2600,
+        2601,
+        2604,
+        2605,
+        3478,
+        3784,
+        3785,
+        4500,
+        4784,
+    ),
+    *(
+        4789,
+        5353,
+        5355,
+        5432,
+        6081,
+        6343,
+        6379,
+        6784,
+        7784,
+        8080,
+        8125,
+        9995,
+        9996,
+        11211,
+        12345,
+        49152,
+        51820,
+    ),
+)
+_AT_ONCE = 400
+_CONNECT_S = 2.0
+_UDP_WAIT_S = 3.0
+# An NTP request, a DNS query for ". NS", and bytes that provoke an answer from whatever echoes.
+_PROBES = (
+    bytes([0x1B]) + bytes(47),
+    bytes.fromhex("000001000001000000000000") + bytes.fromhex("0000020001"),
+    b"\r\n\r\n",
+)
+
+
+async def _open_tcp(address: str, ports: range) -> list[int]:
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def is_open(port: int) -> int | None:
+        async with limit:
+            try:
+                async with asyncio.timeout(_CONNECT_S):
+                    _, writer = await asyncio.open_connection(address, port)
+            except (OSError, TimeoutError):
+                return None
+            writer.close()
+            return port
+
+    found = await asyncio.gather(*(is_open(port) for port in ports))
+    return [port for port in found if port is not None]
+
+
+def _answering_udp(address: str) -> list[int]:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    answered: set[int] = set()
+    with selectors.DefaultSelector() as selector:
+        for port in UDP:
+            probe = socket.socket(family, socket.SOCK_DGRAM)
+            probe.connect((address, port))
+            probe.setblocking(False)
+            selector.register(probe, selectors.EVENT_READ, port)
+            for payload in _PROBES:
+                try:
+                    probe.send(payload)
+                except OSError:
+                    break  # refused already
+        deadline_s = time.monotonic() + _UDP_WAIT_S
+        while (left_s := deadline_s - time.monotonic()) > 0:
+            for key, _ in selector.select(left_s):
+                assert isinstance(key.fileobj, socket.socket)
+                try:
+                    key.fileobj.recv(2048)
+                    answered.add(key.data)
+                except OSError:
+                    pass  # refused: nobody is there
+                selector.unregister(key.fileobj)
+                key.fileobj.close()
+        for key in list(selector.get_map().values()):
+            assert isinstance(key.fileobj, socket.socket)
+            key.fileobj.close()
+    return sorted(answered)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="tests.image.scan")
+    parser.add_argument("address")
+    address = parser.parse_args().address
+    print(json.dumps({"tcp": asyncio.run(_open_tcp(address, ALL_TCP)), "udp": _answering_udp(address)}))
+
+
+if __name__ == "__main__":
+    main()

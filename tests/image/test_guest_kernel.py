@@ -1,0 +1,113 @@
+"""What the kernel of a build machine may lack and the guest's has: VLANs end to end, our own tests inside."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import namespaces
+from tests.image.artefacts import REPOSITORY
+from tests.image.boots import Boots
+from tests.image.guest_python import PYTHON
+from tests.image.patience import wait_for, wall_time
+from tests.image.router import Router
+from tests.image.two_hosts import TwoHosts
+
+VLAN = 10
+TREE = "/var/tmp/image-tests"
+TEST_PACKAGES = (
+    "pytest",
+    "pluggy",
+    "iniconfig",
+    "pygments",
+    "pytest-asyncio",
+    "pytest-timeout",
+    "hypothesis",
+)
+MODULES = ("8021q", "vrf", "dummy", "wireguard", "mpls_router", "bonding", "vxlan", "uio_pci_generic")
+
+
+@pytest.fixture(scope="module")
+def hosts() -> TwoHosts:
+    """The two hosts."""
+    return TwoHosts(7)
+
+
+@pytest.fixture(scope="module")
+def router(boots: Boots, hosts: TwoHosts) -> Router:
+    """A router that forwards, with room for what the tests inside start."""
+    booted = boots.between(hosts, "kernel", "virtio-net-pci", memory_mb=4096)
+    booted.patch({"interfaces": hosts.interfaces()})
+    hosts.wait_until_forwarding()
+    return booted
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("module", MODULES)
+def test_the_kernel_has(router: Router, module: str) -> None:
+    router.root("modprobe", module)
+
+
+def _tagged(hosts: TwoHosts, vlan: int) -> Any:
+    argv = [sys.executable, "-m", "tests.image.tagged_host", str(vlan), "10.79.0.2", "10.79.0.1"]
+    return json.loads(namespaces.run_in(hosts.left, argv, timeout_s=120).splitlines()[-1])
+
+
+def test_a_vlan_answers_with_its_tag_and_only_there(router: Router, hosts: TwoHosts) -> None:
+    sub_interface = {
+        "type": "sub_interface",
+        "parent": "left0",
+        "vlan_id": VLAN,
+        "addresses": ["10.79.0.1/24"],
+    }
+    router.patch({"interfaces": {"left0.10": sub_interface}})
+    wait_for(
+        lambda: _tagged(hosts, VLAN) == {"mac": hosts.mac(1), "replies": [VLAN]},
+        timeout_s=60,
+        what=f"a tagged echo from VLAN {VLAN}",
+    )
+    assert _tagged(hosts, VLAN + 1) == {"mac": None, "replies": []}
+    mirror = router.root("ip", "-n", "dataplane", "-o", "link", "show", "left0.10")
+    assert "left0.10@left0" in mirror
+    assert hosts.ping("10.77.2.2", count=5)
+    router.patch({"interfaces": {"left0.10": None}})
+    assert _tagged(hosts, VLAN) == {"mac": None, "replies": []}
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    "tests",
+    ["tests/integration/linux", "tests/integration/vpp_dataplane/test_router.py", "tests/integration/frr"],
+)
+def test_our_own_tests_pass_inside(router: Router, tests: str, boots: Boots, tmp_path: Path) -> None:
+    if "vpp" in tests and boots.built.dataplane != "vpp":
+        pytest.skip("no VPP in this image")
+    _send_tests(router)
+    argv = ["env", "-C", TREE, f"PYTHONPATH={TREE}:{TREE}/packages", "PYTHONDONTWRITEBYTECODE=1", PYTHON]
+    argv += ["-m", "pytest", "-p", "no:cacheprovider", "--timeout=600", "-q", tests]
+    with wall_time(f"in the guest: {tests}"):
+        said = router.root(*argv, timeout_s=1500, check=False)
+    summary = said.strip().splitlines()[-1]
+    assert re.search(r"\b[1-9]\d* passed", summary), said[-8000:]
+    assert "failed" not in summary and "error" not in summary, said[-8000:]
+
+
+def _send_tests(router: Router) -> None:
+    """The tests, what they import of the repository, and pytest, which the image does not have."""
+    if router.root("ls", f"{TREE}/sent", check=False).strip():
+        return
+    files = ["tests", "lab", "pyproject.toml"]
+    router.send_tree(REPOSITORY, files, TREE)
+    for name in TEST_PACKAGES:
+        distribution = importlib.metadata.distribution(name)
+        tops = {str(file).split("/")[0] for file in distribution.files or ()} - {"..", "__pycache__"}
+        root = Path(str(distribution.locate_file("")))
+        router.send_tree(root, sorted(tops), f"{TREE}/packages/.{name}")
+        router.root("cp", "-r", f"{TREE}/packages/.{name}/.", f"{TREE}/packages/")
+    router.root("touch", f"{TREE}/sent")

@@ -1,0 +1,97 @@
+"""What can be reached: ssh and https on the management side, nothing at all from a data interface."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lab import namespaces
+from tests.image.boots import Boots
+from tests.image.machine import Hardware, Nic
+from tests.image.patience import BOOT_S, limit_s, wall_time
+from tests.image.router import HTTPS, SSH, Router
+from tests.image.taps import Tap
+from tests.image.two_hosts import TwoHosts
+
+MANAGEMENT = "198.18.77.1"
+MANAGEMENT_V6 = "2001:db8:99::1"
+_SCAN_S = 600.0
+
+
+@pytest.fixture(scope="module")
+def hosts() -> TwoHosts:
+    """The hosts on the data side."""
+    return TwoHosts(4)
+
+
+@pytest.fixture(scope="module")
+def desk(hosts: TwoHosts) -> Tap:
+    """The administrator's desk: a namespace on the management network."""
+    near = hosts.tap(1)
+    return replace(
+        near,
+        name=near.name.removesuffix("1") + "0",
+        namespace=near.namespace.replace("left", "desk"),
+        addresses=("198.18.77.2/24", "2001:db8:99::2/64"),
+        gateways=(),
+    )
+
+
+@pytest.fixture(scope="module")
+def router(boots: Boots, hosts: TwoHosts, desk: Tap) -> Router:
+    """A router with a static management address from its seed, its data NICs configured by its seed, too.
+
+    The desk reaches it over the tap; the tests' own REST goes there, too, from inside the namespace.
+    """
+    boots.on_end(hosts.remove)
+    boots.on_end(desk.remove)
+    document = {"schema_version": 1, "interfaces": hosts.interfaces()}
+    seed = boots.seed(
+        "scan",
+        millrace={
+            **boots.password_hash(),
+            "management_address": f"{MANAGEMENT}/24",
+            "management_ipv6_address": f"{MANAGEMENT_V6}/64",
+            "configuration": document,
+        },
+    )
+    management = Nic("52:54:00:6d:04:01", tap=desk)
+    hardware = Hardware(boots.overlay("scan"), (management, *hosts.nics("virtio-net-pci")), seed=seed)
+    machine = boots.machine("scan", hardware)
+    with wall_time("scan: power on to forwarding, configured by the seed alone"):
+        hosts.wait_until_forwarding(timeout_s=BOOT_S)
+    return Router(machine, boots.credentials())
+
+
+def _scan(namespace: str, address: str) -> Any:
+    argv = [sys.executable, "-m", "tests.image.scan", address]
+    with wall_time(f"scan of {address} from {namespace.rsplit('-', 1)[1]}"):
+        return json.loads(namespaces.run_in(namespace, argv, timeout_s=limit_s(_SCAN_S)))
+
+
+@pytest.mark.timeout(2400)
+@pytest.mark.parametrize("address", [MANAGEMENT, MANAGEMENT_V6])
+def test_management_offers_ssh_and_https(router: Router, desk: Tap, address: str) -> None:
+    assert _scan(desk.namespace, address) == {"tcp": [SSH, HTTPS], "udp": []}
+
+
+@pytest.mark.timeout(2400)
+@pytest.mark.parametrize("address", ["10.77.1.1", "2001:db8:77:1::1", "10.77.2.1"])
+def test_a_data_interface_offers_nothing(router: Router, hosts: TwoHosts, address: str) -> None:
+    assert hosts.ping(address)
+    assert _scan(hosts.left, address) == {"tcp": [], "udp": []}
+
+
+def test_management_cannot_be_reached_from_a_data_interface(router: Router, hosts: TwoHosts) -> None:
+    for address in (MANAGEMENT, MANAGEMENT_V6):
+        assert not hosts.ping(address, count=2)
+
+
+def test_the_desk_cannot_reach_through_to_the_data_side(router: Router, hosts: TwoHosts, desk: Tap) -> None:
+    namespaces.run_in(desk.namespace, ["ip", "route", "replace", "10.77.0.0/16", "via", MANAGEMENT])
+    for address in ("10.77.1.1", "10.77.2.2"):
+        assert not hosts.ping(address, source=desk.namespace, count=2)

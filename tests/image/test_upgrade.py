@@ -1,0 +1,167 @@
+"""Upgrades into the other slot: a good one stays, with the configuration; a bad one ends in the old slot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.image import upgrade_files
+from tests.image.artefacts import Artefacts
+from tests.image.boots import Boots
+from tests.image.patience import wait_for, wall_time
+from tests.image.router import Router
+from tests.image.two_hosts import TwoHosts
+from tests.live_lab import json_of
+
+PART_BYTES = 8 << 20
+DEADLINE_S = 240
+DECIDED_S = 1500.0
+
+
+@pytest.fixture(scope="module")
+def upgrade(built: Artefacts) -> Path:
+    """The build's upgrade file."""
+    if built.upgrade is None:
+        pytest.skip(f"no upgrade file beside {built.disk.name}")
+    return built.upgrade
+
+
+@pytest.fixture(scope="module")
+def hosts() -> TwoHosts:
+    """The two hosts."""
+    return TwoHosts(9)
+
+
+@pytest.fixture(scope="module")
+def router(boots: Boots, hosts: TwoHosts) -> Router:
+    """A router that forwards, in its first slot."""
+    booted = boots.between(hosts, "upgrade", "virtio-net-pci", memory_mb=3072)
+    booted.patch({"interfaces": hosts.interfaces()})
+    hosts.wait_until_forwarding()
+    return booted
+
+
+def _upload(router: Router, file: Path) -> None:
+    size = file.stat().st_size
+    with wall_time(f"upload of {size / 1e6:.0f} MB"), file.open("rb") as stream:
+        offset = 0
+        while part := stream.read(PART_BYTES):
+            answer = router.api.put(
+                "/upgrade/file",
+                params={"offset": offset, "size": size},
+                content=part,
+                headers={"Content-Type": "application/octet-stream"},
+                timeout=300,
+            )
+            assert answer.is_success, answer.text
+            offset += len(part)
+
+
+def _install(router: Router) -> Any:
+    return router.api.post("/upgrade/install", json={"deadline_s": DEADLINE_S}, timeout=300)
+
+
+def _show(router: Router) -> Any:
+    return json_of(router.api.get("/upgrade"))
+
+
+def _refusal(router: Router) -> str:
+    """Why the install was refused: at once, or in its progress."""
+    answer = _install(router)
+    if not answer.is_success:
+        return str(answer.text)
+    failed = wait_for(
+        lambda: (shown := _show(router)["progress"]) is not None and shown["state"] == "failed" and shown,
+        timeout_s=900,
+        what="the refusal of a bad upgrade",
+        pause_s=2,
+    )
+    return str(failed["detail"])
+
+
+def _decided(router: Router, what: str) -> Any:
+    """What became of the attempt that was just started, once the router is back and has decided."""
+
+    def look() -> Any:
+        router.machine.check_alive()
+        try:
+            router.forget_api()
+            last = _show(router)["attempt"]
+        except (AssertionError, OSError, httpx.HTTPError):
+            return None  # it reboots
+        return last if last is not None and last["outcome"] != "pending" else None
+
+    with wall_time(what):
+        attempt = wait_for(look, timeout_s=DECIDED_S, what="the end of the trial", pause_s=5)
+    router.hang_up()
+    return attempt
+
+
+def _slots(router: Router) -> tuple[str, str]:
+    """Slot that runs, by the kernel's word, and slot that is trusted."""
+    words = dict(
+        word.split("=", 1) for word in router.shell("cat", "/proc/cmdline").split() if word.count("=") == 1
+    )
+    block = router.root("grub-editenv", "/efi/grub/grubenv", "list", check=False)
+    block = block or router.root("cat", "/efi/grub/grubenv")
+    good = next(line.split("=")[1] for line in block.splitlines() if line.startswith("good="))
+    return words["millrace.slot"], good
+
+
+@pytest.mark.timeout(3600)
+def test_a_damaged_file_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
+    _upload(router, upgrade_files.with_flipped_byte(upgrade, directory / "flipped.mru"))
+    assert "digest" in _refusal(router)
+    assert _slots(router) == ("a", "a")
+
+
+@pytest.mark.timeout(3600)
+def test_a_file_of_another_signer_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
+    _upload(router, upgrade_files.signed_by_another(upgrade, directory / "other", "9.9.9"))
+    assert "signature" in _refusal(router).lower()
+    assert _slots(router) == ("a", "a")
+
+
+@pytest.mark.timeout(5400)
+def test_a_good_upgrade_stays_and_keeps_the_configuration(
+    router: Router, hosts: TwoHosts, upgrade: Path
+) -> None:
+    before = json_of(router.api.get("/status"))
+    _upload(router, upgrade)
+    answer = _install(router)
+    assert answer.is_success, answer.text
+    attempt = _decided(router, "upgrade: install to decision")
+    assert attempt["outcome"] == "kept", attempt
+    assert _slots(router) == ("b", "b")
+    hosts.wait_until_forwarding()
+    after = json_of(router.api.get("/status"))
+    assert (after["revision"], after["digest"]) == (before["revision"], before["digest"])
+
+
+@pytest.mark.timeout(5400)
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [
+        ("no-init", ("rm /usr/lib/systemd/systemd",)),
+        ("no-agent", ("rm /usr/lib/systemd/system/millrace-agent.service",)),
+    ],
+)
+def test_a_broken_upgrade_comes_back_to_the_old_slot(
+    name: str, commands: tuple[str, ...], router: Router, hosts: TwoHosts, upgrade: Path, directory: Path
+) -> None:
+    slot, good = _slots(router)
+    assert slot == good
+    before = json_of(router.api.get("/status"))
+    _upload(router, upgrade_files.with_commands(upgrade, directory / name, f"9.9.{len(name)}", commands))
+    answer = _install(router)
+    assert answer.is_success, answer.text
+    attempt = _decided(router, f"upgrade {name}: install to being back")
+    assert attempt["outcome"] == "returned", attempt
+    assert attempt["reason"]
+    assert _slots(router) == (slot, slot)
+    hosts.wait_until_forwarding()
+    after = json_of(router.api.get("/status"))
+    assert (after["revision"], after["digest"]) == (before["revision"], before["digest"])

@@ -1,0 +1,78 @@
+"""The build's settings come from the environment; a wrong one is named."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from packer.image.errors import BadSetting, SourceUnavailable
+from packer.image.settings import VppSource, parse_vpp_source, read_settings
+from packer.image.vpp_packages import check_key, packages_in
+
+
+def test_the_three_sources_of_vpp(tmp_path: Path) -> None:
+    """Only without VPP is the image a linux one, and its name says so."""
+    assert parse_vpp_source("fdio") == VppSource("fdio")
+    assert parse_vpp_source(f"dir:{tmp_path}") == VppSource("dir", tmp_path)
+    assert parse_vpp_source("none").dataplane == "linux"
+    assert parse_vpp_source("fdio").dataplane == "vpp"
+
+
+@pytest.mark.parametrize("text", ["", "apt", "dir:", "dir:/there/is/no/such/folder", "FDIO"])
+def test_a_wrong_source_names_the_setting(text: str) -> None:
+    """It never falls back to another source."""
+    with pytest.raises(BadSetting, match="VPP_SOURCE"):
+        parse_vpp_source(text)
+
+
+def test_the_name_says_version_and_data_plane(tmp_path: Path) -> None:
+    """As the artefacts are called."""
+    given = {
+        "VPP_SOURCE": "none",
+        "MILLRACE_VERSION": "1.2.3",
+        "SOURCE_DATE_EPOCH": "1700000000",
+        "MILLRACE_IMAGE_WORK": str(tmp_path),
+        "MILLRACE_DIST": str(tmp_path / "dist"),
+    }
+    settings = read_settings(given)
+    assert settings.name == "millrace-1.2.3-linux"
+    assert settings.source_date_epoch_s == 1_700_000_000
+    assert settings.work == tmp_path
+
+
+def test_a_wrong_epoch_is_named() -> None:
+    """A date is not seconds."""
+    with pytest.raises(BadSetting, match="SOURCE_DATE_EPOCH"):
+        read_settings({"SOURCE_DATE_EPOCH": "2026-11-21", "VPP_SOURCE": "none"})
+
+
+def test_a_folder_must_hold_vpp(tmp_path: Path) -> None:
+    """What is missing is named."""
+    (tmp_path / "vpp_26.06_amd64.deb").touch()
+    with pytest.raises(SourceUnavailable, match="libvppinfra, vpp-plugin-core"):
+        packages_in(tmp_path)
+
+
+def test_two_versions_in_one_folder_are_refused(tmp_path: Path) -> None:
+    """The build does not guess which is meant."""
+    for name in ("libvppinfra_1", "vpp_1", "vpp_2", "vpp-plugin-core_1"):
+        (tmp_path / f"{name}_amd64.deb").touch()
+    with pytest.raises(SourceUnavailable, match="more than one version of vpp"):
+        packages_in(tmp_path)
+
+
+def test_another_key_of_fdio_is_refused() -> None:
+    """Before it is trusted for a single package."""
+    digest = hashlib.sha256(b"key").hexdigest()
+    check_key(b"key", digest.upper())
+    check_key(b"another", "")
+    with pytest.raises(SourceUnavailable, match="FDIO_KEY_SHA256"):
+        check_key(b"another", digest)
+
+
+def test_development_packages_stay_out(tmp_path: Path) -> None:
+    """The DPDK plugin is taken where there is one."""
+    for name in ("libvppinfra", "libvppinfra-dev", "vpp", "vpp-dbg", "vpp-plugin-core", "vpp-plugin-dpdk"):
+        (tmp_path / f"{name}_26.06_amd64.deb").touch()
+    names = [path.name.partition("_")[0] for path in packages_in(tmp_path)]
+    assert names == ["libvppinfra", "vpp", "vpp-plugin-core", "vpp-plugin-dpdk"]

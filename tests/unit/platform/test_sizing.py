@@ -1,0 +1,121 @@
+"""How much of the machine VPP gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from appliance.config.system import Dataplane
+from appliance.dataplane.machine import Machine
+from appliance.dataplane.vpp.cpus import forwarding_cpus
+from appliance.dataplane.vpp.sizing import (
+    BASELINE,
+    HOST_MB,
+    for_machine,
+    hugepages,
+    settings,
+)
+from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.errors import ValidationFailed
+from appliance.platform.cpu_sets import allowed
+
+SMALL, MEDIUM, LARGE = Machine(2, 1990), Machine(4, 3920), Machine(8, 7950)
+
+
+@pytest.mark.parametrize(
+    ("machine", "wanted", "pages", "busy"),
+    [
+        (Machine(1, 990), StartupSettings(0, None, 256, 64, 8192), 19, set()),
+        (SMALL, StartupSettings(0, 1, 256, 64, 8192), 19, {1}),
+        (MEDIUM, StartupSettings(2, 1, 448, 96, 24576), 39, {2, 3}),
+        (LARGE, StartupSettings(6, 1, 960, 224, 57344), 78, {2, 3, 4, 5, 6, 7}),
+    ],
+)
+def test_the_sizes_of_the_docs(machine: Machine, wanted: StartupSettings, pages: int, busy: set[int]) -> None:
+    sized = settings(Dataplane(), machine)
+    assert sized == wanted
+    assert hugepages(sized, machine) == pages
+    assert hugepages(sized, machine, dpdk_nics=2) == pages + 48
+    assert forwarding_cpus(sized, machine.cpus) == busy
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 3, 4, 6, 8, 16, 64, 128])
+@pytest.mark.parametrize("memory_mb", [900, 1990, 3920, 7950, 16000, 64000])
+def test_every_machine_has_room_for_the_rest_of_the_system(cpus: int, memory_mb: int) -> None:
+    machine = Machine(cpus, memory_mb)
+    sized = settings(Dataplane(), machine)
+    assert sized.workers <= 64
+    said = Dataplane(
+        workers=sized.workers,
+        main_core=sized.main_core,
+        main_heap_mb=sized.main_heap_mb,
+        stats_segment_mb=sized.stats_segment_mb,
+        buffers_per_numa=sized.buffers_per_numa,
+    )
+    assert settings(said, None) == sized, "the document could say the same"
+    if memory_mb >= 1990:
+        taken_mb = sized.main_heap_mb + sized.stats_segment_mb + 2 * hugepages(sized, machine)
+        assert taken_mb <= memory_mb - HOST_MB
+    left = set(range(cpus)) - forwarding_cpus(sized, cpus)
+    assert 0 in left, "the host always has a CPU"
+    assert cpus < 2 or forwarding_cpus(sized, cpus)
+
+
+def test_full_tables_on_a_large_machine() -> None:
+    sized = settings(Dataplane(route_scale="full_tables"), LARGE)
+    assert (sized.main_heap_mb, sized.stats_segment_mb) == (1536, 512)
+
+
+@pytest.mark.parametrize("machine", [SMALL, MEDIUM])
+def test_full_tables_are_refused_where_they_do_not_fit(machine: Machine) -> None:
+    with pytest.raises(ValidationFailed, match="6000 MB") as refused:
+        settings(Dataplane(route_scale="full_tables"), machine)
+    assert refused.value.problems[0].pointer == "/dataplane/route_scale"
+
+
+def test_what_the_document_sets_wins_and_the_rest_is_the_machines() -> None:
+    sized = settings(Dataplane(workers=1, main_core=0, main_heap_mb=640), MEDIUM)
+    assert sized == StartupSettings(1, 0, 640, 96, 24576)
+    assert forwarding_cpus(sized, 4) == {1}
+
+
+def test_zero_workers_is_an_answer_and_not_an_omission() -> None:
+    sized = settings(Dataplane(workers=0), LARGE)
+    assert sized.workers == 0
+    assert forwarding_cpus(sized, 8) == {1}
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer"),
+    [
+        ({"main_heap_mb": 65536}, "/dataplane/main_heap_mb"),
+        ({"stats_segment_mb": 4096}, "/dataplane/stats_segment_mb"),
+        ({"buffers_per_numa": 1048576}, "/dataplane/buffers_per_numa"),
+        ({"main_core": 4}, "/dataplane/main_core"),
+    ],
+)
+def test_more_than_there_is_names_the_field(asked: dict[str, int], pointer: str) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        settings(Dataplane.model_validate(asked), MEDIUM)
+    assert [problem.pointer for problem in refused.value.problems] == [pointer]
+
+
+def test_where_nobody_knows_the_machine_nothing_is_refused() -> None:
+    assert settings(Dataplane(), None) == BASELINE
+    assert settings(Dataplane(main_heap_mb=65536), None).main_heap_mb == 65536
+    assert settings(Dataplane(route_scale="full_tables"), None).stats_segment_mb == 512
+
+
+def test_huge_pages_are_counted_on_each_node() -> None:
+    sized = for_machine(LARGE)
+    assert hugepages(sized, Machine(8, 7950, 2)) == 2 * (hugepages(sized, LARGE) - 8) + 8
+
+
+def test_forwarding_never_takes_the_last_cpu() -> None:
+    assert forwarding_cpus(StartupSettings(0, 0, 512, 128, 16384), 1) == frozenset()
+    assert forwarding_cpus(StartupSettings(2, None, 512, 128, 16384), 4) == frozenset()
+
+
+def test_cpus_left_to_the_host_as_systemd_is_told() -> None:
+    assert allowed(4, frozenset([2, 3])) == "0 1"
+    assert allowed(2, frozenset([1])) == "0"
+    assert allowed(4, frozenset()) == ""

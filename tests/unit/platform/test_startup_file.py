@@ -1,0 +1,79 @@
+"""VPP's startup file and the agent's settings as the boot writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from appliance.agent import settings as agent_settings
+from appliance.config.system import Dataplane
+from appliance.dataplane.machine import Machine
+from appliance.dataplane.nic_inventory import NicRecord
+from appliance.dataplane.vpp import sizing, startup
+from appliance.platform import agent_file, startup_file
+
+VMXNET3 = NicRecord(
+    "eth1", "00:50:56:00:00:01", "0000:0b:00.0", "0000:0b:00.0", "15ad:07b0", "dpdk", "uio_pci_generic"
+)
+VIRTIO = NicRecord(
+    "ens4", "52:54:00:00:00:01", "0000:00:04.0", "0000:00:04.0", "1af4:1000", "native", "uio_pci_generic"
+)
+GONE = NicRecord("eth7", "00:50:56:00:00:07", None, "0000:13:00.0", driver="dpdk")
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4, 8])
+@pytest.mark.parametrize(
+    "document", [Dataplane(), Dataplane(workers=0, main_heap_mb=300), Dataplane(buffers_per_numa=9000)]
+)
+def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane) -> None:
+    """Otherwise its first look would restart VPP."""
+    machine = Machine(cpus, 3920)
+    wanted = sizing.settings(document, machine)
+    text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane")
+    assert startup.read(text) == wanted
+    assert startup.rewrite(text, wanted) == text
+
+
+def test_only_the_nics_that_dpdk_drives_are_named() -> None:
+    machine = Machine(4, 3920)
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO, VMXNET3, GONE], "dataplane")
+    assert text.count("dev 0000:") == 1
+    assert "dev 0000:0b:00.0 { name dpdk-0000:0b:00.0 num-rx-queues 2 num-tx-queues 3 }" in text
+    assert "plugin dpdk_plugin.so { enable }" in text
+    assert "0000:00:04.0" not in text
+
+
+def test_without_such_nics_the_plugin_stays_out() -> None:
+    machine = Machine(2, 1990)
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane")
+    assert "plugin dpdk_plugin.so { disable }" in text
+    assert "dpdk {" not in text
+    assert "poll-sleep-usec" not in text
+
+
+def test_a_single_cpu_is_shared() -> None:
+    machine = Machine(1, 1990)
+    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane")
+    assert "poll-sleep-usec 100" in text
+    assert "main-core" not in text
+
+
+@pytest.mark.parametrize("machine", [Machine(4, 3920, 1), None])
+@pytest.mark.parametrize("dataplane", ["vpp", "linux"])
+def test_the_agent_reads_what_the_boot_writes(
+    dataplane: str, machine: Machine | None, tmp_path: Path
+) -> None:
+    wanted = agent_file.settings(
+        dataplane,  # type: ignore[arg-type]  # one of the two
+        "dataplane",
+        machine,
+        frozenset(["ens3"]),
+        frozenset([1000, 313]),
+        Path("/run/millrace/nics.json"),
+        dpdk=False,
+    )
+    path = tmp_path / "agent.json"
+    path.write_text(agent_file.render(wanted))
+    assert agent_settings.load(path) == wanted
+    assert (wanted.vpp_startup_conf is None) == (dataplane == "linux" or machine is None)

@@ -1,0 +1,181 @@
+"""The appliance's own units and files: confined, and with nothing open that need not be."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from appliance.platform import firewall
+from appliance.platform.boot import NETNS
+from appliance.platform.paths import AGENT_FILE, SOCKET_GROUP, STARTUP_FILE
+
+TREE = Path(__file__).resolve().parents[3] / "appliance/system"
+UNITS = sorted(
+    path
+    for folder in ("usr/lib/systemd/system", "etc/systemd/system")
+    for path in (TREE / folder).glob("*.service")
+    if not path.is_symlink()
+)
+LOGINS = ("millrace-console@.service", "millrace-shell@.service")
+"""Units that are somebody's login: they may become root."""
+ROUTING = "frr.service"
+"""FRR's own start script and daemons: it changes users, kills what it started, and opens raw sockets."""
+
+
+def name(path: Path) -> str:
+    return path.name
+
+
+def settings(path: Path) -> dict[str, list[str]]:
+    """Values by name, in the order given; an empty one takes back what stands before it."""
+    found: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        key, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            found[key] = [*found.get(key, []), value] if value else []
+    return found
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_units_are_confined(unit: Path) -> None:
+    """``systemd-analyze security``: 3.0 at most, on a scale of 10; FRR, which is not ours, 3.8."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("there is no systemd-analyze here")
+    if unit.name in LOGINS:
+        pytest.skip("a login: it may become root")
+    done = subprocess.run(
+        [
+            "systemd-analyze",
+            "security",
+            "--offline=yes",
+            f"--threshold={38 if unit.name == ROUTING else 30}",
+            "--no-pager",
+            str(unit),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_no_unit_gains_privileges_or_waits_for_ever(unit: Path) -> None:
+    found = settings(unit)
+    if unit.name not in LOGINS:
+        assert found["NoNewPrivileges"] == ["yes"]
+        assert found["SystemCallFilter"]
+        assert found["SystemCallArchitectures"] == ["native"]
+    assert "infinity" not in found.get("TimeoutStartSec", [])
+
+
+@pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat", "millrace-web-prepare"])
+def test_the_web_half_has_no_capability_and_no_network(unit: str) -> None:
+    found = settings(TREE / f"usr/lib/systemd/system/{unit}.service")
+    assert found["User"] == ["millrace-web"]
+    assert found["CapabilityBoundingSet"] == []
+    assert found["PrivateNetwork"] == ["yes"]
+    assert found["RestrictAddressFamilies"] == ["AF_UNIX"]
+    assert found["ReadWritePaths"] == ["/var/lib/millrace/web"]
+
+
+@pytest.mark.parametrize("unit", ["postgresql", "redis-server"])
+def test_database_and_queue_have_no_network(unit: str) -> None:
+    found = settings(TREE / f"etc/systemd/system/{unit}.service")
+    assert found["PrivateNetwork"] == ["yes"]
+    assert found["RestrictAddressFamilies"] == ["AF_UNIX"]
+
+
+def test_forwarding_waits_for_nothing_of_the_web_half() -> None:
+    web = ("web", "postgres", "redis", "nginx", "worker", "beat", "database")
+    for path in ("etc/systemd/system/vpp.service", "usr/lib/systemd/system/millrace-dataplane.service"):
+        found = settings(TREE / path)
+        named = " ".join(value for key in ("After", "Requires", "Wants") for value in found.get(key, []))
+        assert not [word for word in web if word in named]
+    agent = settings(TREE / "usr/lib/systemd/system/millrace-agent.service")
+    named = " ".join(value for key in ("After", "Requires", "Wants") for value in agent.get(key, []))
+    assert not [word for word in web if word in named]
+
+
+def test_units_and_code_name_the_same_places() -> None:
+    agent = (TREE / "usr/lib/systemd/system/millrace-agent.service").read_text()
+    assert f"--config {AGENT_FILE}" in agent
+    assert f"SupplementaryGroups={SOCKET_GROUP}" in agent
+    assert f"-c {STARTUP_FILE}" in (TREE / "etc/systemd/system/vpp.service").read_text()
+    assert f"/run/netns/{NETNS}" in (TREE / "usr/lib/systemd/system/millrace-netns.service").read_text()
+    frr = (TREE / "etc/systemd/system/frr.service").read_text()
+    assert f"NetworkNamespacePath=/run/netns/{NETNS}" in frr
+    assert f"frrinit.sh start {NETNS}" in frr
+    assert (TREE / f"etc/frr/{NETNS}/daemons").exists()
+
+
+def test_every_program_of_ours_that_a_unit_starts_exists() -> None:
+    source = TREE.parents[1]
+    for unit in UNITS:
+        for module in re.findall(r"python -m (appliance\S*|webui)", unit.read_text()):
+            path = source / "appliance/src" / module.replace(".", "/")
+            if module == "webui":
+                path = source / "webui/src/webui"
+            assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), (unit.name, module)
+
+
+def test_what_is_not_named_does_not_run() -> None:
+    presets = list((TREE / "usr/lib/systemd/system-preset").iterdir())
+    assert [path.name for path in presets] == ["00-millrace.preset"]
+    lines = presets[0].read_text().split("\n")
+    assert lines[-2:] == ["disable *", ""]
+
+
+def test_no_daemon_of_frr_listens_for_terminals() -> None:
+    daemons = (TREE / f"etc/frr/{NETNS}/daemons").read_text()
+    for line in daemons.splitlines():
+        if line.partition("=")[0].endswith("_options") and not line.startswith("frr_global"):
+            assert "-P 0" in line, line
+
+
+def test_only_ssh_and_https_are_open_and_only_on_management() -> None:
+    rules = (TREE / "etc/nftables.conf").read_text()
+    assert "policy drop" in rules.split("chain forward")[1]
+    inbound = rules.split("chain input")[1].split("chain forward")[0]
+    assert "policy drop" in inbound
+    before, after = inbound.split("iifname != @management drop")
+    assert "dport" not in before
+    ports = re.findall(r"dport (\{[^}]*\}|\d+)[^\n]*accept", after)
+    assert ports == ["68", "546", "{ 22, 443 }"]
+
+
+@pytest.mark.parametrize("ruleset", ["etc/nftables.conf", "management", "isolation", "nothing"])
+def test_nft_takes_the_rules(ruleset: str, tmp_path: Path) -> None:
+    if shutil.which("nft") is None or shutil.which("unshare") is None:
+        pytest.skip("there is no nft here")
+    base = (TREE / "etc/nftables.conf").read_text()
+    text = {
+        "etc/nftables.conf": base,
+        "management": base + firewall.management_ruleset(["ens3"]),
+        "isolation": firewall.isolation_ruleset(["lo"]),
+        "nothing": base + firewall.management_ruleset([]) + firewall.isolation_ruleset([]),
+    }[ruleset]
+    path = tmp_path / "rules.nft"
+    path.write_text(text)
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--net", "--", "nft", "-c", "-f", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    if "Operation not permitted" in done.stderr:
+        pytest.skip("no network namespace can be made here")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("device", ["", "a b", 'x"; drop', "sixteen-letters!", "a" * 16, "eth0}"])
+def test_a_device_name_cannot_say_anything_else_to_nft(device: str) -> None:
+    for render in (firewall.management_ruleset, firewall.isolation_ruleset):
+        with pytest.raises(firewall.BadDeviceName, match="not the name"):
+            render([device])

@@ -1,0 +1,326 @@
+"""From the upload to the decision, over boots, power cuts and failures, on an appliance made of files."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from appliance.errors import AgentUnavailable
+from appliance.upgrade import attempt, grubenv, image_writer, progress, slots, trial
+from appliance.upgrade.attempt import Request
+from appliance.upgrade.errors import UpgradeRefused
+from appliance.upgrade.install import perform
+from appliance.upgrade.progress import Reporter
+from appliance.upgrade.trial import Patience
+from tests.unit.upgrade.appliance_on_disk import SLOT_BYTES, WELL, Appliance, file_system
+
+INSTALL = Request(action="install", author="ann", document_schema=1, deadline_s=60)
+SWITCH = Request(action="switch", author="ann", document_schema=1, deadline_s=60)
+ILL = replace(WELL, bgp_established=frozenset())
+
+
+class Clock:
+    """Time that passes only when somebody waits."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def patience(self) -> Patience:
+        return Patience(interval_s=5, calm=3, clock=lambda: self.now, sleep=self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def _install(router: Appliance, request: Request = INSTALL) -> None:
+    perform(router.machine, request, Reporter(router.paths.progress))
+
+
+def _good(router: Appliance) -> dict[str, str]:
+    return grubenv.read(router.paths.environment_block)
+
+
+def _outcome(router: Appliance) -> tuple[str, str]:
+    last = attempt.read(router.paths.attempt)
+    assert last is not None
+    return last.outcome, last.reason
+
+
+def _installed(router: Appliance) -> bytes:
+    """Version 2.0.0 in slot b, about to be booted."""
+    trial.decide(router.machine)
+    content = file_system()
+    router.upload(content)
+    _install(router)
+    return content
+
+
+def test_the_whole_way(router: Appliance) -> None:
+    content = _installed(router)
+    assert router.slot("b")[: len(content)] == content
+    assert router.slot("a") == b"a" * SLOT_BYTES
+    assert _good(router) == {"good": "a", "try": "b"}
+    assert router.reboots == 1
+
+    assert router.boot() == "b"
+    router.runs(version="2.0.0")
+    assert _good(router) == {"good": "a", "try": ""}
+    assert slots.read(router.paths).on_trial
+    assert trial.decide(router.machine, Clock().patience())
+    assert _good(router) == {"good": "b", "try": ""}
+    assert _outcome(router) == ("kept", "")
+    assert router.reboots == 1
+    assert router.boot() == "b"
+    contents = slots.read(router.paths).contents
+    assert {slot: content.version for slot, content in contents.items()} == {"a": "1.0.0", "b": "2.0.0"}
+
+
+def test_what_the_console_is_shown(router: Appliance) -> None:
+    _installed(router)
+    router.boot()
+    router.runs(version="2.0.0")
+    router.seen = [AgentUnavailable("not yet"), WELL]
+    trial.decide(router.machine, Clock().patience())
+    shown = json.loads(router.paths.shown.read_text())
+    assert shown == {"slot": "b", "good": "b", "trying": False, "versions": {"a": "1.0.0", "b": "2.0.0"}}
+    assert router.paths.shown.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_slot_that_stays_ill_is_left(router: Appliance) -> None:
+    _installed(router)
+    router.boot()
+    router.seen = [ILL]
+    clock = Clock()
+    assert not trial.decide(router.machine, clock.patience())
+    assert clock.now == pytest.approx(60, abs=5)
+    assert router.reboots == 2
+    assert _good(router) == {"good": "a", "try": ""}
+    assert _outcome(router) == ("returned", "the BGP session with 192.0.2.1 is not back")
+    assert router.boot() == "a"
+    assert trial.decide(router.machine)
+    assert _outcome(router)[0] == "returned"
+
+
+def test_a_slot_that_needs_a_while_is_kept(router: Appliance) -> None:
+    _installed(router)
+    router.boot()
+    router.seen = [AgentUnavailable("starting"), ILL, WELL, ILL, WELL]
+    assert trial.decide(router.machine, Clock().patience())
+    assert _outcome(router)[0] == "kept"
+
+
+def test_a_slot_that_is_well_now_and_then_is_left(router: Appliance) -> None:
+    """A session that comes up and falls again is no health."""
+    _installed(router)
+    router.boot()
+    router.seen = [WELL, WELL, ILL] * 100
+    assert not trial.decide(router.machine, Clock().patience())
+
+
+@pytest.mark.parametrize("when", ["kernel panic", "power cut on trial"])
+def test_a_slot_that_says_nothing_is_left(router: Appliance, when: str) -> None:
+    """The second boot is the old slot's, whatever the first one came to."""
+    _installed(router)
+    assert router.boot() == "b"
+    assert router.boot() == "a"
+    assert trial.decide(router.machine)
+    outcome, reason = _outcome(router)
+    assert outcome == "returned"
+    assert "its kernel stopped" in reason
+
+
+def test_power_cut_between_the_decision_and_its_record(router: Appliance) -> None:
+    _installed(router)
+    router.boot()
+    grubenv.change(router.paths.environment_block, good="b")
+    assert router.boot() == "b"
+    assert trial.decide(router.machine)
+    assert _outcome(router) == ("kept", "")
+
+
+def test_power_cut_before_the_reboot(router: Appliance) -> None:
+    """The attempt is written first: without GRUB's variable nothing was tried, and that is said."""
+    _installed(router)
+    grubenv.change(router.paths.environment_block, **{"try": ""})
+    assert router.boot() == "a"
+    trial.decide(router.machine)
+    assert _outcome(router)[0] == "returned"
+
+
+def test_written_now_booted_later(router: Appliance) -> None:
+    router.upload(file_system())
+    _install(router, INSTALL.model_copy(update={"reboot": False}))
+    assert router.reboots == 0
+    assert _good(router) == {"good": "a", "try": ""}
+    now = progress.read(router.paths.progress)
+    assert now is not None
+    assert now.state == "ready"
+    _install(router, SWITCH)
+    assert router.reboots == 1
+    assert _good(router)["try"] == "b"
+
+
+def test_and_back_again(router: Appliance) -> None:
+    """The old version is still in its slot: the same trial leads back to it."""
+    _installed(router)
+    router.boot()
+    router.runs(version="2.0.0")
+    trial.decide(router.machine, Clock().patience())
+    _install(router, SWITCH)
+    assert router.boot() == "a"
+    router.runs(version="1.0.0")
+    assert trial.decide(router.machine, Clock().patience())
+    assert _good(router) == {"good": "a", "try": ""}
+
+
+def _mounted(router: Appliance) -> None:
+    (router.paths.root / "proc/mounts").write_text(f"{router.paths.partition('b')} /mnt ext4 rw 0 0\n")
+
+
+def _small_slot(router: Appliance) -> None:
+    router.paths.partition("b").write_bytes(b"b" * 4096)
+
+
+def _on_trial(router: Appliance) -> None:
+    router.start("b", tried=True)
+
+
+def _no_key(router: Appliance) -> None:
+    router.paths.public_key.unlink()
+
+
+def _no_slot(router: Appliance) -> None:
+    router.paths.partition("b").unlink()
+
+
+@pytest.mark.parametrize(
+    "change,said",
+    [
+        (_mounted, "it is mounted at /mnt"),
+        (_small_slot, "slot b only 4096"),
+        (_on_trial, "on trial itself"),
+        (_no_key, "no key for upgrades"),
+        (_no_slot, "cannot be read"),
+        (lambda router: router.runs(dataplane="linux"), "for the vpp data plane, this router has linux"),
+        (lambda router: router.paths.upload.unlink(), "not an upgrade file"),
+        (lambda router: router.paths.command_line.write_text("quiet"), "two slots"),
+    ],
+)
+def test_refused_before_anything_is_touched(
+    router: Appliance, change: Callable[[Appliance], None], said: str
+) -> None:
+    router.upload(file_system())
+    change(router)
+    before = {path: path.read_bytes() for path in router.paths.root.rglob("mr-root-*")}
+    with pytest.raises(UpgradeRefused, match=said):
+        _install(router)
+    assert {path: path.read_bytes() for path in before} == before
+    assert _good(router) == {"good": "a", "try": ""}
+    assert router.reboots == 0
+
+
+def test_an_older_schema_is_refused(router: Appliance) -> None:
+    router.upload(file_system())
+    newer = INSTALL.model_copy(update={"document_schema": 2})
+    with pytest.raises(UpgradeRefused, match="up to schema 1, this router's has schema 2"):
+        _install(router, newer)
+    assert router.slot("b") == b"b" * SLOT_BYTES
+
+
+def test_a_damaged_upload_touches_nothing(router: Appliance) -> None:
+    router.upload(file_system())
+    raw = bytearray(router.paths.upload.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    router.paths.upload.write_bytes(raw)
+    with pytest.raises(UpgradeRefused, match="damaged"):
+        _install(router)
+    assert router.slot("b") == b"b" * SLOT_BYTES
+
+
+def test_a_disk_that_does_not_keep_what_is_written(
+    router: Appliance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slot is made unbootable, and nothing says it holds a system."""
+    real = image_writer._write_all
+    monkeypatch.setattr(
+        image_writer,
+        "_write_all",
+        lambda descriptor, data, offset: real(descriptor, bytes(len(data)), offset),
+    )
+    router.upload(file_system())
+    with pytest.raises(UpgradeRefused, match="the disk may be failing"):
+        _install(router)
+    assert router.slot("b")[: 1 << 20] == bytes(1 << 20)
+    assert not slots.read(router.paths).contents["b"].whole
+    with pytest.raises(UpgradeRefused, match="holds no whole system"):
+        _install(router, SWITCH)
+    assert _good(router) == {"good": "a", "try": ""}
+
+
+def test_a_crash_while_writing_leaves_no_system(router: Appliance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even the spoiling ran: what is recorded says that the slot is not whole."""
+
+    def power_cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(image_writer, "check", power_cut)
+    monkeypatch.setattr(image_writer, "spoil", power_cut)
+    router.upload(file_system())
+    with pytest.raises(KeyboardInterrupt):
+        _install(router)
+    with pytest.raises(UpgradeRefused, match="holds no whole system"):
+        _install(router, SWITCH)
+
+
+def test_an_agent_that_does_not_answer_is_not_upgraded_from(router: Appliance) -> None:
+    """What has to work again cannot be known."""
+    router.seen = [AgentUnavailable("no socket")]
+    router.upload(file_system())
+    with pytest.raises(AgentUnavailable):
+        _install(router)
+    assert _good(router) == {"good": "a", "try": ""}
+    assert router.reboots == 0
+
+
+def test_progress_only_rises(router: Appliance) -> None:
+    told: list[progress.Progress] = []
+
+    class Recorder(Reporter):
+        def say(self, progress: progress.Progress) -> None:
+            told.append(progress)
+            super().say(progress)
+
+    router.upload(file_system())
+    perform(router.machine, INSTALL, Recorder(router.paths.progress))
+    percents = [one.percent for one in told]
+    assert percents == sorted(percents)
+    assert told[0].state == "checking"
+    assert told[-1].state == "rebooting"
+    assert {"checking", "writing", "verifying", "rebooting"} == {one.state for one in told}
+
+
+def test_zeros_stay_unallocated_on_a_thin_disk(tmp_path: Path) -> None:
+    device = tmp_path / "slot"
+    with device.open("wb") as stream:
+        stream.truncate(16 << 20)
+    content = b"x" * (1 << 20) + bytes(8 << 20) + b"y" * 4096
+    image_writer.write(device, [content], len(content), lambda done: None)
+    assert device.read_bytes() == content + bytes((16 << 20) - len(content))
+    assert device.stat().st_blocks * 512 < 3 << 20
+
+
+def test_old_content_gives_way_to_zeros(tmp_path: Path) -> None:
+    device = tmp_path / "slot"
+    device.write_bytes(b"o" * (4 << 20))
+    content = b"x" * 4096 + bytes(3 << 20)
+    image_writer.write(device, [content], len(content), lambda done: None)
+    assert device.read_bytes()[: len(content)] == content
+
+
+@pytest.mark.parametrize("size", [10, 30])
+def test_content_of_another_length(tmp_path: Path, size: int) -> None:
+    (tmp_path / "slot").write_bytes(bytes(100))
+    with pytest.raises(UpgradeRefused, match="image"):
+        image_writer.write(tmp_path / "slot", [b"x" * 20], size, lambda done: None)
