@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
 
-class ResponseMiddleware:
+class ResponseMiddleware(ABC):
     """A subclass says in ``answered`` what becomes of a response."""
 
     async_capable = True
@@ -31,6 +32,6 @@ class ResponseMiddleware:
     async def _later(self, request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
         return self.answered(request, await response)
 
+    @abstractmethod
     def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The response that goes out."""
-        raise NotImplementedError
