@@ -19,7 +19,7 @@ from webui.ui.state import by_name, rows
 from webui.ui.templatetags.ui import scaled
 
 _NEIGHBORS = 200
-"""Neighbours shown of one link."""
+"""Neighbors shown of one link."""
 
 
 @dataclass(frozen=True)
