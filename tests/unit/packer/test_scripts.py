@@ -16,7 +16,7 @@ SCRIPTS = sorted(
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=str)
 def test_a_script_is_whole_and_can_be_run(script: Path) -> None:
-    """An initramfs with half a script boots nothing; one that is not executable is left out without a word."""
+    """An initramfs with half a script boots nothing; one that is not executable is silently left out."""
     assert (PACKER / script).stat().st_mode & 0o111 == 0o111
     done = subprocess.run(["sh", "-n", PACKER / script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
