@@ -69,10 +69,64 @@ def test_a_value_that_only_looks_the_same_is_read() -> None:
 
 
 def test_documents_are_told_apart() -> None:
-    assert sections.fingerprint({"a": 1}) != sections.fingerprint({"a": True})
+    assert digest({"system": {"a": 1}}) != digest({"system": {"a": True}})
+    assert digest({"routing": {"bgp": {}}}) != digest({"bgp": {}})
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(ValidationFailed):
-        sections.fingerprint(deep)
     assert sections.texts(deep) is None
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare(deep, EMPTY)
+
+
+def test_the_digest_of_what_was_merged_is_that_of_the_whole() -> None:
+    rng = random.Random(77)
+    first, second = (dump(random_document(rng, Capabilities("vpp"), NICS), "reveal") for _ in range(2))
+    base = DOCUMENTS.prepare(first, EMPTY)
+    merged = DOCUMENTS.prepare(_mixed(rng, base.sealed, second), base)
+    assert merged.digest == digest(merged.sealed)
+
+
+def _acl(*rules: str, **more: Any) -> dict[str, Any]:
+    return {"acls": {"a": {"rules": {rule: {"action": "permit"} for rule in rules}, **more}}}
+
+
+def test_entries_that_did_not_change_are_the_running_ones() -> None:
+    static = {"198.51.100.0/24": {"blackhole": True}}
+    base = DOCUMENTS.prepare({**_acl("5", "10"), "routing": {"static": static}}, EMPTY)
+    more = {**static, "192.0.2.0/24": {"blackhole": True}}
+    wanted = {**_acl("5", "10", "7", description="new"), "routing": {"static": more}}
+    got = DOCUMENTS.prepare(wanted, base)
+    _same(got, DOCUMENTS.prepare(wanted, EMPTY))
+    assert list(got.sealed["acls"]["a"]["rules"]) == ["5", "7", "10"]
+    assert got.config.acls["a"].rules[5] is base.config.acls["a"].rules[5]
+    prefix = "198.51.100.0/24"
+    assert got.config.routing.static[prefix] is base.config.routing.static[prefix]
+
+
+def test_an_entry_written_in_two_ways_is_refused_though_one_of_them_runs() -> None:
+    base = DOCUMENTS.prepare({**_acl("5")}, EMPTY)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare(_acl("5", "05"), base)
+    base = DOCUMENTS.prepare({"routing": {"static": {"192.0.2.0/24": {"blackhole": True}}}}, EMPTY)
+    twice = {prefix: {"blackhole": True} for prefix in ("192.0.2.0/24", "192.0.2.0/255.255.255.0")}
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({"routing": {"static": twice}}, base)
+
+
+def test_an_entry_that_only_looks_the_same_is_read() -> None:
+    base = DOCUMENTS.prepare({"routing": {"static": {"192.0.2.0/24": {"blackhole": True}}}}, EMPTY)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({"routing": {"static": {"192.0.2.0/24": {"blackhole": 1}}}}, base)
+    good: dict[str, Any] = {"192.0.2.0/24": {"blackhole": True}}
+    unreadable: list[Any] = [[], None, {"192.0.2.0/24": None}, {**good, "x": {}}]
+    for broken in unreadable:
+        with pytest.raises(ValidationFailed):
+            DOCUMENTS.prepare({"routing": {"static": broken}}, base)
+
+
+def test_a_list_that_lost_all_its_rules_is_still_there() -> None:
+    base = DOCUMENTS.prepare(_acl("5", "10"), EMPTY)
+    emptied: list[dict[str, Any]] = [{"acls": {"a": {}}}, {"acls": {"a": {"rules": {}}}}, {"acls": {}}]
+    for wanted in (*emptied, _acl("10"), _acl("7")):
+        _same(DOCUMENTS.prepare(wanted, base), DOCUMENTS.prepare(wanted, EMPTY))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from frr_config.errors import FrrConfigError
-from frr_config.layout import context_key, line_key
+from frr_config.layout import place
 from frr_config.masking import mask_line
 from frr_config.ownership import Context, Daemons, owners
 from frr_config.version import FrrVersion
@@ -73,7 +73,7 @@ class FrrConfig:
 
     @cached_property
     def _ordered(self) -> tuple[Line, ...]:
-        return tuple(sorted(self.holders, key=lambda line: (context_key(line), line_key(line.text))))
+        return tuple(sorted(self.holders, key=place))
 
     def _written(self, *, masked: bool) -> str:
         written = [
@@ -84,9 +84,11 @@ class FrrConfig:
         ]
         above: Context = ()
         for line in self._ordered:
-            opened = (*line.context, line.text) if _opens(line) else line.context
-            written += _moved(above, opened)
-            if not _opens(line):
+            opens = _opens(line)
+            opened = (*line.context, line.text) if opens else line.context
+            if opened != above:
+                written += _moved(above, opened)
+            if not opens:
                 written.append(" " * len(line.context) + (mask_line(line.text) if masked else line.text))
             above = opened
         written += _left(above, 0)

@@ -21,6 +21,7 @@ from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.version import V8_4, FrrVersion
 
+_AS_PATH = "bgp as-path access-list "
 _EMPTY = ("interface ", "address-family ")
 
 
@@ -200,6 +201,10 @@ class _Kept:
         self._by_removal[line.context, setting.removal] = line
 
     def taken_back_by(self, line: Line) -> list[Line]:
+        if line.text.startswith(f"no {_AS_PATH}"):
+            # bgpd looks for the regex alone, and takes the first rule that has it.
+            rules = [at for at in self if _same_regex(at.text, line.text.removeprefix("no "))]
+            return sorted(rules, key=_sequence)[:1]
         found = self._by_removal.get((line.context, line.text))
         return [] if found is None else [found]
 
@@ -214,6 +219,15 @@ class _Kept:
         setting = setting_of(line)
         self._by_setting.pop((line.context, setting.key), None)
         self._by_removal.pop((line.context, setting.removal), None)
+
+
+def _same_regex(rule: str, other: str) -> bool:
+    words, others = rule.split(" ", 7), other.split(" ", 7)
+    return rule.startswith(_AS_PATH) and (words[3], words[7]) == (others[3], others[7])
+
+
+def _sequence(line: Line) -> int:
+    return int(line.text.split(" ", 6)[5])
 
 
 def _is_of_peer(line: Line, peer: str) -> bool:

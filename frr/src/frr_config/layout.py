@@ -66,7 +66,12 @@ def natural(text: str) -> SortKey:
     return tuple((0, int(part)) if part.isdigit() else (1, part) for part in _DIGITS.split(text) if part)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=1 << 16)
+def place(line: _Placed) -> SortKey:
+    """Where a line stands in the whole configuration."""
+    return context_key(line), line_key(line.text)
+
+
 def context_key(line: _Placed) -> SortKey:
     """Where the section of a line stands; the line that opens a context comes before its lines."""
     root = line.context[0] if line.context else line.text
@@ -75,7 +80,6 @@ def context_key(line: _Placed) -> SortKey:
     return (section, natural(root) if opened else (), len(line.context), natural(" ".join(line.context[1:])))
 
 
-@lru_cache(maxsize=65536)
 def line_key(text: str) -> SortKey:
     """Where a line stands in its context."""
     if text.startswith("neighbor "):

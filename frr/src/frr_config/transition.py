@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frr_config.config import Line
-from frr_config.layout import context_key, line_key
+from frr_config.layout import place
 from frr_config.objects import Kind
 from frr_config.ownership import Daemons
 from frr_config.settings import setting_of
@@ -22,7 +22,11 @@ def transition(kind: Kind, before: Lines, after: Lines) -> tuple[Command, ...]:
     new = _less(after, before)
     if kind in ("neighbor", "peer_group") and not after:
         return tuple(_remove_peer(kind, before))
-    removals = list(_removals(gone, {} if kind in _LISTS and _moves_values(gone, new) else new))
+    shared = _sharing_a_regex(before, gone) if kind == "as_path_list" else {}
+    gone |= shared
+    new |= {line: after[line] for line in shared if line in after}
+    explicit = shared or (kind in _LISTS and _moves_values(gone, new))
+    removals = list(_removals(gone, {} if explicit else new))
     additions = [_command(line, line.text, new[line]) for line in _ordered(new)]
     if kind == "static" and not any("blackhole" in line.text for line in (*gone, *new)):
         # The new path is there before the old one goes: nothing is without a route meanwhile.
@@ -33,6 +37,15 @@ def transition(kind: Kind, before: Lines, after: Lines) -> tuple[Command, ...]:
 def _moves_values(gone: Lines, new: Lines) -> bool:
     """FRR ignores or refuses a rule that another of the list already says, even one about to go."""
     return not {_value(line) for line in gone}.isdisjoint(_value(line) for line in new)
+
+
+def _sharing_a_regex(before: Lines, gone: Lines) -> dict[Line, Daemons]:
+    """Rules, one of them to go, with one regex: bgpd removes the first of them, whichever it is told to."""
+    by_regex: dict[str, list[Line]] = {}
+    for line in before:
+        by_regex.setdefault(_value(line).partition(" ")[2], []).append(line)
+    groups = (lines for lines in by_regex.values() if len(lines) > 1 and not gone.keys().isdisjoint(lines))
+    return {line: before[line] for lines in groups for line in lines}
 
 
 def _value(line: Line) -> str:
@@ -79,7 +92,7 @@ def _remove_peer(kind: Kind, before: Lines) -> Iterable[Command]:
 
 
 def _ordered(lines: Iterable[Line]) -> list[Line]:
-    return sorted(lines, key=lambda line: (context_key(line), line_key(line.text)))
+    return sorted(lines, key=place)
 
 
 def _command(line: Line, text: str, daemons: Daemons) -> Command:

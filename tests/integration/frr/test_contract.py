@@ -123,6 +123,38 @@ def test_undo_restores_exactly(machine: Machine) -> None:
     assert frr.observe() == before
 
 
+_LISTS = (
+    {"1": ("permit", ".*"), "5": ("permit", "^$"), "20": ("permit", "_65010_"), "100": ("deny", "^$")},
+    {"5": ("permit", "^65001_")},
+    {"5": ("permit", "^$"), "100": ("deny", "^$")},
+    {"5": ("permit", "^$")},
+    {"5": ("deny", "^$"), "7": ("permit", "^$")},
+    {"7": ("permit", "^$"), "9": ("deny", "^$")},
+)
+"""AS path lists in which one regex is permitted and denied: bgpd takes one such rule for the other."""
+
+
+@pytest.mark.parametrize("old", range(len(_LISTS)))
+@pytest.mark.parametrize("new", range(len(_LISTS)))
+def test_a_regex_said_twice_in_an_as_path_list(machine: Machine, old: int, new: int) -> None:
+    frr = machine.frr
+
+    def document(number: int) -> dict[str, Any]:
+        rules = {sequence: {"action": a, "regex": r} for sequence, (a, r) in _LISTS[number].items()}
+        return {"policy": {"as_path_lists": {"a": {"rules": rules}}}}
+
+    configure(frr, document(old))
+    before = frr.observe()
+    assert before == _desired(frr, document(old))
+    steps = plan(_desired(frr, document(new)), before)
+    for step in steps:
+        frr.apply(step)
+    assert frr.observe() == _desired(frr, document(new))
+    for step in reversed(steps):
+        frr.undo(step)
+    assert frr.observe() == before
+
+
 def test_undo_of_what_was_never_done_does_nothing(machine: Machine) -> None:
     frr = machine.frr
     before = frr.observe()

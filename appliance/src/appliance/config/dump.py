@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from appliance.config.document import RouterConfig
@@ -12,6 +12,14 @@ from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, do
 
 Secrets = Literal["mask", "reveal"] | Callable[[str], str]
 """How secrets are written: masked, in clear, or through a function from clear to stored text."""
+
+Part = tuple[str, ...]
+"""A top-level field of the document, or a field of ``routing``."""
+Texts = Mapping[Part, str]
+"""JSON text of each part that a document has; equal texts are equal parts, ``1`` and ``true`` differ."""
+
+NESTED = "routing"
+_ALWAYS = "schema_version"
 
 
 def dump(config: RouterConfig, secrets: Secrets = "mask") -> dict[str, Any]:
@@ -35,8 +43,27 @@ def digest(canonical: Mapping[str, Any]) -> str:
 
     Take it of the form that is stored: a masked form hides a changed secret.
     """
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_of(part_texts(canonical))
+
+
+def digest_of(texts: Texts) -> str:
+    """The same from the texts of a canonical form's parts."""
+    lines = (f"{json.dumps(part)} {texts[part]}\n" for part in sorted(texts))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def part_texts(document: Mapping[str, Any]) -> dict[Part, str]:
+    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON."""
+    return {part: json.dumps(value, sort_keys=True) for part, value in _parts(document)}
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
+    for key, value in document.items():
+        if key == NESTED and isinstance(value, Mapping):
+            for name, part in value.items():
+                yield (key, name), part
+        elif key != _ALWAYS:
+            yield (key,), value
 
 
 def natural(key: str) -> tuple[int, int, str]:

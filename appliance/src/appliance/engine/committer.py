@@ -15,7 +15,6 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
 from appliance.config.validate import require_valid
-from appliance.engine import sections
 from appliance.engine.backend import Backend
 from appliance.engine.confirmation import Confirmation, Pending
 from appliance.engine.documents import Documents, Prepared
@@ -32,8 +31,6 @@ log = logging.getLogger(__name__)
 
 _WRITER_WAIT_S = 30.0
 """How long a commit waits for the one before it."""
-_PREPARED = 4
-"""Documents whose reading is remembered: a commit mostly follows the preview of the same document."""
 Compile = Callable[[RouterConfig], Desired]
 
 
@@ -74,7 +71,8 @@ class Committer:
         self._writer = threading.Lock()
         # What programs read at their next boot need not be written before the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
-        self._read: dict[tuple[str, str], Prepared] = {}
+        self._checked: tuple[Prepared, Capabilities] | None = None
+        """What the last check found nothing wrong with."""
         head = self.store.head
         prepared = self.documents.read(self.store.document(head), self.store.digest(head))
         self.running = Running(head, prepared)
@@ -91,15 +89,11 @@ class Committer:
 
     def prepare(self, document: Mapping[str, Any]) -> Prepared:
         """Read, seal and check a document against the running one. Raises ValidationFailed."""
-        running = self.running.prepared
-        key = (sections.fingerprint(document), running.digest)
-        prepared = self._read.get(key)
-        if prepared is None:
-            prepared = self.documents.prepare(document, running)
-        require_valid(prepared.config, self.capabilities())
-        self._read[key] = prepared
-        while len(self._read) > _PREPARED:
-            self._read.pop(next(iter(self._read)), None)
+        prepared, capabilities = self.documents.prepare(document, self.running.prepared), self.capabilities()
+        checked = self._checked
+        if checked is None or checked[0] is not prepared or checked[1] != capabilities:
+            require_valid(prepared.config, capabilities)
+            self._checked = (prepared, capabilities)
         return prepared
 
     def compile_running(self) -> Desired:

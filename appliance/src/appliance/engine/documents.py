@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from appliance.config import pointer as pointers
 from appliance.config.document import RouterConfig
-from appliance.config.dump import digest, dump
+from appliance.config.dump import Texts, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
 from appliance.config.secrets_in import secret_pointers
-from appliance.engine import sections
-from appliance.engine.sections import Texts
+from appliance.engine import entries, sections
 from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.secrets import SealError, SecretBox
 from frr_config.types import MASK
 
+_REMEMBERED = 4
 Sealed = dict[str, Any]
 """A canonical document whose secrets are sealed."""
 
@@ -39,6 +40,8 @@ class Documents:
 
     def __init__(self, box: SecretBox) -> None:
         self._box = box
+        self._known: dict[tuple[str, str], Prepared] = {}
+        self._lock = threading.Lock()
 
     def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
@@ -72,26 +75,46 @@ class Documents:
     def prepare(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
         """The typed and the stored form of a document. Raises ValidationFailed.
 
-        Parts that are the same as in ``base`` are taken from there.
+        Parts that are the same as in ``base`` are taken from there. The last few answers are remembered: a
+        commit mostly follows the preview of the same document.
         """
         whole = migrate(dict(document))
-        found = sections.texts(whole) or {}
+        found = sections.texts(whole)
+        if found is None:
+            return self._prepare(whole, {}, base)
+        asked = (digest_of(found), base.digest)
+        known = self._known.get(asked)
+        if known is None:
+            known = self._prepare(whole, found, base)
+            with self._lock:
+                self._known[asked] = known
+                while len(self._known) > _REMEMBERED:
+                    del self._known[next(iter(self._known))]
+        return known
+
+    def _prepare(self, whole: Mapping[str, Any], found: Texts, base: Prepared) -> Prepared:
         same = {part for part, text in found.items() if base.texts.get(part) == text}
         submitted = self.seal(sections.without(whole, same), base.sealed)
-        changed = parse_document(submitted, unseal=self._box.unseal)
+        kept = entries.kept(submitted, base.sealed) if found else {}
+        read = parse_document(entries.without(submitted, kept), unseal=self._box.unseal)
+        changed = entries.merge_config(read, base.config, kept)
+        if changed is None:
+            kept, changed = {}, (read := parse_document(submitted, unseal=self._box.unseal))
 
         def one(pointer: str, clear: str) -> str:
             return self._stored(clear, _text_at(base.sealed, pointer), _text_at(submitted, pointer))
 
-        stored = _replace(dump(changed, "reveal"), secret_pointers().tree, "", one)
+        stored = _replace(dump(read, "reveal"), secret_pointers().tree, "", one)
+        entries.merge_plain(stored, base.sealed, kept)
         sealed: Sealed = sections.merge_plain(stored, base.sealed, same)
         config = sections.merge_config(changed, base.config, same)
-        return Prepared(config, sealed, digest(sealed), sections.texts(sealed) or {})
+        texts = {**part_texts(stored), **{part: base.texts[part] for part in same}}
+        return Prepared(config, sealed, digest_of(texts), texts)
 
     def read(self, sealed: Sealed, known_digest: str) -> Prepared:
         """A stored document."""
         config = parse_document(sealed, unseal=self._box.unseal)
-        return Prepared(config, sealed, known_digest, sections.texts(sealed) or {})
+        return Prepared(config, sealed, known_digest, part_texts(sealed))
 
     def _stored(self, clear: str, *candidates: str | None) -> str:
         """The first candidate that is this secret sealed, or newly sealed text."""

@@ -12,6 +12,8 @@ from frr_config.types import InterfaceName, Model, Name, Secret
 
 def _area_id(value: Any) -> Any:
     """Accept ``0`` as well as ``0.0.0.0``; the canonical text is dotted."""
+    if isinstance(value, bool):
+        raise ValueError("an area is a number or has the form of an IPv4 address")
     if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
         number = int(value)
         if number > 0xFFFFFFFF:

@@ -10,6 +10,7 @@ from vpp_config.errors import VppApiError
 
 if TYPE_CHECKING:
     from vpp_config.access import Access
+    from vpp_config.objects.base import Interface
 
 ADMIN_UP = 1
 ALL = 0xFFFFFFFF
@@ -20,6 +21,23 @@ def tag(vpp: Access, name: str, index: int) -> None:
     # Known first: should VPP refuse the tag, the interface can still be found and removed.
     vpp.remember_interface(name, index)
     vpp.call("sw_interface_tag_add_del", is_add=True, sw_if_index=index, tag=vpp.prefix + name)
+
+
+def settle(vpp: Access, item: Interface, index: int) -> None:
+    """What follows the making of an interface: tag, MTU, state."""
+    tag(vpp, item.name, index)
+    set_l3_mtu(vpp, index, item.mtu)
+    if item.enabled:
+        bring(vpp, index, up=True)
+
+
+def change(vpp: Access, item: Interface, before: Interface) -> None:
+    """MTU and state in place."""
+    index = vpp.index_of(item.name)
+    if item.mtu != before.mtu:
+        set_l3_mtu(vpp, index, item.mtu)
+    if item.enabled != before.enabled:
+        bring(vpp, index, up=item.enabled)
 
 
 def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:

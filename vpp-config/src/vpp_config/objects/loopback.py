@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vpp_config.objects.base import Interface, check_mac, check_name
-from vpp_config.objects.link import bring, set_l3_mtu, tag
+from vpp_config.objects.link import change, settle
 
 if TYPE_CHECKING:
     from vpp_config.access import Access
@@ -61,19 +61,11 @@ class Loopback(Interface):
             is_specified=True,
             user_instance=self.instance,
         )
-        index = int(reply.sw_if_index)
-        tag(vpp, self.name, index)
-        set_l3_mtu(vpp, index, self.mtu)
-        if self.enabled:
-            bring(vpp, index, up=True)
+        settle(vpp, self, int(reply.sw_if_index))
 
     def update(self, before: Interface, vpp: Access) -> None:
         """MTU and state in place."""
-        index = vpp.index_of(self.name)
-        if self.mtu != before.mtu:
-            set_l3_mtu(vpp, index, self.mtu)
-        if self.enabled != before.enabled:
-            bring(vpp, index, up=self.enabled)
+        change(vpp, self, before)
 
     def delete(self, vpp: Access) -> None:
         """Remove the loopback."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vpp_config.objects.base import Interface, check_name, interface_token
-from vpp_config.objects.link import bring, set_l3_mtu, tag
+from vpp_config.objects.link import change, settle
 
 if TYPE_CHECKING:
     from vpp_config.access import Access
@@ -53,19 +53,11 @@ class SubInterface(Interface):
     def create(self, vpp: Access) -> None:
         """Create (exact match on one tag), tag, set the MTU."""
         reply = vpp.call("create_vlan_subif", sw_if_index=vpp.index_of(self.parent), vlan_id=self.vlan_id)
-        index = int(reply.sw_if_index)
-        tag(vpp, self.name, index)
-        set_l3_mtu(vpp, index, self.mtu)
-        if self.enabled:
-            bring(vpp, index, up=True)
+        settle(vpp, self, int(reply.sw_if_index))
 
     def update(self, before: Interface, vpp: Access) -> None:
         """MTU and state in place."""
-        index = vpp.index_of(self.name)
-        if self.mtu != before.mtu:
-            set_l3_mtu(vpp, index, self.mtu)
-        if self.enabled != before.enabled:
-            bring(vpp, index, up=self.enabled)
+        change(vpp, self, before)
 
     def delete(self, vpp: Access) -> None:
         """Remove the sub-interface."""

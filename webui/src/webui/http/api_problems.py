@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
+from webui.http.response_middleware import ResponseMiddleware
 from webui.problems import CONTENT_TYPE, ProblemDocument, from_exception
 
 _log = logging.getLogger(__name__)
@@ -19,28 +18,12 @@ _DETAILS = {
 }
 
 
-class ApiProblemsMiddleware:
+class ApiProblemsMiddleware(ResponseMiddleware):
     """Turns errors of Django itself (404, 405, 413) and unforeseen exceptions below /api into RFC 9457."""
 
-    async_capable = True
-    sync_capable = True
-
-    def __init__(
-        self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
-    ) -> None:
-        self._get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+    def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The response, as a problem document where it is an error of the API."""
-        response = self._get_response(request)
-        if isinstance(response, HttpResponseBase):
-            return _as_problem(request, response)
-        return self._later(request, response)
-
-    async def _later(self, request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
-        return _as_problem(request, await response)
+        return _as_problem(request, response)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """What a view below /api raised; other pages have Django's own error pages."""

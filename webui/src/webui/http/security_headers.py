@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
+
+from webui.http.response_middleware import ResponseMiddleware
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -24,28 +23,12 @@ CONTENT_SECURITY_POLICY = "; ".join(
 """No inline script, no inline style, nothing from elsewhere (CSP level 3)."""
 
 
-class SecurityHeadersMiddleware:
+class SecurityHeadersMiddleware(ResponseMiddleware):
     """Adds the content security policy and its kin to every response; works sync and async."""
 
-    async_capable = True
-    sync_capable = True
-
-    def __init__(
-        self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
-    ) -> None:
-        self._get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        """The response with its headers."""
-        response = self._get_response(request)
-        if isinstance(response, HttpResponseBase):
-            return _with_headers(request, response)
-        return self._later(request, response)
-
-    async def _later(self, request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
-        return _with_headers(request, await response)
+    def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """The response, with its headers."""
+        return _with_headers(request, response)
 
 
 def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

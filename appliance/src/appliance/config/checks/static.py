@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from ipaddress import ip_network
 
 from appliance.config.checks.context import Context, address, family_of, family_title, network
 from appliance.config.pointer import escape
 from appliance.errors import Problem
 from frr_config.models.static import NextHop
-from frr_config.types import IpNetwork
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -18,17 +18,32 @@ def check(context: Context) -> Iterator[Problem]:
     if len(routes) > can.max_static_routes:
         yield Problem("/routing/static", f"there can be at most {can.max_static_routes} static routes")
     covering = _Covering(context)
+    right: set[tuple[int, str | None, str | None]] = set()
     for prefix, route in routes.items():
         path = f"/routing/static/{escape(prefix)}"
-        parsed = network(prefix)
-        if parsed.is_multicast or parsed.is_loopback or (parsed.version == 6 and parsed.is_link_local):
+        if _unroutable(prefix):
             yield Problem(path, f"{prefix} is not routed: it is multicast, loopback or link-local")
+        version = 6 if ":" in prefix else 4
         for index, hop in enumerate(route.next_hops):
-            yield from _next_hop(context, covering, parsed, hop, f"{path}/next_hops/{index}")
+            # Thousands of routes share a few next hops: what was right for one is right for all.
+            known = (version, hop.address, hop.interface)
+            if known in right:
+                continue
+            problems = list(_next_hop(context, covering, prefix, hop, f"{path}/next_hops/{index}"))
+            yield from problems
+            if not problems and not covering.looked:
+                right.add(known)
+            covering.looked = False
+
+
+@lru_cache(maxsize=1 << 17)
+def _unroutable(prefix: str) -> bool:
+    parsed = network(prefix)
+    return parsed.is_multicast or parsed.is_loopback or (parsed.version == 6 and parsed.is_link_local)
 
 
 def _next_hop(
-    context: Context, covering: _Covering, prefix: IpNetwork, hop: NextHop, path: str
+    context: Context, covering: _Covering, prefix: str, hop: NextHop, path: str
 ) -> Iterator[Problem]:
     if hop.interface is not None and hop.interface not in context.config.interfaces:
         yield Problem(f"{path}/interface", f"there is no interface {hop.interface}")
@@ -36,8 +51,8 @@ def _next_hop(
     if hop.address is None:
         return
     gateway, at = address(hop.address), f"{path}/address"
-    if gateway.version != prefix.version:
-        family = family_title(family_of(str(prefix)))
+    if gateway.version != network(prefix).version:
+        family = family_title(family_of(prefix))
         yield Problem(at, f"{hop.address} is not an {family} address, as {prefix} needs")
     elif gateway.is_multicast or gateway.is_unspecified or gateway.is_loopback:
         yield Problem(at, f"{hop.address} cannot be a next hop")
@@ -60,13 +75,15 @@ class _Covering:
         routing = context.config.routing
         self._dynamic = routing.bgp is not None or routing.ospf is not None
         self._prefixes = set(routing.static)
+        self.looked = False
+        """The answer was for that one prefix, not for any."""
 
-    def recursive(self, address: str, prefix: IpNetwork) -> bool:
-        """A routing protocol may bring a route, or another static route holds the address."""
+    def recursive(self, address: str, own: str) -> bool:
+        """A routing protocol may bring a route, or another static route than ``own`` holds the address."""
         if self._dynamic:
             return True
+        self.looked = True
         host = ip_network(address)
-        own = str(prefix)
         for length in range(host.max_prefixlen, 0, -1):
             candidate = str(host.supernet(new_prefix=length))
             if candidate != own and candidate in self._prefixes:

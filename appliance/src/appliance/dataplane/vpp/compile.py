@@ -138,6 +138,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     return ip_network(text)
 
 
+@lru_cache(maxsize=1 << 16)
 def _rule(rule: AclRule) -> vpp.AclRule:
     anywhere = "::/0" if rule.family == "ipv6" else "0.0.0.0/0"
     flags = rule.tcp_flags

@@ -1,0 +1,107 @@
+"""Entries of the maps that grow large, static routes and rules of access lists: what did not change is not
+read again.
+
+Models check nothing across such entries (``check`` does that on the whole document), so an entry with the
+same text as the running one is the running one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from appliance.config.document import RouterConfig
+from appliance.config.dump import natural
+
+Path = tuple[str, ...]
+Kept = Mapping[Path, frozenset[str]]
+"""The keys of the entries that are the same, by the path of their map."""
+
+_STATIC: Path = ("routing", "static")
+_MOST = 60_000
+"""Below every limit that a model sets on the size of such a map: none is passed unseen."""
+
+
+def kept(document: Mapping[str, Any], running: Mapping[str, Any]) -> dict[Path, frozenset[str]]:
+    """The entries of a plain document that are those of the running one, which is canonical."""
+    found = {}
+    for path in _paths(document):
+        entries, known = _at(document, path), _at(running, path)
+        if entries is None or known is None or len(entries) > _MOST:
+            continue
+        keys = frozenset(key for key, value in entries.items() if _identical(value, known.get(key)))
+        if keys:
+            found[path] = keys
+    return found
+
+
+def without(document: Mapping[str, Any], gone: Kept) -> dict[str, Any]:
+    """``document`` less these entries; the maps they were in stay."""
+    result = dict(document)
+    own: dict[Path, dict[str, Any]] = {(): result}
+    for path, keys in gone.items():
+        for depth in range(1, len(path)):
+            if path[:depth] not in own:
+                above = own[path[: depth - 1]]
+                own[path[:depth]] = above[path[depth - 1]] = dict(above[path[depth - 1]])
+        holder = own[path[:-1]]
+        holder[path[-1]] = {key: value for key, value in holder[path[-1]].items() if key not in keys}
+    return result
+
+
+def merge_config(changed: RouterConfig, running: RouterConfig, again: Kept) -> RouterConfig | None:
+    """``changed`` with entries of ``running``. None where both have one entry, written in two ways."""
+    update: dict[str, Any] = {}
+    acls = dict(changed.acls)
+    for path, keys in again.items():
+        if path == _STATIC:
+            static, known = changed.routing.static, running.routing.static
+            if not keys.isdisjoint(static):
+                return None
+            routes = {**{key: known[key] for key in keys}, **static}
+            update["routing"] = changed.routing.model_copy(update={"static": routes})
+        else:
+            acl, rules = acls[path[1]], running.acls[path[1]].rules
+            numbers = frozenset(map(int, keys))
+            if not numbers.isdisjoint(acl.rules):
+                return None
+            merged = {**{number: rules[number] for number in numbers}, **acl.rules}
+            acls[path[1]] = acl.model_copy(update={"rules": merged})
+            update["acls"] = acls
+    return changed.model_copy(update=update) if update else changed
+
+
+def merge_plain(changed: dict[str, Any], running: Mapping[str, Any], again: Kept) -> None:
+    """The same for canonical documents: ``changed`` gets entries of ``running``, in canonical order."""
+    for path, keys in again.items():
+        holder = changed
+        for token in path[:-1]:
+            holder = holder.setdefault(token, {})
+        known = _at(running, path) or {}
+        entries = {**holder.get(path[-1], {}), **{key: known[key] for key in keys}}
+        holder[path[-1]] = {key: entries[key] for key in sorted(entries, key=natural)}
+
+
+def _paths(document: Mapping[str, Any]) -> Iterator[Path]:
+    yield _STATIC
+    acls = document.get("acls")
+    if isinstance(acls, Mapping):
+        yield from (("acls", name, "rules") for name in acls)
+
+
+def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
+    node: Any = document
+    for token in path:
+        node = node.get(token) if isinstance(node, Mapping) else None
+    return node if isinstance(node, Mapping) else None
+
+
+def _identical(one: Any, other: Any) -> bool:
+    """Equal, whatever the order of keys, and ``1`` is not ``true``."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_identical(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_identical, one, other))
+    return bool(one == other)
