@@ -135,7 +135,9 @@ def test_a_reboot_is_waited_out(browser: Client, appliance: Appliance, router: R
     grubenv.change(appliance.paths.environment_block, **{"try": "b"})
     router.stop()
     assert browser.get("/upgrade/progress", secure=True).status_code == 503
-    assert "does not answer" in _get(browser)
+    text = _get(browser)
+    assert "does not answer" in text
+    assert 'hx-trigger="every 2s"' in text
 
 
 def test_only_admins(client_of: MakeClient, router: RouterInMemory) -> None:
