@@ -25,6 +25,9 @@ def bootstrap(
     """
     work.mkdir(parents=True, exist_ok=True)
     argv = [
+        # mmdebstrap mounts the builder's /dev, /proc and /sys into the tree. In a mount namespace of its own
+        # they cannot outlive it: one that is killed would leave them for whoever deletes the tree.
+        *("unshare", "--mount", "--propagation", "private", "--"),
         "mmdebstrap",
         "--mode=root",
         "--variant=minbase",

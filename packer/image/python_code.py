@@ -119,11 +119,23 @@ def compile_code(root: Path, source_date_epoch_s: int) -> None:
         )
 
 
+def forget(path: Path) -> None:
+    """Delete the file `path` of a `*.dist-info` folder, and its line in the distribution's list of files.
+
+    What the installer writes down about itself has times in it, and the list has its hash.
+    """
+    path.unlink()
+    listed = path.with_name("RECORD")
+    ours = f"{path.parent.name}/{path.name},"
+    kept = [line for line in listed.read_text().splitlines(keepends=True) if not line.startswith(ours)]
+    listed.write_text("".join(kept))
+
+
 def _tidy(root: Path) -> None:
     packages = root / VENV.lstrip("/") / f"lib/python{PYTHON_VERSION}/site-packages"
     for record in ("direct_url.json", "uv_cache.json"):
         for path in packages.glob(f"*.dist-info/{record}"):
-            path.unlink()
+            forget(path)
     for path in sorted(packages.rglob("tests")):
         if path.is_dir() and path.parent.name not in ("django",):
             shutil.rmtree(path)

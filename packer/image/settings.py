@@ -94,7 +94,8 @@ def _epoch(environment: Mapping[str, str]) -> int:
 
 def _work(environment: Mapping[str, str], cache: Path) -> Path:
     if given := environment.get("MILLRACE_IMAGE_WORK", ""):
-        return Path(given).absolute()
+        # A folder of our own below it: what is there already is never deleted.
+        return Path(given).absolute() / "millrace-image"
     memory = Path("/dev/shm")
     available = re.search(r"^MemAvailable: +([0-9]+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
     if memory.is_dir() and available and int(available[1]) * 1024 >= MEMORY_WANTED_BYTES:

@@ -141,6 +141,18 @@ def test_an_upload_goes_on_where_it_ended(admin: ApiClient, appliance: Appliance
     assert admin.get("upgrade").body["upload"] is None
 
 
+def test_a_part_whose_answer_was_lost_is_sent_again(admin: ApiClient, appliance: Appliance) -> None:
+    whole = appliance.upgrade_file(_big()).read_bytes()
+    size = len(whole)
+    for offset in range(0, size, PART_BYTES):
+        part = whole[offset : offset + PART_BYTES]
+        answers = [_part(admin, part, offset, size) for _ in range(2)]
+        assert [answer.status for answer in answers] == [200, 200]
+        assert answers[0].body == answers[1].body
+    assert _part(admin, b"other" * 100, PART_BYTES, size).status == 409
+    assert admin.get("upgrade").body["upload"]["version"] == "2.0.0"
+
+
 @pytest.mark.parametrize(
     "data,offset,size,status",
     [

@@ -50,6 +50,7 @@ PAGES = {
     "users": "/users",
     "tokens": "/tokens",
     "audit": "/audit",
+    "upgrade": "/upgrade",
 }
 WIDTHS = {1440: 900, 390: 844}
 THEMES = ("light", "dark")

@@ -78,7 +78,7 @@ class Router:
         """A client that trusts exactly the certificate the router shows now (its own, self-signed)."""
         context = ssl.create_default_context(cadata=self.certificate())
         context.check_hostname = False  # its names are the guest's, not the forwarded port's
-        return httpx.Client(base_url=self.base_url, verify=context, timeout=limit_s(60), **settings)
+        return httpx.Client(base_url=self.base_url, verify=context, timeout=limit_s(240), **settings)
 
     @property
     def api(self) -> httpx.Client:

@@ -185,7 +185,7 @@ class LivingAgent:
         return StatusAnswer(revision=7, dataplane="vpp", pending_confirm=None, drift=[])
 
     def state_health(self) -> Answer:
-        return Answer(parts={"frr": {"state": "ok"}, "vpp": {"state": "down"}})
+        return Answer(parts={"frr": {"state": "up"}, "vpp": {"state": "down"}})
 
 
 class DeadAgent(LivingAgent):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from packer.image.compare import differences
+from packer.image.python_code import forget
 from packer.image.root_tree import move_package_database, remove_matching, write_system_files
 from packer.image.system_overlay import copy_overlay
 from packer.image.vpp_packages import _forget_sysctl
@@ -68,6 +69,19 @@ def test_an_overlay_replaces_files_and_links(tmp_path: Path, root: Path) -> None
     assert (root / "etc/settings").read_text() == "new"
     assert (tmp_path / "elsewhere").read_text() == "old"
     assert (root / "etc/systemd/system/getty@tty1.service").readlink() == Path("/dev/null")
+
+
+def test_what_the_installer_noted_is_forgotten(root: Path) -> None:
+    """The file and its line; every other line stays as it was."""
+    info = root / "thing-1.dist-info"
+    info.mkdir()
+    (info / "uv_cache.json").write_text('{"timestamp": 1}')
+    (info / "RECORD").write_text(
+        "thing.py,sha256=a,1\nthing-1.dist-info/uv_cache.json,sha256=b,9\nthing-1.dist-info/RECORD,,\n"
+    )
+    forget(info / "uv_cache.json")
+    assert not (info / "uv_cache.json").exists()
+    assert (info / "RECORD").read_text() == "thing.py,sha256=a,1\nthing-1.dist-info/RECORD,,\n"
 
 
 def test_vpps_huge_pages_are_not_reserved(root: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.console import screen
@@ -204,8 +202,3 @@ def _gateway_for(address: str, before: str) -> str:
         return ""
     first = interface.network[1] if interface.network.num_addresses > 2 else interface.ip
     return str(first) if interface.version == 4 and first != interface.ip else ""
-
-
-def own_tty() -> str:
-    """Name of the terminal of standard input, such as ``ttyS0``. Raises OSError when it is none."""
-    return Path(os.ttyname(0)).name

@@ -70,7 +70,9 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     if status.slots is not None:
         facts.append(("System", status.slots))
     if status.fingerprint is not None:
-        facts.append(("Certificate", f"SHA-256 {status.fingerprint}"))
+        pairs = status.fingerprint.split(":")
+        facts.append(("Certificate", f"SHA-256 {':'.join(pairs[:16])}"))
+        facts.append(("", f"        {':'.join(pairs[16:])}"))
     if status.problems:
         facts.append(("", ""))
         facts.append(("Problems", " | ".join(status.problems)))

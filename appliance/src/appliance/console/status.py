@@ -108,7 +108,7 @@ def _agent(agent: Agent) -> str:
         parts = agent.state_health().get("parts", {})
     except MillraceError:
         return "the agent does not answer"
-    bad = [name for name, part in parts.items() if part.get("state") != "ok"]
+    bad = [name for name, part in parts.items() if part.get("state") != "up"]
     health = f"not well: {', '.join(bad)}" if bad else "healthy"
     pending = ", waits for confirmation" if status.pending_confirm else ""
     drift = ", differs from its configuration" if status.drift else ""

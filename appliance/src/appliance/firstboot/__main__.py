@@ -25,6 +25,7 @@ def _database() -> None:
 def _first_document() -> None:
     from appliance.firstboot.first_document import commit_first_document
 
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     commit_first_document(Layout())
 
 

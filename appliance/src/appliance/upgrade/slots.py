@@ -106,7 +106,9 @@ def show(paths: Paths, slots: Slots) -> None:
         "trying": slots.on_trial,
         "versions": {"a": _version(slots.contents, "a"), "b": _version(slots.contents, "b")},
     }
-    durable.write(paths.shown, json.dumps(shown).encode(), mode=0o644)
+    durable.write(paths.shown, json.dumps(shown).encode())
+    # The unit's umask is stricter than this file needs.
+    paths.shown.chmod(0o644)
 
 
 def _version(contents: Contents, slot: Slot) -> str | None:

@@ -47,10 +47,13 @@ class Upload:
     def add(self, data: bytes, offset: int, size: int, document_schema: int) -> Uploaded:
         """Append a part of a file that will have ``size`` bytes; offset 0 begins anew.
 
-        As soon as signature and manifest are here they are looked at: a file that will not do is refused
-        before the rest of it is sent. Raises ValidationFailed, Conflict, UpgradeRefused, OSError.
+        The last part may come again: its answer may have been lost. As soon as signature and manifest are
+        here they are looked at: a file that will not do is refused before the rest of it is sent. Raises
+        ValidationFailed, Conflict, UpgradeRefused, OSError.
         """
         _check_range(len(data), offset, size)
+        if again := self._again(data, offset, size):
+            return again
         if offset == 0:
             self.forget()
             self._check_room(size)
@@ -77,6 +80,23 @@ class Upload:
         """Remove the upload. Raises OSError."""
         self._part.unlink(missing_ok=True)
         self._paths.upload.unlink(missing_ok=True)
+
+    def _again(self, data: bytes, offset: int, size: int) -> Uploaded | None:
+        """What is here when it ends with just this part."""
+        here = self._part if self._part.exists() else self._paths.upload
+        try:
+            received = here.stat().st_size
+            if received != offset + len(data) or (here == self._paths.upload and received != size):
+                return None
+            with here.open("rb") as stream:
+                stream.seek(offset)
+                if stream.read() != data:
+                    return None
+        except FileNotFoundError:
+            return None
+        known = received == size or received >= _HEAD_BYTES
+        manifest = bundles.open_bundle(here, self._paths.public_key, size).manifest if known else None
+        return Uploaded(received, size, manifest)
 
     def _received(self) -> int:
         try:

@@ -102,7 +102,7 @@ class InterfaceCalls:
         row = self._held.interface(sw_if_index)
         if row.parent is not None:
             raise RefusedError(t.INVALID_VALUE)
-        if row.kind == "loopback":
+        if row.kind in ("loopback", "virtio"):
             raise RefusedError(t.UNSUPPORTED)
         if mtu < _MIN_AF_PACKET_MTU:
             raise RefusedError(t.SYSCALL_ERROR_1)

@@ -121,11 +121,15 @@ class Ethernet(Interface):
         """Create, tag, set the MTU. The tag comes right after: until then observe sees a leftover."""
         index = self._attach(vpp)
         tag(vpp, self.name, index)
-        # Sent even when VPP says it has that MTU: af_packet takes the host device's only when told.
-        set_link_mtu(vpp, index, self.mtu)
-        set_l3_mtu(vpp, index, self.mtu)
+        self._set_mtu(vpp, index)
         if self.enabled:
             bring(vpp, index, up=True)
+
+    def _set_mtu(self, vpp: Access, index: int) -> None:
+        if not isinstance(self.attachment, VirtioPci):  # its frame size is fixed, and VPP refuses (-126)
+            # Sent even when VPP says it has that MTU: af_packet takes the host device's only when told.
+            set_link_mtu(vpp, index, self.mtu)
+        set_l3_mtu(vpp, index, self.mtu)
 
     def _attach(self, vpp: Access) -> int:
         if isinstance(self.attachment, AfPacket):
@@ -165,8 +169,7 @@ class Ethernet(Interface):
         """MTU and state in place."""
         index = vpp.index_of(self.name)
         if self.mtu != before.mtu:
-            set_link_mtu(vpp, index, self.mtu)
-            set_l3_mtu(vpp, index, self.mtu)
+            self._set_mtu(vpp, index)
         if self.enabled != before.enabled:
             bring(vpp, index, up=self.enabled)
 
@@ -188,4 +191,5 @@ class Ethernet(Interface):
         for row in dumps.tagged_interfaces():
             attachment = dumps.attachments.get(row.index)
             if attachment is not None:
-                yield cls(row.name, attachment, row.mac, row.hardware_mtu, row.up)
+                mtu = row.l3_mtu if isinstance(attachment, VirtioPci) else row.hardware_mtu
+                yield cls(row.name, attachment, row.mac, mtu, row.up)

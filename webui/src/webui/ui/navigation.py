@@ -75,6 +75,7 @@ GROUPS = (
             Page("Users", "users", "ui:users", "u", role="admin"),
             Page("API tokens", "key", "ui:tokens", "k"),
             Page("Audit", "list-details", "ui:audit", role="admin"),
+            Page("Upgrade", "upload", "ui:upgrade", role="admin"),
         ),
     ),
 )

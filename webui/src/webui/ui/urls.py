@@ -22,6 +22,7 @@ from webui.ui.views import (
     status,
     tokens,
     tools,
+    upgrade,
     users,
 )
 from webui.ui.views.session import Login, Logout
@@ -82,4 +83,9 @@ urlpatterns = [
     _page("tokens/<int:token_id>/revoke", tokens.revoke_token, "token_revoke"),
     _page("password", tokens.own_password, "own_password"),
     _page("audit", audit.audit, "audit"),
+    _page("upgrade", upgrade.upgrade, "upgrade"),
+    _page("upgrade/progress", upgrade.progress, "upgrade_progress"),
+    _page("upgrade/install", upgrade.install, "upgrade_install"),
+    _page("upgrade/switch", upgrade.switch, "upgrade_switch"),
+    _page("upgrade/forget", upgrade.forget, "upgrade_forget"),
 ]
