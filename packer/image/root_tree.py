@@ -126,6 +126,8 @@ def make_initramfs(root: Path, source_date_epoch_s: int) -> None:
         shutil.copytree(_INITRAMFS / "scripts", settings / "scripts", dirs_exist_ok=True)
         shutil.copyfile(_INITRAMFS / "modules", settings / "modules")
         shutil.copyfile(_INITRAMFS / "initramfs.conf", settings / "conf.d/millrace.conf")
+        for path in (settings, *settings.rglob("*")):  # copied with the checkout's times, which mean nothing
+            os.utime(path, (source_date_epoch_s, source_date_epoch_s), follow_symlinks=False)
         version = kernel_version(root)
         run_in(root, ["depmod", "-a", version])
         run_in(

@@ -106,8 +106,8 @@ def test_the_kernel_does_not_forward_beside_vpp(between: Between, boots: Boots) 
     inside = ("ip", "netns", "exec", "dataplane", "sysctl", "-n")
     for setting in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"):
         assert between.router.root(*inside, setting).strip() == "0"
-    shown = between.router.root("vppctl", "show", "interface")
-    assert all(name in shown or "millrace" in shown for name in INTERFACES)
+    # VPP's own word, which knows nothing of Millrace: both NICs have received.
+    assert between.router.root("vppctl", "show", "interface").count("rx packets") >= len(INTERFACES)
 
 
 def test_each_nic_has_the_driver_of_the_table(between: Between, boots: Boots) -> None:

@@ -47,6 +47,25 @@ def test_plan_apply_observe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["plan", _file(tmp_path, observed)], fake) == DONE
 
 
+def test_a_virtio_nic_has_the_mtu_of_layer_3(tmp_path: Path) -> None:
+    """VPP's virtio driver refuses another frame size (-126), as the fake does."""
+    fake = FakeVpp()
+    nic = {
+        "kind": "ethernet",
+        "name": "wan0",
+        "attachment": {"driver": "virtio_pci", "pci_address": "0000:00:11.0"},
+        "mac": "02:00:00:00:00:01",
+    }
+    for mtu in (1500, 1400):
+        file = _file(tmp_path, {"objects": [{**nic, "mtu": mtu}]})
+        assert main(["plan", file], fake) == STEPS
+        assert main(["apply", file], fake) == DONE
+        assert main(["plan", file], fake) == DONE
+    (row,) = fake.dump("sw_interface_virtio_pci_dump")
+    rows = fake.dump("sw_interface_dump", sw_if_index=row.sw_if_index)
+    assert [found.mtu[0] for found in rows if found.sw_if_index == row.sw_if_index] == [1400]
+
+
 def test_a_refusal_is_undone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fake = FakeVpp()
     fake.fail_next("sw_interface_add_del_address", -105)
