@@ -2,7 +2,6 @@
 
 import filecmp
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from packer.image.errors import BuildError
 from packer.image.progress import say, step
+from packer.image.removal import remove_tree
 from packer.image.settings import BuildSettings, read_settings
 from packer.image.stages import STAGES
 
@@ -54,8 +54,7 @@ def differences(first: Path, second: Path) -> Iterator[str]:
 
 def _build(settings: BuildSettings) -> None:
     for folder in (settings.work, settings.dist):
-        if folder.exists():
-            shutil.rmtree(folder)
+        remove_tree(folder)
     for name in _BUILT:
         STAGES[name](settings)
 
@@ -70,7 +69,7 @@ def main() -> int:
                 # One place for both: a path that ends up in an artefact must not differ by our doing.
                 one = replace(settings, work=settings.work / "build", dist=settings.work / "dist")
                 _build(one)
-                shutil.rmtree(settings.work / number, ignore_errors=True)
+                remove_tree(settings.work / number)
                 (settings.work / number).mkdir()
                 (one.work / "root").rename(settings.work / number / "root")
                 one.dist.rename(settings.work / number / "dist")

@@ -18,6 +18,7 @@ from packer.image.bootloader import (
 from packer.image.command import run_in
 from packer.image.errors import DoesNotFit
 from packer.image.file_system import derived_uuid, make_ext4, make_fat
+from packer.image.removal import remove_tree
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
@@ -111,8 +112,7 @@ def make_disk(
     """
     if root_image.stat().st_size > SLOT_BYTES:
         raise DoesNotFit(f"the root image has {root_image.stat().st_size} bytes; a slot has {SLOT_BYTES}")
-    if work.exists():
-        shutil.rmtree(work)
+    remove_tree(work)
     definitions, esp = work / "repart.d", work / "esp"
     definitions.mkdir(parents=True)
     _write_esp(esp, loader, source_date_epoch_s)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packer.image.command import run, run_in
 from packer.image.progress import step
+from packer.image.removal import remove_tree
 
 _INITRAMFS = Path(__file__).resolve().parents[1] / "initramfs"
 
@@ -46,8 +47,7 @@ _NOT_OF_AN_IMAGE = (
 def unpack(archive: Path, root: Path) -> None:
     """Unpack the base tree into `root`, which is emptied first."""
     with step("unpacking the base tree"):
-        if root.exists():
-            shutil.rmtree(root)
+        remove_tree(root)
         root.mkdir(parents=True, mode=0o755)
         run(["tar", "-x", "--numeric-owner", "--xattrs", "--xattrs-include=*", "-f", archive, "-C", root])
 

@@ -18,6 +18,7 @@ from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
 from packer.image.python_code import build_members, compile_code, download_wheels, install_code
 from packer.image.qcow2 import make_qcow2
+from packer.image.removal import remove_tree
 from packer.image.root_tree import finish, make_initramfs, pack, unpack
 from packer.image.settings import REPOSITORY, BuildSettings
 from packer.image.system_overlay import install_overlay, install_upgrade_key, write_release
@@ -203,7 +204,7 @@ def sums(settings: BuildSettings) -> None:
 def tidy(settings: BuildSettings) -> None:
     """Free the memory the trees took; MILLRACE_IMAGE_KEEP_WORK=1 keeps them for a look."""
     if os.environ.get("MILLRACE_IMAGE_KEEP_WORK") != "1":
-        shutil.rmtree(settings.work, ignore_errors=True)
+        remove_tree(settings.work)
 
 
 STAGES: dict[str, Callable[[BuildSettings], None]] = {

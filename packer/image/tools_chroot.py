@@ -5,12 +5,12 @@ Debian 12's e2fsprogs and systemd-repart do not build the same disk twice, and i
 """
 
 import hashlib
-import shutil
 from pathlib import Path
 
 from packer.image.bootstrap import bootstrap
 from packer.image.builder_apt import AptSources
 from packer.image.progress import say, step
+from packer.image.removal import remove_tree
 
 PACKAGES = (
     "dosfstools",
@@ -48,12 +48,10 @@ def make_tools(root: Path, sources: AptSources, work: Path) -> None:
     with step("tools chroot (Debian 13: disk tools, GRUB, QEMU)"):
         stamp.unlink(missing_ok=True)
         made = root.with_suffix(".new")
-        if made.exists():
-            shutil.rmtree(made)
+        remove_tree(made)
         made.parent.mkdir(parents=True, exist_ok=True)
         hooks = ["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"]
         bootstrap(made, PACKAGES, sources, options=hooks, work=work)
-        if root.exists():
-            shutil.rmtree(root)
+        remove_tree(root)
         made.rename(root)
         stamp.write_text(digest)
