@@ -19,7 +19,7 @@ def _mounts(directory: Path, *points: str) -> Path:
 
 def test_a_folder_goes_with_all_below(tmp_path: Path) -> None:
     (tmp_path / "work" / "root" / "dev").mkdir(parents=True)
-    remove_tree(tmp_path / "work", _mounts(tmp_path, "/", "/dev/shm", f"{tmp_path}/workshop"))
+    remove_tree(tmp_path / "work", _mounts(tmp_path, "/", "/dev/shm", str(tmp_path / "workshop")))
     assert not (tmp_path / "work").exists()
     remove_tree(tmp_path / "work")
 
@@ -28,5 +28,5 @@ def test_a_folder_goes_with_all_below(tmp_path: Path) -> None:
 def test_nothing_goes_while_something_is_mounted_below(tmp_path: Path, below: str) -> None:
     (tmp_path / "work" / "file").mkdir(parents=True)
     with pytest.raises(BuildError, match="mounted there"):
-        remove_tree(tmp_path / "work", _mounts(tmp_path, f"{tmp_path}/work{below}"))
+        remove_tree(tmp_path / "work", _mounts(tmp_path, str(tmp_path / "work") + below))
     assert (tmp_path / "work" / "file").exists()
