@@ -14,6 +14,16 @@ from tests.image.artefacts import Artefacts
 from tests.image.boots import Boots
 from tests.requirements import require_root_netns
 
+_HERE = Path(__file__).resolve().parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test here may boot a machine or two; every wait inside has a shorter limit of its own."""
+    for item in items:
+        if item.path.is_relative_to(_HERE) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(patience.limit_s(4 * patience.BOOT_S)))
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how long what took: the README quotes these."""

@@ -48,7 +48,6 @@ def router(boots: Boots, hosts: TwoHosts) -> Router:
     return booted
 
 
-@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("module", MODULES)
 def test_the_kernel_has(router: Router, module: str) -> None:
     router.root("modprobe", module)
@@ -80,7 +79,6 @@ def test_a_vlan_answers_with_its_tag_and_only_there(router: Router, hosts: TwoHo
     assert _tagged(hosts, VLAN) == {"mac": None, "replies": []}
 
 
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "tests",
     ["tests/integration/linux", "tests/integration/vpp_dataplane/test_router.py", "tests/integration/frr"],

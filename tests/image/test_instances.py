@@ -59,7 +59,6 @@ def second(first: Instance, boots: Boots) -> Router:
     return _without_seed(boots, "second", 12)
 
 
-@pytest.mark.timeout(3600)
 def test_the_password_on_the_console_opens_the_page_of_this_router_only(
     first: Instance, second: Router
 ) -> None:

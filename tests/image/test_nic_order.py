@@ -37,7 +37,6 @@ def _start_with(router: Router, nics: tuple[Nic, ...]) -> None:
     router.machine.start()
 
 
-@pytest.mark.timeout(1200)
 def test_a_new_order_with_a_stranger_between_moves_no_address(router: Router, hosts: TwoHosts) -> None:
     management, left, right = router.machine.hardware.nics
     # Every NIC is in another slot than before, and one that nobody knows comes first.
@@ -54,7 +53,6 @@ def test_a_new_order_with_a_stranger_between_moves_no_address(router: Router, ho
     }
 
 
-@pytest.mark.timeout(1200)
 def test_a_removed_nic_takes_its_addresses_along(router: Router, hosts: TwoHosts) -> None:
     management, *_, right = _by_mac(router, hosts)
     _start_with(router, (right, management))

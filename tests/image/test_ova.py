@@ -86,7 +86,6 @@ def test_the_descriptor_names_the_disk_as_it_is(unpacked: Path) -> None:
     assert shown["format-specific"]["data"]["create-type"] == "streamOptimized"
 
 
-@pytest.mark.timeout(1200)
 def test_its_disk_boots_with_vmware_hardware_and_ovf_properties(unpacked: Path, boots: Boots) -> None:
     """PVSCSI and vmxnet3, BIOS, the properties on an ISO as vCenter's transport ``iso`` hands them over."""
     hosts = TwoHosts(5)

@@ -73,13 +73,11 @@ def _scan(namespace: str, address: str) -> Any:
         return json.loads(namespaces.run_in(namespace, argv, timeout_s=limit_s(_SCAN_S)))
 
 
-@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("address", [MANAGEMENT, MANAGEMENT_V6])
 def test_management_offers_ssh_and_https(router: Router, desk: Tap, address: str) -> None:
     assert _scan(desk.namespace, address) == {"tcp": [SSH, HTTPS], "udp": []}
 
 
-@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("address", ["10.77.1.1", "2001:db8:77:1::1", "10.77.2.1"])
 def test_a_data_interface_offers_nothing(router: Router, hosts: TwoHosts, address: str) -> None:
     assert hosts.ping(address)

@@ -14,7 +14,7 @@ import pytest
 from tests.image.boots import Boots
 from tests.image.guest_commits import variant
 from tests.image.guest_python import run_module, send_modules
-from tests.image.patience import BOOT_S, wait_for, wall_time
+from tests.image.patience import BOOT_S, limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 
@@ -94,7 +94,7 @@ def _commit_endlessly(router: Router, base: dict[str, Any], first: int) -> None:
     run_module(router, GUEST_TREE, "tests.image.guest_commits", file, str(first), unit="image-tests-commits")
 
 
-@pytest.mark.timeout(6000)
+@pytest.mark.timeout(limit_s(POWER_CUTS * BOOT_S))
 def test_after_each_power_cut_it_is_one_of_its_revisions(
     router: Router, hosts: TwoHosts, marks: Marks
 ) -> None:

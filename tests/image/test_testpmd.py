@@ -52,7 +52,6 @@ def _bind(router: Router, pci: str, driver: str) -> None:
     assert bound.endswith(f"/{driver}"), bound
 
 
-@pytest.mark.timeout(1200)
 def test_testpmd_joins_two_hosts_over_vmxnet3(router: Router, hosts: TwoHosts) -> None:
     addresses = [_pci_of(router, hosts.mac(side)) for side in (1, 2)]
     router.root("systemctl", "stop", "millrace-agent.service", "vpp.service", timeout_s=120, check=False)

@@ -111,21 +111,18 @@ def _slots(router: Router) -> tuple[str, str]:
     return words["millrace.slot"], good
 
 
-@pytest.mark.timeout(3600)
 def test_a_damaged_file_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
     _upload(router, upgrade_files.with_flipped_byte(upgrade, directory / "flipped.mru"))
     assert "digest" in _refusal(router)
     assert _slots(router) == ("a", "a")
 
 
-@pytest.mark.timeout(3600)
 def test_a_file_of_another_signer_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
     _upload(router, upgrade_files.signed_by_another(upgrade, directory / "other", "9.9.9"))
     assert "signature" in _refusal(router).lower()
     assert _slots(router) == ("a", "a")
 
 
-@pytest.mark.timeout(5400)
 def test_a_good_upgrade_stays_and_keeps_the_configuration(
     router: Router, hosts: TwoHosts, upgrade: Path
 ) -> None:
@@ -141,7 +138,6 @@ def test_a_good_upgrade_stays_and_keeps_the_configuration(
     assert (after["revision"], after["digest"]) == (before["revision"], before["digest"])
 
 
-@pytest.mark.timeout(5400)
 @pytest.mark.parametrize(
     ("name", "commands"),
     [
