@@ -15,7 +15,7 @@ import pytest
 
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.platform import firewall, links
-from appliance.platform.programs import run
+from appliance.programs import run
 from tests.requirements import needs_root_netns
 
 pytestmark = needs_root_netns

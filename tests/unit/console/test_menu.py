@@ -20,7 +20,7 @@ from appliance.firstboot import crypt
 from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.host_files import shadow_hash
 from appliance.firstboot.instance import load
-from appliance.firstboot.programs import Ran
+from appliance.programs import Ran
 from tests.unit.firstboot.conftest import FIRST, Host, host
 
 __all__ = ["host"]

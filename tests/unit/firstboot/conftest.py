@@ -14,8 +14,8 @@ from appliance.firstboot import crypt
 from appliance.firstboot.boot import Boot, Report
 from appliance.firstboot.layout import Layout
 from appliance.firstboot.nics import Card
-from appliance.firstboot.programs import Programs, Ran
 from appliance.firstboot.sources import Found
+from appliance.programs import Programs, Ran
 
 SHADOW = "root:*:20000:0:99999:7:::\nadmin:!*:20000:0:99999:7:::\nsshd:!:20000::::::\n"
 FIRST = Card("ens3", "52:54:00:00:00:03", "0000:00:03.0")

@@ -13,8 +13,8 @@ from appliance.client import CommitAnswer, ConfigAnswer, StatusAnswer
 from appliance.errors import AgentUnavailable, CommitFailed, Problem, ValidationFailed
 from appliance.firstboot.database import prepare_database
 from appliance.firstboot.first_document import commit_first_document, merged
-from appliance.firstboot.programs import ProgramFailed, Ran
 from appliance.firstboot.resolvers import learned, write_resolvers
+from appliance.programs import ProgramFailed, Ran
 from tests.unit.firstboot.conftest import Host
 
 SYSTEM = {"hostname": "r1", "dns_servers": ["192.0.2.53"]}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from appliance.firstboot.nics import inventory
-from appliance.firstboot.programs import Ran
 from appliance.firstboot.seed import read
 from appliance.firstboot.sources import find
+from appliance.programs import Ran
 from tests.unit.firstboot.conftest import TablePrograms
 from tests.unit.firstboot.test_ovf import VSPHERE
 

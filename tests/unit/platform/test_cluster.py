@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from appliance.platform import cluster
-from appliance.platform.programs import ProgramFailed
+from appliance.programs import ProgramFailed
 
 
 @pytest.fixture

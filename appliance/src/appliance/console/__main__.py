@@ -9,7 +9,7 @@ from appliance.console.menu import Menu
 from appliance.console.status import gather
 from appliance.console.terminal import Gone, PlainTerminal
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.programs import HostPrograms
+from appliance.programs import HostPrograms
 
 _AGENT_TIMEOUT_S = 5.0
 

@@ -14,8 +14,8 @@ from appliance.console.terminal import Terminal
 from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.programs import Programs, must
 from appliance.firstboot.reset import factory_reset
+from appliance.programs import Programs, must
 
 if TYPE_CHECKING:
     from appliance.firstboot.instance import Instance

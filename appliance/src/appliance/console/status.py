@@ -15,7 +15,7 @@ from appliance.client import AgentClient, Answer, StatusAnswer
 from appliance.errors import MillraceError
 from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.programs import ProgramFailed, Programs
+from appliance.programs import ProgramFailed, Programs
 
 UNITS = {
     "millrace-agent": "agent",

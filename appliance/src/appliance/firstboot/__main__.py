@@ -9,7 +9,7 @@ from collections.abc import Callable
 from appliance.agent import logfmt
 from appliance.errors import MillraceError
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.programs import HostPrograms
+from appliance.programs import HostPrograms
 
 log = logging.getLogger("appliance.firstboot")
 

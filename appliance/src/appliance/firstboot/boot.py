@@ -20,8 +20,8 @@ from appliance.firstboot.instance import Decision, Instance, decide, load, with_
 from appliance.firstboot.layout import ADMIN, Layout
 from appliance.firstboot.nics import Card, choose, inventory
 from appliance.firstboot.placing import put
-from appliance.firstboot.programs import ProgramFailed, Programs
 from appliance.firstboot.seed import Seed, read
+from appliance.programs import ProgramFailed, Programs
 
 log = logging.getLogger("appliance.firstboot")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appliance.firstboot.layout import WEB_USER
-from appliance.firstboot.programs import Programs, must
+from appliance.programs import Programs, must
 
 DATABASE = "millrace"
 _SOCKETS = "/run/postgresql"

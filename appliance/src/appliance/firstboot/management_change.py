@@ -8,8 +8,8 @@ from appliance.firstboot.instance import Management, load
 from appliance.firstboot.layout import Layout
 from appliance.firstboot.nics import Card, inventory
 from appliance.firstboot.placing import put
-from appliance.firstboot.programs import Programs, must
 from appliance.firstboot.seed import read
+from appliance.programs import Programs, must
 
 
 def change_management(layout: Layout, programs: Programs, values: dict[str, str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appliance.engine import durable
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.programs import Programs, must
+from appliance.programs import Programs, must
 
 
 def factory_reset(layout: Layout, programs: Programs) -> None:

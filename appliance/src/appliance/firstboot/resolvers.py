@@ -17,7 +17,7 @@ from appliance.firstboot.host_files import HostFile, is_ours, resolv_conf
 from appliance.firstboot.instance import load
 from appliance.firstboot.layout import Layout
 from appliance.firstboot.placing import put
-from appliance.firstboot.programs import ProgramFailed, Programs, must
+from appliance.programs import ProgramFailed, Programs, must
 
 _NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
                    r"(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?")  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 from appliance.errors import Problem, ValidationFailed
 from appliance.firstboot import ovf
-from appliance.firstboot.programs import ProgramFailed, Programs, must
+from appliance.programs import ProgramFailed, Programs, must
 
 _NOCLOUD = ("user-data", "meta-data", "network-config")
 _CONFIG_DRIVE = ("meta_data.json", "network_data.json", "user_data")

@@ -15,7 +15,7 @@ from pathlib import Path
 from appliance.agent import logfmt
 from appliance.engine import durable
 from appliance.errors import MillraceError
-from appliance.platform.programs import run
+from appliance.programs import run
 
 log = logging.getLogger("appliance.platform.cluster")
 

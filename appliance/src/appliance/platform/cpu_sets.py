@@ -9,7 +9,7 @@ from pathlib import Path
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.cpus import forwarding_cpus
 from appliance.platform.hugepages import machine
-from appliance.platform.programs import run
+from appliance.programs import run
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from appliance.errors import MillraceError
-from appliance.platform.programs import run
+from appliance.programs import run
 
 TABLE = "millrace"
 _ISOLATION = "millrace_data"

@@ -1,4 +1,4 @@
-"""Programs of the host that first boot runs: argument lists, never a shell."""
+"""Programs of the host that boot and console run: argument lists, never a shell."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from appliance.errors import MillraceError
+
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 class ProgramFailed(MillraceError):
@@ -46,6 +48,7 @@ class HostPrograms:
                 errors="replace",
                 timeout=timeout_s,
                 check=False,
+                env=_ENVIRONMENT,
             )
         except FileNotFoundError:
             raise ProgramFailed(f"{argv[0]} is not installed") from None
@@ -60,3 +63,8 @@ def must(programs: Programs, argv: Sequence[str], timeout_s: float = 30.0, text:
     if done.code != 0:
         raise ProgramFailed(f"{argv[0]}: {(done.error or done.output).strip()[-300:] or done.code}")
     return done.output
+
+
+def run(argv: Sequence[str], text: str | None = None, timeout_s: float = 30.0) -> str:
+    """``must`` with the host's own programs."""
+    return must(HostPrograms(), argv, timeout_s, text)
