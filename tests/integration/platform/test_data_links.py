@@ -5,6 +5,7 @@ near 10.77.9.1/24 --- 10.77.9.2/24 far      two wires: n0 - f0, n1 - f1
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.platform import firewall, links
-from appliance.programs import run
+from appliance.programs import HostPrograms, ProgramFailed, run
 from tests.requirements import needs_root_netns
 
 pytestmark = needs_root_netns
@@ -88,6 +89,23 @@ def test_an_isolated_device_is_heard_by_packet_sockets_only(far: Namespace) -> N
     assert ping() == 0, "again is the whole truth: f0 is not named any more"
     far.run(firewall.isolate, [])
     assert ping() == 0
+
+
+def test_a_nic_of_vpps_hands_over_every_frame_as_it_came(far: Namespace) -> None:
+    """Groups nobody joined, VLANs nobody has, and no frame merged or left without its checksum."""
+    far.run(links.pass_through, "f0", HostPrograms())
+    shown = json.loads(run(["ip", "-n", FAR, "-d", "-j", "link", "show", "dev", "f0"]))
+    assert {"PROMISC", "ALLMULTI"} <= set(shown[0]["flags"])
+    offloads = run(["ip", "netns", "exec", FAR, "ethtool", "-k", "f0"]).splitlines()
+    states = {name.strip(): state.split() for name, _, state in (line.partition(":") for line in offloads)}
+    for name in ("rx-checksumming", "tx-checksumming", "generic-receive-offload", "tcp-segmentation-offload"):
+        assert states[name][0] == "off"
+    far.run(links.pass_through, "f0", HostPrograms())
+
+
+def test_a_nic_that_is_not_there_is_said_so(far: Namespace) -> None:
+    with pytest.raises(ProgramFailed, match="eth9"):
+        far.run(links.pass_through, "eth9", HostPrograms())
 
 
 def test_only_the_management_device_is_let_in(far: Namespace) -> None:

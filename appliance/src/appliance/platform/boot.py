@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from appliance.platform import (
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
+from appliance.programs import HostPrograms
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +94,8 @@ def prepare() -> None:
         records, renames = left_to_the_kernel(named, identities.absent)
     nic_inventory.write(records)
     _separate(renames)
+    if built.dataplane == "vpp":
+        _lay_open(renames.values())
     machine = hugepages.machine()
     heard = True
     if built.dataplane == "vpp":
@@ -120,6 +123,14 @@ def _separate(renames: Mapping[str, str]) -> None:
         for device in renames.values():
             links.quieten(device)
         firewall.isolate(sorted(renames.values()))
+
+
+def _lay_open(devices: Iterable[str]) -> None:
+    """NICs that VPP reaches through the kernel."""
+    programs = HostPrograms()
+    for device in devices:
+        with _going_on(f"{device} may keep groups, VLANs or merged frames from VPP"):
+            links.pass_through(device, programs)
 
 
 @contextmanager

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from appliance.dataplane.base import NamespaceMissing
 from appliance.errors import MillraceError
+from appliance.programs import Programs, must
 
 log = logging.getLogger(__name__)
 
 NAMESPACES = Path("/run/netns")
+_OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "lro", "rxvlan", "txvlan", "rx-vlan-filter")
 
 
 class RenameFailed(MillraceError):
@@ -63,3 +65,16 @@ def quieten(device: str, proc: Path = Path("/proc/sys")) -> None:
     setting = proc / "net/ipv6/conf" / device / "disable_ipv6"
     if setting.exists():
         setting.write_text("1")
+
+
+def pass_through(device: str, programs: Programs) -> None:
+    """Have the device hand over each frame as it was on the wire: to VPP it is a cable, not an end of one.
+
+    Its filters know the groups and VLANs of the host's own stack, which has none here: neighbor discovery,
+    OSPF and tagged frames would be lost. What it merges, or leaves without a checksum for a local reader,
+    cannot be forwarded. A device that cannot part with an offload keeps it. Raises ProgramFailed.
+    """
+    must(programs, ["ip", "link", "set", "dev", device, "promisc", "on", "allmulticast", "on"])
+    done = programs.run(["ethtool", "-K", device, *(word for name in _OFFLOADS for word in (name, "off"))])
+    if done.code != 0:
+        log.info("%s keeps its offloads: %s", device, (done.error or done.output).strip())
