@@ -70,14 +70,17 @@ def _domain(options: argparse.Namespace) -> int:
         options.hugepage_mib,
         options.numa_node,
     )
-    guest = libvirt.Guest(options.name, size_named(options.size), options.disk, options.seed)
+    # A name says which router it is; without one each host's libvirt draws UUID and MAC addresses of its own.
+    name, named = options.name or "millrace", options.name is not None
+    guest = libvirt.Guest(name, size_named(options.size), options.disk, options.seed, named)
     options.out.write_bytes(libvirt.render(guest, host))
     sys.stdout.write(f"{options.out}\n")
     return 0
 
 
 def _descriptors(options: argparse.Namespace) -> int:
-    for made in vnf.write(options.out, options.version, options.image, _source_date_epoch()):
+    epoch_s = _source_date_epoch()
+    for made in vnf.write(options.out, options.version, options.image, epoch_s, options.dataplane):
         sys.stdout.write(f"{made}\n")
     return 0
 
@@ -119,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     checking.set_defaults(run=_check)
 
     domain = commands.add_parser("domain", help="a libvirt domain, tuned for forwarding")
-    domain.add_argument("--name", default="millrace")
+    domain.add_argument("--name", help="also what UUID and MAC addresses follow from")
     domain.add_argument("--size", choices=[size.name for size in SIZES], default=DEFAULT_SIZE.name)
     domain.add_argument("--disk", type=Path, required=True, help="the qcow2's path on the host")
     domain.add_argument("--seed", type=Path, help="ISO with the first boot's settings")
@@ -133,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
 
     descriptors = commands.add_parser("descriptors", help="VNF and network service descriptors")
     descriptors.add_argument("--version", required=True)
+    descriptors.add_argument("--dataplane", choices=("vpp", "linux"), default="vpp")
     descriptors.add_argument("--image", required=True, help="name of the image at the platform")
     descriptors.add_argument("--out", type=Path, required=True, help="directory")
     descriptors.set_defaults(run=_descriptors)

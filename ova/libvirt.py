@@ -41,6 +41,8 @@ class Guest:
     disk: Path
     seed: Path | None = None
     """ISO with the first boot's settings (NoCloud)."""
+    own_identity: bool = True
+    """UUID and MAC addresses follow from the name; if not, libvirt makes them when it defines the domain."""
 
 
 def render(guest: Guest, host: Host) -> bytes:
@@ -48,7 +50,8 @@ def render(guest: Guest, host: Host) -> bytes:
     _check(guest, host)
     domain = Element("domain", type="kvm")
     _text(domain, "name", guest.name)
-    _text(domain, "uuid", str(uuid.uuid5(_NAMESPACE, guest.name)))
+    if guest.own_identity:
+        _text(domain, "uuid", str(uuid.uuid5(_NAMESPACE, guest.name)))
     _text(domain, "memory", str(guest.size.memory_mib), unit="MiB")
     _text(domain, "vcpu", str(guest.size.cpus), placement="static")
     _text(domain, "iothreads", "1")
@@ -139,7 +142,8 @@ def _devices(domain: Element, guest: Guest, host: Host) -> None:
 
 def _nic(devices: Element, guest: Guest, number: int, bridge: str) -> None:
     nic = SubElement(devices, "interface", type="bridge")
-    SubElement(nic, "mac", address=_mac(guest.name, number))
+    if guest.own_identity:
+        SubElement(nic, "mac", address=_mac(guest.name, number))
     SubElement(nic, "source", bridge=bridge)
     SubElement(nic, "model", type="virtio-transitional")
     if number:

@@ -131,13 +131,16 @@ def nsd(version: str) -> dict[str, Any]:
     }
 
 
-def write(directory: Path, version: str, image: str, mtime_s: int) -> tuple[Path, ...]:
+def write(
+    directory: Path, version: str, image: str, mtime_s: int, dataplane: str = "vpp"
+) -> tuple[Path, ...]:
     """Write both packages and return where they are. Raises OSError."""
+    suffix = "" if dataplane == "vpp" else f"-{dataplane}"
     directory.mkdir(parents=True, exist_ok=True)
     made = []
     for name, descriptor in (("millrace_vnf", vnfd(version, image)), ("millrace_ns", nsd(version))):
         kind = "vnfd" if "vnfd" in descriptor else "nsd"
-        path = directory / f"{name}-{version}.tar.gz"
+        path = directory / f"{name}-{version}{suffix}.tar.gz"
         path.write_bytes(_package(name, f"{name}_{kind}.yaml", descriptor, mtime_s))
         made.append(path)
     return tuple(made)

@@ -1,5 +1,6 @@
 """The settings of one build, read from the environment that Packer and make hand over."""
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ DEFAULT_CACHE = REPOSITORY / ".image"
 
 # Below this much free memory the trees are made on disk: some four times slower, and nothing else changes.
 MEMORY_WANTED_BYTES = 10 * 1024**3
+# What of it /dev/shm has to give: half of the memory on a plain Debian, 64 MB in most containers.
+SHARED_WANTED_BYTES = 6 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -92,13 +95,19 @@ def _epoch(environment: Mapping[str, str]) -> int:
     return int(text)
 
 
+def holds_trees(found: os.statvfs_result) -> bool:
+    """Whether trees fit into a file system, and their programs may run there."""
+    return found.f_bavail * found.f_frsize >= SHARED_WANTED_BYTES and not found.f_flag & os.ST_NOEXEC
+
+
 def _work(environment: Mapping[str, str], cache: Path) -> Path:
     if given := environment.get("MILLRACE_IMAGE_WORK", ""):
         # A folder of our own below it: what is there already is never deleted.
         return Path(given).absolute() / "millrace-image"
     memory = Path("/dev/shm")
     available = re.search(r"^MemAvailable: +([0-9]+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    if memory.is_dir() and available and int(available[1]) * 1024 >= MEMORY_WANTED_BYTES:
+    enough = available is not None and int(available[1]) * 1024 >= MEMORY_WANTED_BYTES
+    if enough and memory.is_dir() and holds_trees(os.statvfs(memory)):
         return memory / "millrace-image"
     return cache / "work"
 

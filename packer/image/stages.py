@@ -4,7 +4,8 @@ import datetime as dt
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from packer.image import inventory
@@ -13,7 +14,7 @@ from packer.image.bootloader import make_boot_loader
 from packer.image.builder_apt import AptSources, sources
 from packer.image.command import run
 from packer.image.disk import SLOT_BYTES, make_disk
-from packer.image.errors import BuildError
+from packer.image.errors import BadSetting, BuildError
 from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
 from packer.image.python_code import build_members, compile_code, download_wheels, install_code
@@ -35,10 +36,29 @@ def _disk(settings: BuildSettings) -> Path:
     return settings.work / f"{settings.name}.raw"
 
 
+def signing_files(environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """Key and certificate that sign the OVA; None when neither is given. Raises BadSetting."""
+    key, certificate = (environment.get(name, "") for name in ("OVA_SIGN_KEY", "OVA_SIGN_CERTIFICATE"))
+    if bool(key) != bool(certificate):
+        raise BadSetting("OVA_SIGN_KEY and OVA_SIGN_CERTIFICATE go together")
+    for path in filter(None, (key, certificate)):
+        if not (REPOSITORY / path).is_file():
+            raise BadSetting(f"OVA_SIGN_KEY, OVA_SIGN_CERTIFICATE: there is no file {path}")
+    return (key, certificate) if key else None
+
+
+def check_own(folder: Path) -> None:
+    """Raise BuildError when somebody else made `folder`: everybody may make one in /dev/shm."""
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise BuildError(f"{folder} is not this user's own folder: delete it, or set MILLRACE_IMAGE_WORK")
+
+
 def check(settings: BuildSettings) -> None:
     """Stop now, not in ten minutes, when something the build needs is missing."""
     if os.geteuid() != 0:
         raise BuildError("building an image needs root: it installs Debian packages into a folder")
+    signing_files(os.environ)
     if settings.vpp.folder is not None:
         packages_in(settings.vpp.folder)
     elif settings.vpp.kind == "fdio":
@@ -48,6 +68,7 @@ def check(settings: BuildSettings) -> None:
         say("the checkout has changes that are not committed: the image is not the commit it names")
     say(f"cache {settings.cache}, trees in {settings.work}, artefacts in {settings.dist}")
     settings.work.mkdir(parents=True, exist_ok=True)
+    check_own(settings.work)
     settings.dist.mkdir(parents=True, exist_ok=True)
 
 
@@ -149,8 +170,7 @@ def ova(settings: BuildSettings) -> None:
         settings.dist,
     ]
     build += ["--dataplane", settings.vpp.dataplane]
-    signing = [os.environ.get("OVA_SIGN_KEY", ""), os.environ.get("OVA_SIGN_CERTIFICATE", "")]
-    if all(signing):
+    if signing := signing_files(os.environ):
         build += ["--sign-key", signing[0], "--sign-certificate", signing[1]]
     steps: list[tuple[str, list[str | Path]]] = [
         ("OVA", ["ova", *build]),
@@ -168,7 +188,10 @@ def ova(settings: BuildSettings) -> None:
         ),
         (
             "VNF descriptors",
-            ["ova", "descriptors", "--version", settings.version, "--image", qcow2, "--out", settings.dist],
+            [
+                *("ova", "descriptors", "--version", settings.version, "--image", qcow2),
+                *("--dataplane", settings.vpp.dataplane, "--out", settings.dist),
+            ],
         ),
         (
             "upgrade file",

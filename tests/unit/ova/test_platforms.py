@@ -62,6 +62,19 @@ def test_mac_addresses_stay_and_differ() -> None:
     assert all(mac is not None and mac.startswith("52:54:00:") for mac in macs)
 
 
+def test_without_a_name_each_host_draws_its_own_identity(tmp_path: Path) -> None:
+    """The domain in dist/ is defined on many hosts of one network."""
+    out = tmp_path / "r.xml"
+    words = ["domain", "--disk", str(DISK), "--out", str(out)]
+    assert command.main(words) == 0
+    shipped = ET.fromstring(out.read_bytes())
+    assert (shipped.findtext("name"), shipped.find("uuid")) == ("millrace", None)
+    assert not shipped.findall("devices/interface/mac")
+    assert command.main([*words, "--name", "r1"]) == 0
+    named = ET.fromstring(out.read_bytes())
+    assert (named.findtext("name"), len(named.findall("devices/interface/mac"))) == ("r1", 3)
+
+
 def test_a_seed_is_a_cd() -> None:
     domain = _domain(SIZES[0], libvirt.Host((2, 3), (0,)), Path("/images/seed.iso"))
     sources = [node.get("file") for node in domain.iterfind("devices/disk/source")]
@@ -144,6 +157,13 @@ def test_packages_are_the_same_each_time(tmp_path: Path) -> None:
         ) == (0)
     for name in ("millrace_vnf-1.tar.gz", "millrace_ns-1.tar.gz"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_descriptors_of_the_two_data_planes_lie_side_by_side(tmp_path: Path) -> None:
+    vpp = vnf.write(tmp_path, "1", "millrace-1.qcow2", 0)
+    linux = vnf.write(tmp_path, "1", "millrace-1-linux.qcow2", 0, "linux")
+    assert [path.name for path in linux] == ["millrace_vnf-1-linux.tar.gz", "millrace_ns-1-linux.tar.gz"]
+    assert len({*vpp, *linux}) == 4
 
 
 def test_checksums_are_of_the_files(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_the_scripts_are_the_ones_we_know() -> None:
 def test_grub_forgets_the_trial_before_it_boots_it() -> None:
     """`try` is saved empty before any menu entry can run, or a slot that hangs would be tried for ever."""
     text = (PACKER / "grub/grub.cfg").read_text()
-    assert text.index("save_env") < text.index("function boot_slot")
+    assert text.index("if save_env") < text.index("set slot=$wanted") < text.index("function boot_slot")
     assert "millrace.try=1" in text
 
 

@@ -1,12 +1,14 @@
 """The build's settings come from the environment; a wrong one is named."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from packer.image.errors import BadSetting, SourceUnavailable
-from packer.image.settings import VppSource, parse_vpp_source, read_settings
+from packer.image.errors import BadSetting, BuildError, SourceUnavailable
+from packer.image.settings import VppSource, holds_trees, parse_vpp_source, read_settings
+from packer.image.stages import check_own, signing_files
 from packer.image.vpp_packages import check_key, packages_in
 
 
@@ -76,3 +78,30 @@ def test_development_packages_stay_out(tmp_path: Path) -> None:
         (tmp_path / f"{name}_26.06_amd64.deb").touch()
     names = [path.name.partition("_")[0] for path in packages_in(tmp_path)]
     assert names == ["libvppinfra", "vpp", "vpp-plugin-core", "vpp-plugin-dpdk"]
+
+
+@pytest.mark.parametrize(
+    "gib,flags,fits", [(12, 0, True), (1 / 16, 0, False), (12, os.ST_NOEXEC, False)], ids=str
+)
+def test_memory_that_holds_no_trees_is_not_taken(gib: float, flags: int, fits: bool) -> None:
+    """A container's /dev/shm has 64 MB, and no program may run there."""
+    blocks = int(gib * 2**30) // 4096
+    assert holds_trees(os.statvfs_result((4096, 4096, blocks, blocks, blocks, 0, 0, 0, flags, 255))) is fits
+
+
+def test_half_of_a_signature_is_refused(tmp_path: Path) -> None:
+    """An OVA is never left unsigned because one of two settings was mistyped."""
+    key = tmp_path / "key.pem"
+    key.touch()
+    assert signing_files({}) is None
+    assert signing_files({"OVA_SIGN_KEY": str(key), "OVA_SIGN_CERTIFICATE": str(key)}) == (str(key), str(key))
+    for given in ({"OVA_SIGN_KEY": str(key)}, {"OVA_SIGN_CERTIFICATE": str(key)}):
+        with pytest.raises(BadSetting, match="go together"):
+            signing_files(given)
+
+
+def test_a_work_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    check_own(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(BuildError, match="not this user's own"):
+        check_own(tmp_path / "link")

@@ -324,3 +324,60 @@ def test_content_of_another_length(tmp_path: Path, size: int) -> None:
     (tmp_path / "slot").write_bytes(bytes(100))
     with pytest.raises(UpgradeRefused, match="image"):
         image_writer.write(tmp_path / "slot", [b"x" * 20], size, lambda done: None)
+
+
+def test_a_commit_that_awaits_confirmation_is_not_taken_into_a_trial(router: Appliance) -> None:
+    """Its rollback would be a commit of the new version; the old one may not be able to read that."""
+    router.upload(file_system())
+    router.seen = [replace(WELL, awaits_confirmation=True)]
+    with pytest.raises(UpgradeRefused, match="awaits confirmation"):
+        _install(router)
+    assert router.reboots == 0
+    assert _good(router) == {"good": "a", "try": ""}
+    router.seen = [WELL]
+    _install(router, SWITCH)
+    assert _good(router)["try"] == "b"
+
+
+def test_a_reboot_that_fails_leaves_nothing_armed(router: Appliance) -> None:
+    def fail() -> None:
+        raise AgentUnavailable("systemd does not reboot")
+
+    trial.decide(router.machine)
+    router.upload(file_system())
+    machine = replace(router.machine, reboot=fail)
+    with pytest.raises(AgentUnavailable):
+        perform(machine, INSTALL, Reporter(router.paths.progress))
+    assert _good(router) == {"good": "a", "try": ""}
+    assert _outcome(router) == ("returned", "it was not booted: systemd does not reboot")
+
+
+def test_a_slot_is_left_also_when_grub_could_not_forget_it(router: Appliance) -> None:
+    _installed(router)
+    router.start("b", tried=True)  # and `try` is still b
+    router.seen = [ILL]
+    assert not trial.decide(router.machine, Clock().patience())
+    assert router.boot() == "a"
+
+
+def test_what_did_not_work_before_need_not_work_now(router: Appliance) -> None:
+    """An upgrade may be what mends it, and returning from it mends nothing."""
+    router.seen = [replace(WELL, down={"frr": "ospfd is gone"}, drift=("route 1",))]
+    _installed(router)
+    router.boot()
+    assert trial.decide(router.machine, Clock().patience())
+    assert _outcome(router)[0] == "kept"
+
+
+def test_the_slot_of_another_disk_is_not_written(router: Appliance) -> None:
+    """An old disk of this router, attached to save something from it, has the same partition names."""
+    for disk, slot in (("sda", "a"), ("sdb", "b")):
+        partition = router.paths.root / "sys/devices" / disk / f"mr-root-{slot}"
+        partition.mkdir(parents=True)
+        link = router.paths.root / "sys/class/block" / partition.name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(partition)
+    router.upload(file_system())
+    with pytest.raises(UpgradeRefused, match="second disk"):
+        _install(router)
+    assert router.slot("b") == b"b" * SLOT_BYTES

@@ -24,6 +24,9 @@ class Before(_Record):
     """What worked in the old slot, and has to work again in the new one."""
 
     revision: int = 0
+    down: tuple[str, ...] = ()
+    """Parts that did not work, and what differed from the commit: an upgrade may be what mends them."""
+    drift: tuple[str, ...] = ()
     links_up: tuple[str, ...] = ()
     bgp_established: tuple[str, ...] = ()
     ospf_full: tuple[str, ...] = ()

@@ -18,6 +18,8 @@ class Facts:
 
     revision: int
     drift: tuple[str, ...] = ()
+    awaits_confirmation: bool = False
+    """A commit is rolled back unless somebody confirms it."""
     down: Mapping[str, str] = field(default_factory=dict)
     """Backend name to what is wrong with it."""
     links_up: frozenset[str] = frozenset()
@@ -38,6 +40,7 @@ def facts(
     return Facts(
         revision=int(status["revision"]),
         drift=tuple(status["drift"]),
+        awaits_confirmation=status.get("pending_confirm") is not None,
         down={
             name: str(part.get("detail", ""))
             for name, part in status["health"].items()
@@ -62,6 +65,8 @@ def before(seen: Facts) -> Before:
     """What has to work again."""
     return Before(
         revision=seen.revision,
+        down=tuple(sorted(seen.down)),
+        drift=seen.drift,
         links_up=tuple(sorted(seen.links_up)),
         bgp_established=tuple(sorted(seen.bgp_established)),
         ospf_full=tuple(sorted(seen.ospf_full)),
@@ -70,10 +75,13 @@ def before(seen: Facts) -> Before:
 
 def missing(wanted: Before, seen: Facts) -> list[str]:
     """What is not as well as before, a sentence each; empty when all is."""
-    problems = [f"{name} is down: {detail}" for name, detail in sorted(seen.down.items())]
+    problems = [
+        f"{name} is down: {detail}" for name, detail in sorted(seen.down.items()) if name not in wanted.down
+    ]
     if seen.revision < wanted.revision:
         problems.append(f"revision {seen.revision} runs, not {wanted.revision}")
-    problems += [f"not as committed: {line}" for line in seen.drift[:5]]
+    drift = [line for line in seen.drift if line not in wanted.drift]
+    problems += [f"not as committed: {line}" for line in drift[:5]]
     for what, had, has in (
         ("the link of", wanted.links_up, seen.links_up),
         ("the BGP session with", wanted.bgp_established, seen.bgp_established),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.errors import MillraceError
 from appliance.upgrade import attempt as attempts
 from appliance.upgrade import bundle as bundles
 from appliance.upgrade import grubenv, health, image_writer, release, slots, zstandard
@@ -72,6 +73,7 @@ def _install(paths: Paths, found: Slots, document_schema: int, reporter: Reporte
     manifest = bundle.manifest
     admit(manifest, release.read(paths.release), document_schema)
     partition = paths.partition(found.other)
+    _check_disk(paths, paths.partition(found.running), partition)
     _check_free(paths, partition)
     room = image_writer.size_bytes(partition)
     if manifest.root_bytes > room:
@@ -112,6 +114,24 @@ def _write(bundle: Bundle, partition: Path, reporter: Reporter) -> None:
     )
 
 
+def _check_disk(paths: Paths, running: Path, partition: Path) -> None:
+    """Raises UpgradeRefused unless both are of the disk that runs: another one may have the same names."""
+    try:
+        mounts = (paths.root / "proc/mounts").read_text()
+    except OSError as error:
+        raise UpgradeRefused(f"what is mounted cannot be read: {error}") from None
+    root = next((line.split()[0] for line in mounts.splitlines() if line.split()[1:2] == ["/"]), "")
+    disks = {_disk(paths, place) for place in (Path(root), running.resolve(), partition.resolve())} - {None}
+    if len(disks) > 1:
+        raise UpgradeRefused("a second disk has the same partition names: detach it, then upgrade")
+
+
+def _disk(paths: Paths, device: Path) -> Path | None:
+    """The disk of a partition, in sysfs; None when the kernel does not say."""
+    place = paths.root / "sys/class/block" / device.name
+    return place.resolve().parent if place.exists() else None
+
+
 def _check_free(paths: Paths, partition: Path) -> None:
     """Raises UpgradeRefused when somebody has mounted the slot."""
     try:
@@ -130,6 +150,10 @@ def _switch(machine: Machine, found: Slots, request: Request, reporter: Reporter
     if content is None or not content.whole:
         raise UpgradeRefused(f"slot {found.other} holds no whole system")
     admit_schema(content.version, content.schema_version, request.document_schema)
+    seen = machine.observe()
+    if seen.awaits_confirmation:
+        # Its rollback would be a commit of the version on trial, which the old one may not be able to read.
+        raise UpgradeRefused("a commit awaits confirmation: confirm it or roll it back, then switch")
     attempt = Attempt(
         version=content.version,
         slot=found.other,
@@ -137,13 +161,19 @@ def _switch(machine: Machine, found: Slots, request: Request, reporter: Reporter
         author=request.author,
         started_at=attempts.now(),
         deadline_s=request.deadline_s,
-        before=health.before(machine.observe()),
+        before=health.before(seen),
     )
     attempts.write(paths.attempt, attempt)
-    # The running slot is named too: a new image's block may say nothing yet.
-    grubenv.change(paths.environment_block, good=found.running, **{"try": found.other})
-    reporter.say(
-        Progress(state="rebooting", percent=100, detail=f"into slot {found.other}: {content.version}")
-    )
-    log.info("rebooting into slot %s, version %s", found.other, content.version)
-    machine.reboot()
+    try:
+        # The running slot is named too: a new image's block may say nothing yet.
+        grubenv.change(paths.environment_block, good=found.running, **{"try": found.other})
+        reporter.say(
+            Progress(state="rebooting", percent=100, detail=f"into slot {found.other}: {content.version}")
+        )
+        log.info("rebooting into slot %s, version %s", found.other, content.version)
+        machine.reboot()
+    except (MillraceError, OSError) as error:
+        # Nothing stays armed: a power cut weeks later must not boot the other slot.
+        attempts.write(paths.attempt, attempts.ended(attempt, "returned", f"it was not booted: {error}"))
+        grubenv.change(paths.environment_block, **{"try": ""})
+        raise

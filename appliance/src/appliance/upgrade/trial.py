@@ -44,6 +44,9 @@ def decide(machine: Machine, patience: Patience | None = None) -> bool:
         if last is not None and last.outcome == "pending":
             _settle(machine, found, last)
         return True
+    if found.tried is not None:
+        # GRUB could not save that it has forgotten it: without this a return would come back here for ever.
+        grubenv.change(paths.environment_block, **{"try": ""})
     mine = last if last is not None and last.slot == found.running and last.outcome == "pending" else None
     problems = _wait(machine, mine, patience or Patience())
     if problems:
