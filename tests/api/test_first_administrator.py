@@ -71,3 +71,16 @@ def test_the_console_learns_of_a_new_password(admin: ApiClient, settings: Any, t
     changed = admin("PATCH", f"users/{me['id']}", {"password": "a long enough passphrase"})
     assert changed.status == 200, changed.body
     assert (tmp_path / "first-password-changed").exists()
+
+
+@pytest.mark.django_db
+def test_prepare_makes_it_too(hash_file: Path, tmp_path: Path, settings: Any) -> None:
+    """One start of Django at each boot; the second time nothing is left to do."""
+    from webui.accounts.models import User
+
+    settings.STATE_DIR = tmp_path
+    settings.STATIC_ROOT = tmp_path / "static"
+    for _ in range(2):
+        call_command("prepare", password_hash_file=hash_file)
+    assert User.objects.get(username="admin").password == f"crypt${HASH}"
+    assert any((tmp_path / "static").rglob("*.css"))

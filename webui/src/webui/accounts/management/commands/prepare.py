@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 
 class Command(BaseCommand):
-    """Migrate and collect static files."""
+    """Migrate, collect static files, and make the first admin where one is asked for."""
 
     help = "Migrate the database and collect static files into MILLRACE_STATE_DIR."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The first admin's hash: one start of Django instead of two at each boot."""
+        parser.add_argument("--password-hash-file", type=Path, help="for ensure_administrator, too")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
         """Run it."""
         if settings.STATE_DIR is None:
             raise CommandError("MILLRACE_STATE_DIR is not set")
-        call_command("migrate", interactive=False, verbosity=0)
+        executor = MigrationExecutor(connection)
+        # Without anything to migrate Django still goes through every model's permissions.
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
+        if options["password_hash_file"] is not None:
+            call_command("ensure_administrator", password_hash_file=options["password_hash_file"])
