@@ -52,6 +52,20 @@ def test_a_router_with_an_admin_is_left_alone(hash_file: Path) -> None:
 
 
 @pytest.mark.django_db
+def test_until_the_first_sign_in_the_seed_decides(hash_file: Path, tmp_path: Path) -> None:
+    from webui.accounts.models import User
+
+    generated = tmp_path / "generated.hash"
+    generated.write_text("$6$abcdefgh$" + "x" * 86 + "\n")
+    # The first boot's seed had a mistake; it is mended at the second.
+    call_command("ensure_administrator", password_hash_file=generated)
+    call_command("ensure_administrator", password_hash_file=hash_file)
+    assert sign_in("password") == User.objects.get(username="admin")
+    call_command("ensure_administrator", password_hash_file=generated)
+    assert sign_in("password") is not None, "the web page keeps its own from then on"
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", "plain text\n", "$6$" + "x" * 200])
 def test_what_is_no_hash_is_refused(tmp_path: Path, text: str) -> None:
     from webui.accounts.models import User

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,24 @@ def test_a_real_terminal() -> None:
         with pytest.raises(Gone):
             terminal.key(5.0)
     os.close(theirs)
+
+
+@pytest.mark.parametrize("typed", [FIRST.mac, "-"])
+def test_a_mistyped_nic_is_left_again(booted: Host, typed: str) -> None:
+    use(booted, "1", "52:54:00:00:00:99", "dhcp", "auto", "", "n")
+    booted.boot()
+    assert json.loads(booted.text("run/millrace/management.json"))["device"] is None
+    keys = use(booted, "1", typed, "dhcp", "auto", "", "n")
+    assert "[52:54:00:00:00:99]" in keys.asked[0]
+    booted.boot()
+    assert json.loads(booted.text("run/millrace/management.json"))["device"] == FIRST.device
+
+
+def test_the_fingerprint_is_the_pages_own_where_a_chain_follows(booted: Host) -> None:
+    # Of a length without padding in base64, which would end the reading.
+    own, issuer = (ssl.DER_cert_to_PEM_cert(octets * 30) for octets in (b"own", b"iss"))
+    certificate = booted.layout.tls / "server.pem"
+    certificate.write_text(own)
+    alone = gather(booted.layout, booted.programs, DeadAgent()).fingerprint
+    certificate.write_text(own + issuer)
+    assert gather(booted.layout, booted.programs, DeadAgent()).fingerprint == alone

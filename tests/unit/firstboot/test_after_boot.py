@@ -208,3 +208,14 @@ def test_the_seeds_resolvers_win_over_dhcp(host: Host) -> None:
     write_resolvers(host.layout, host.programs)
     assert "nameserver 192.0.2.53\n" in host.text("etc/resolv.conf")
     assert "10.0.2.3" not in host.text("etc/resolv.conf")
+
+
+def test_an_answer_that_is_lost_overwrites_nothing_later(host: Host) -> None:
+    wait(host, {"name": "good"}, {})
+    agent = FakeAgent(refuses={"good": AgentUnavailable("no answer in time")})
+    with pytest.raises(AgentUnavailable):
+        commit(host, agent)
+    agent.refuses.clear()
+    agent.commit({"name": "by hand"}, author="first boot", comment="x")
+    assert commit(host, agent) is None
+    assert agent.running == {"name": "by hand"}

@@ -264,3 +264,22 @@ def test_a_nic_that_is_asked_for_and_not_there(host: Host) -> None:
 def test_a_machine_without_nics_boots(host: Host) -> None:
     host.cards = []
     assert host.boot().problems == ["management: there is no NIC"]
+
+
+def test_a_broken_document_and_settings_that_do_not_fit_do_not_stop_the_boot(host: Host) -> None:
+    host.seed(configuration="{", management_gateway="192.0.2.1")
+    report = host.boot()
+    assert not report.applied
+    assert "configuration: is not JSON" in report.problems[0]
+    assert "management_gateway: goes with a static address only" in report.problems[1]
+    assert "DHCP=ipv4\n" in host.text("etc/systemd/network/10-management.network")
+
+
+def test_an_instance_of_a_newer_release_is_not_damaged(host: Host) -> None:
+    host.seed(hostname="r1", admin_password=GOOD)
+    host.boot()
+    keys = (host.layout.ssh / "ssh_host_ed25519_key").read_bytes()
+    host.layout.instance.write_text(json.dumps(json.loads(host.layout.instance.read_bytes()) | {"later": 1}))
+    report = host.boot()
+    assert (report.problems, report.applied) == ([], False)
+    assert (host.layout.ssh / "ssh_host_ed25519_key").read_bytes() == keys

@@ -143,3 +143,22 @@ def test_names_have_the_documents_forms() -> None:
     assert seed_module.HostName == system.HostName
     assert seed_module.DomainName == system.DomainName
     assert seed_module.MAX_DOCUMENT_BYTES == MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"dns_servers": ["fe80::1%x\nnameserver 192.0.2.66"]},
+        {"ntp_servers": ["fe80::1%x\ny"]},
+        {"management_ipv6_address": "fe80::2%x\nDHCP=yes/64"},
+        {"management_ipv6_address": "2001:db8::2/64", "management_ipv6_gateway": "fe80::1%x\n[Link]"},
+    ],
+)
+def test_an_address_brings_no_line_of_its_own(values: dict[str, Any]) -> None:
+    with pytest.raises(ValidationFailed):
+        read({"instance_id": "one", **values})
+
+
+def test_a_server_that_is_said_twice_counts_once() -> None:
+    servers = ["192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.2"]
+    assert read({"instance_id": "one", "dns_servers": servers}).dns_servers == ("192.0.2.1", "192.0.2.2")

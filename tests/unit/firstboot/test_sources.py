@@ -131,3 +131,19 @@ def test_nics_are_found_in_pci_order(tmp_path: Path) -> None:
         ("enp11s0", "0000:0b:00.0"),
     ]
     assert cards[2].mac == "52:54:00:00:00:0b"
+
+
+@pytest.mark.parametrize(
+    "user_data",
+    [
+        "#cloud-config\nntp: {servers: 5}\n",
+        "#cloud-config\nchpasswd: {users: 5}\n",
+        "#cloud-config\nmillrace: {hostname: !!bool x}\n",
+        "#cloud-config\nmillrace: {management_mac: 525400123456}\n",
+    ],
+)
+def test_a_seed_of_odd_parts_is_a_problem_and_no_crash(machine: Path, user_data: str) -> None:
+    files = {"user-data": user_data, "network-config": "version: 2\nethernets: {a: {dhcp4: true}}\n"}
+    about = {"TYPE": "iso9660", "LABEL": "cidata"}
+    (found,) = find(TablePrograms({"/dev/sr0": (about, disc(machine / "seed", files))}), machine)
+    assert found.problems and not found.values

@@ -9,8 +9,9 @@ import pytest
 
 from appliance.dataplane.base import NamespaceMissing
 from appliance.dataplane.machine import Machine
+from appliance.dataplane.nic_inventory import NicRecord
 from appliance.platform import __main__, hugepages, links
-from appliance.platform.boot import BadRelease, Image, image, vpp_settings
+from appliance.platform.boot import BadRelease, Image, clear_of_management, image, vpp_settings
 from appliance.platform.running_document import Wishes, read, wishes
 
 POOL = "hugepages/hugepages-2048kB/nr_hugepages"
@@ -132,3 +133,24 @@ def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "usage" in capsys.readouterr().err
     assert __main__.main(["table"]) == 0
     assert "1af4:1000" in capsys.readouterr().out
+
+
+def test_a_data_nic_never_takes_the_management_nics_name() -> None:
+    # Management and a data NIC changed places: the data NIC is remembered by what management is called now.
+    assert links.clear_of({"ens3": "ens4"}, {"ens4"}) == {"ens3": "ens3"}
+    # Another data NIC is remembered as ens3, so that is not free either.
+    wanted = {"ens3": "ens4", "ens5": "ens3", "eth0": "lan"}
+    assert links.clear_of(wanted, {"ens4"}) == {"ens3": "eth1", "ens5": "ens3", "eth0": "lan"}
+    assert links.clear_of({"ens5": "ens4"}, {"ens3"}) == {"ens5": "ens4"}
+
+
+def test_a_name_that_management_has_now_is_neither_given_nor_recorded() -> None:
+    """VPP looks for the recorded name: it must not find the management NIC there."""
+    records = [
+        NicRecord("ens4", "02:00:00:00:00:01", "0000:00:03.0", "0000:00:04.0", "15ad:07b0", "af_packet"),
+        NicRecord("ens4", "02:00:00:00:00:09", None, "0000:00:05.0"),
+        NicRecord("ens6", "02:00:00:00:00:02", "0000:00:06.0", "0000:00:06.0", "1af4:1000", "native"),
+    ]
+    moved, renames = clear_of_management(records, {"ens3": "ens4"}, {"ens4"})
+    assert renames == {"ens3": "ens3"}
+    assert [record.device for record in moved] == ["ens3", "ens4", "ens6"]

@@ -102,8 +102,9 @@ class Menu:
             if answer is None:
                 return
             values[name] = default if not answer.strip() else "" if answer.strip() == "-" else answer.strip()
-        if values.get("management_mac") == (instance.card.mac if instance.card else ""):
-            values["management_mac"] = wanted.mac or ""
+        if wanted.mac is None and instance.card and values["management_mac"] == instance.card.mac:
+            # Nobody asked for this NIC: it stays the one that is found by its place too.
+            values["management_mac"] = ""
         if change_management(self.layout, self.programs, values):
             self.terminal.say("Another NIC becomes the management NIC at the next start.")
             self._power("reboot", "Restart now?")
@@ -182,7 +183,7 @@ def _questions(instance: Instance) -> list[tuple[str, str, str]]:
         (
             "management_mac",
             "NIC, by its MAC address",
-            instance.card.mac if instance.card else wanted.mac or "",
+            wanted.mac or (instance.card.mac if instance.card else ""),
         ),
         ("management_address", "IPv4 address with its length, dhcp or off", wanted.address),
         ("management_gateway", "IPv4 gateway", wanted.gateway or ""),

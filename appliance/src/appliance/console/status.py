@@ -27,6 +27,7 @@ UNITS = {
 }
 """Unit to the word it is shown under."""
 _AGENT_TIMEOUT_S = 5.0
+_PEM_END = "-----END CERTIFICATE-----"
 
 
 class Agent(Protocol):
@@ -143,7 +144,9 @@ def _slots(slots: Mapping[str, Any], release: Mapping[str, Any]) -> str | None:
 def _fingerprint(certificate: Path) -> str | None:
     """As browsers show it: SHA-256 in pairs of hex digits."""
     try:
-        whole = ssl.PEM_cert_to_DER_cert(certificate.read_text().strip())
+        # The first is the page's own; those of a chain follow.
+        first, end, _ = certificate.read_text().strip().partition(_PEM_END)
+        whole = ssl.PEM_cert_to_DER_cert(first + end)
     except (OSError, ValueError):
         return None
     return hashlib.sha256(whole).digest().hex(":").upper()

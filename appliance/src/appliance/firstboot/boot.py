@@ -131,7 +131,12 @@ class Boot:
         report.problems += _told(f"seed in {found.source}", failed.problems)
         if any(not problem.pointer.startswith("/configuration") for problem in failed.problems):
             return None
-        return read({key: value for key, value in found.values.items() if key != "configuration"})
+        try:
+            return read({key: value for key, value in found.values.items() if key != "configuration"})
+        except ValidationFailed as more:
+            # What settings say of each other is looked at once each of them alone is right.
+            report.problems += _told(f"seed in {found.source}", more.problems)
+            return None
 
     def _decide(
         self, previous: Instance | None, seed: Seed | None, found: sources.Found | None, report: Report

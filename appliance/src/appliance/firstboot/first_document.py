@@ -69,6 +69,11 @@ def commit_first_document(
     if document is None and not system:
         durable.remove(layout.first_document)
         return None
+    # Noted before the commit: an answer that is lost does not make the next boot overwrite later commits.
+    first = "revision" not in pending
+    if first:
+        pending["revision"] = status.revision
+        durable.write_json(layout.first_document, pending)
     running = agent.config().document
     try:
         answer = agent.commit(merged(document, running, system), author=_AUTHOR, comment=_COMMENT)
@@ -76,7 +81,7 @@ def commit_first_document(
         raise
     except MillraceError as error:
         _report(layout, f"configuration of the seed: {error}")
-        if document is not None and system and not pending.get("revision"):
+        if document is not None and system and first:
             agent.commit(merged(None, running, system), author=_AUTHOR, comment=_COMMENT)
         pending["revision"] = agent.status().revision
         durable.write_json(layout.first_document, pending)

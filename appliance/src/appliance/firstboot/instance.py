@@ -20,7 +20,8 @@ DEFAULT_HOSTNAME = "millrace"
 
 
 class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # What a newer release has added is no damage to the one that is gone back to.
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Management(_Stored):

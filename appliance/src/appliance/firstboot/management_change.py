@@ -21,7 +21,7 @@ def change_management(layout: Layout, programs: Programs, values: dict[str, str]
     instance = load(layout.instance.read_bytes())
     seed = read({"instance_id": "console", **values})
     wanted = Management(
-        mac=seed.management_mac or instance.management.mac,
+        mac=seed.management_mac if "management_mac" in values else instance.management.mac,
         address=seed.management_address or "dhcp",
         gateway=seed.management_gateway,
         ipv6_address=seed.management_ipv6_address or "auto",
@@ -31,6 +31,9 @@ def change_management(layout: Layout, programs: Programs, values: dict[str, str]
     durable.write(layout.instance, changed.model_dump_json().encode())
     card = _present(layout, changed.last_card)
     if wanted.mac is not None and (card is None or card.mac != wanted.mac):
+        return True
+    if card is None and wanted.mac != instance.management.mac:
+        # The one that was before belongs to the data plane until then.
         return True
     ours = ("etc/systemd/network/10-management.network", str(layout.management.relative_to(layout.root)))
     for file in host_files.files(changed, card):

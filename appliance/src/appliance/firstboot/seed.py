@@ -62,7 +62,12 @@ _FORMS = {
 
 def _separated(value: object) -> object:
     """Lists come as text from OVF, as lists from YAML."""
-    return re.split(r"[\s,;]+", value.strip(" \t\r\n,;")) if isinstance(value, str) else value
+    if isinstance(value, str):
+        value = re.split(r"[\s,;]+", value.strip(" \t\r\n,;"))
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        # Said twice, as cloud-init's files do (for all and for a subnet), it counts once.
+        return list(dict.fromkeys(value))
+    return value
 
 
 def _lines(value: object) -> object:
@@ -256,7 +261,7 @@ def _interface(value: str, version: int, automatic: str) -> str:
         return text
     message = f"must be {automatic}, off or an IPv{version} address with its length"
     try:
-        interface = ipaddress.ip_interface(text)
+        interface = ipaddress.ip_interface(_without_zone(text))
     except ValueError:
         raise ValueError(message) from None
     if interface.version != version or "/" not in text:
@@ -271,7 +276,7 @@ def _interface(value: str, version: int, automatic: str) -> str:
 
 def _check_gateway(name: str, gateway: str, address: str | None, version: int) -> None:
     try:
-        hop = ipaddress.ip_address(gateway)
+        hop = ipaddress.ip_address(_without_zone(gateway))
     except ValueError:
         raise ValueError(f"{name}: must be an IPv{version} address") from None
     if hop.version != version:
@@ -285,16 +290,23 @@ def _check_gateway(name: str, gateway: str, address: str | None, version: int) -
         raise ValueError(f"{name}: is the router's own address")
 
 
+def _without_zone(text: str) -> str:
+    """Python lets an IPv6 zone be any text, line breaks too. Raises ValueError for an address with one."""
+    if "%" in text:
+        raise ValueError("an address here has no zone")
+    return text
+
+
 def _plain_address(text: str) -> str:
     try:
-        return str(ipaddress.ip_address(text))
+        return str(ipaddress.ip_address(_without_zone(text)))
     except ValueError:
         raise ValueError(f"{text[:64]!r} is not an IP address") from None
 
 
 def _name_or_address(text: str) -> str:
     try:
-        return str(ipaddress.ip_address(text))
+        return str(ipaddress.ip_address(_without_zone(text)))
     except ValueError:
         if not re.fullmatch(
             r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,9 @@ def _mounted(programs: Programs, device: str, kind: str, place: Path) -> Iterato
     try:
         yield place
     finally:
-        must(programs, ["umount", "--", str(place)])
+        # The mount is this service's alone and goes with it.
+        with suppress(ProgramFailed):
+            must(programs, ["umount", "--", str(place)])
 
 
 def _on_disc(device: str, label: str, place: Path) -> Iterator[Found]:
@@ -104,8 +106,15 @@ def _on_disc(device: str, label: str, place: Path) -> Iterator[Found]:
     elif label == "config-2":
         folder = place / _CONFIG_DRIVE_FOLDER
         yield _read(f"ConfigDrive ({device})", lambda: cloud_init.config_drive(_files(folder, _CONFIG_DRIVE)))
-    elif _OVF_FILE in (found := _files(place, (_OVF_FILE,))):
-        yield _read(f"OVF environment ({device})", lambda: (ovf.properties(found[_OVF_FILE]), []))
+    else:
+        source = f"OVF environment ({device})"
+        try:
+            found = _files(place, (_OVF_FILE,))
+        except ValidationFailed as failed:
+            yield Found(source, problems=failed.problems)
+            return
+        if _OVF_FILE in found:
+            yield _read(source, lambda: (ovf.properties(found[_OVF_FILE]), []))
 
 
 def _guestinfo(programs: Programs, root: Path) -> Iterator[Found]:
@@ -162,6 +171,9 @@ def _read(source: str, read: Callable[[], tuple[dict[str, Any], list[str]]]) -> 
         values, remarks = read()
     except ValidationFailed as failed:
         return Found(source, problems=failed.problems)
+    except Exception as error:  # whatever a seed is made of, the boot goes on
+        # Its type alone: the message may hold a value, and so a password.
+        return Found(source, problems=(Problem("", f"cannot be understood ({type(error).__name__})"),))
     return Found(source, values, tuple(remarks))
 
 
@@ -184,7 +196,10 @@ def _content(path: Path) -> bytes | None:
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise ValidationFailed([Problem(f"/{path.name}", "is not a file")])
-        data = stream.read(ovf.MAX_BYTES + 1)
+        try:
+            data = stream.read(ovf.MAX_BYTES + 1)
+        except OSError as error:
+            raise ValidationFailed([Problem(f"/{path.name}", f"cannot be read: {error.strerror}")]) from None
     if len(data) > ovf.MAX_BYTES:
         raise ValidationFailed(
             [Problem(f"/{path.name}", f"is larger than {ovf.MAX_BYTES // 1024 // 1024} MB")]

@@ -7,7 +7,7 @@ import logging
 import pwd
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -92,6 +92,7 @@ def prepare() -> None:
         )
     else:
         records, renames = left_to_the_kernel(named, identities.absent)
+    records, renames = clear_of_management(records, renames, reserved)
     nic_inventory.write(records)
     _separate(renames)
     if built.dataplane == "vpp":
@@ -123,6 +124,18 @@ def _separate(renames: Mapping[str, str]) -> None:
         for device in renames.values():
             links.quieten(device)
         firewall.isolate(sorted(renames.values()))
+
+
+def clear_of_management(
+    records: Iterable[NicRecord], renames: Mapping[str, str], reserved: Iterable[str]
+) -> tuple[list[NicRecord], Mapping[str, str]]:
+    """Names that the management NIC has now are not given to data NICs, nor recorded of them. Pure."""
+    clear = links.clear_of(renames, reserved)
+    moved = {renames[old]: new for old, new in clear.items()}
+    return [
+        replace(record, device=moved.get(record.device, record.device)) if record.pci is not None else record
+        for record in records
+    ], clear
 
 
 def _lay_open(devices: Iterable[str]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 
 from appliance.dataplane.base import NamespaceMissing
@@ -36,6 +37,24 @@ def rename_order(wanted: Mapping[str, str]) -> list[tuple[str, str]]:
     changing = {old: new for old, new in wanted.items() if old != new}
     aside = {old: f"mr-aside{number}" for number, old in enumerate(sorted(changing))}
     return [*aside.items(), *((aside[old], new) for old, new in sorted(changing.items()))]
+
+
+def clear_of(wanted: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
+    """The renames, without names that NICs of others (management) have now. Pure.
+
+    A data NIC may be remembered by the very name the kernel has given to the management NIC this time.
+    """
+    taken = set(others)
+    used = taken | set(wanted) | set(wanted.values())
+    clear = {}
+    for old, new in sorted(wanted.items()):
+        name = new
+        if new in taken:
+            free = (f"eth{number}" for number in count())
+            name = old if old not in wanted.values() else next(one for one in free if one not in used)
+            used.add(name)
+        clear[old] = name
+    return clear
 
 
 def rename(wanted: Mapping[str, str]) -> None:
