@@ -33,10 +33,13 @@ class Instance:
     digests: dict[str, str]
 
 
+PASSWORD_SHOWN = r"admin / ([a-z0-9]{5}(?:-[a-z0-9]{5}){3})\b"
+
+
 def _without_seed(boots: Boots, name: str, number: int) -> Router:
     hardware = Hardware(disk=boots.overlay(name), nics=(boots.management(number),))
     machine = boots.machine(name, hardware)
-    shown = machine.serial.wait_for(r"admin / ([a-z0-9]{5}(?:-[a-z0-9]{5}){3})\b", timeout_s=BOOT_S)
+    shown = machine.serial.wait_for(PASSWORD_SHOWN, timeout_s=BOOT_S)
     router = Router(machine, Credentials("admin", shown[1]))
     boots.on_end(router.hang_up)
     router.wait_until_up(f"{name}: without a seed, password on the console to REST")
@@ -82,6 +85,25 @@ def test_two_instances_share_no_secret(first: Instance, second: Router) -> None:
     assert {
         path for path in same if re.search(r"key|secret|pass|tls|ssh|token|\.pem|machine-id", path)
     } == set()
+
+
+def test_a_factory_reset_on_the_console_makes_it_a_new_router(second: Router) -> None:
+    """Asked for by keys, as at a desk; nothing of the router before is left."""
+    before, console = _instance(second), second.machine.serial
+    second.hang_up()
+    console.type("3")
+    console.wait_for(r"Type RESET to go on", timeout_s=60)
+    shown = len(console.text())
+    console.type("RESET\n")
+    password = console.wait_for(PASSWORD_SHOWN, timeout_s=BOOT_S, after=shown)[1]
+    renewed = Router(second.machine, Credentials("admin", password))
+    renewed.wait_until_up("factory reset on the console to REST")
+    after = _instance(renewed)
+    renewed.hang_up()
+    assert password != before.password
+    assert (before.machine_id, before.certificate) != (after.machine_id, after.certificate)
+    assert not before.host_keys & after.host_keys
+    assert all(before.digests[path] != after.digests[path] for path in SECRETS)
 
 
 def _instance(router: Router) -> Instance:
