@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from appliance.config.system import Dataplane
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import sizing, startup
-from appliance.platform import agent_file, startup_file
+from appliance.platform import agent_file, boot, startup_file
+from appliance.programs import Ran
 
 VMXNET3 = NicRecord(
     "eth1", "00:50:56:00:00:01", "0000:0b:00.0", "0000:0b:00.0", "15ad:07b0", "dpdk", "uio_pci_generic"
@@ -77,3 +79,22 @@ def test_the_agent_reads_what_the_boot_writes(
     path.write_text(agent_file.render(wanted))
     assert agent_settings.load(path) == wanted
     assert (wanted.vpp_startup_conf is None) == (dataplane == "linux" or machine is None)
+
+
+def test_emulated_cpus_are_not_spun() -> None:
+    machine = Machine(2, 1990)
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", emulated=True)
+    assert "poll-sleep-usec 100" in text
+    assert startup.read(text) == sizing.for_machine(machine)
+
+
+@pytest.mark.parametrize(
+    ("said", "emulated"), [("qemu", True), ("kvm", False), ("vmware", False), ("none", False)]
+)
+def test_emulation_is_told_apart_from_virtual_machines(said: str, emulated: bool) -> None:
+    class Detected:
+        def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
+            assert argv == ["systemd-detect-virt", "--vm"]
+            return Ran(0 if said != "none" else 1, f"{said}\n", "")
+
+    assert boot.is_emulated(Detected()) is emulated

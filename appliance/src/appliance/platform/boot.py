@@ -32,7 +32,7 @@ from appliance.platform import (
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
-from appliance.programs import HostPrograms
+from appliance.programs import HostPrograms, Programs
 
 log = logging.getLogger(__name__)
 
@@ -173,10 +173,19 @@ def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicReco
         got = hugepages.reserve(wanted)
         if got < wanted:
             log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
-    text = startup_file.render(settings, machine, records, NETNS)
+    text = startup_file.render(settings, machine, records, NETNS, emulated=is_emulated(HostPrograms()))
     paths.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
     durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
     log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
+
+
+def is_emulated(programs: Programs) -> bool:
+    """Whether a program plays the CPUs, as QEMU does without KVM; systemd tells them apart by CPUID."""
+    try:
+        return programs.run(["systemd-detect-virt", "--vm"]).output.strip() == "qemu"
+    except MillraceError as error:
+        log.warning("the hypervisor is not known: %s", error)
+        return False
 
 
 def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset[str]) -> None:

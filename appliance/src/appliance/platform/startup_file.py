@@ -11,7 +11,7 @@ from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config.startup_conf import MIB, DpdkDevice, StartupConf
 
 _POLL_SLEEP_US = 100
-"""On a machine with one CPU VPP has to let the others work too."""
+"""Where VPP's polling would take the time of others: one CPU, or CPUs that a program emulates."""
 
 
 def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
@@ -24,14 +24,21 @@ def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice
     )
 
 
-def render(settings: StartupSettings, machine: Machine, records: Sequence[NicRecord], netns: str) -> str:
+def render(
+    settings: StartupSettings,
+    machine: Machine,
+    records: Sequence[NicRecord],
+    netns: str,
+    *,
+    emulated: bool = False,
+) -> str:
     """The file's text, its part of the document written as the agent writes it: it finds no difference."""
     conf = StartupConf(
         # Only root speaks to it.
         group=None,
         # Standard error, and so the journal, which has limits.
         log_file=None,
-        poll_sleep_us=_POLL_SLEEP_US if machine.cpus == 1 else None,
+        poll_sleep_us=_POLL_SLEEP_US if machine.cpus == 1 or emulated else None,
         main_heap_bytes=settings.main_heap_mb * MIB,
         statseg_bytes=settings.stats_segment_mb * MIB,
         buffers_per_numa=settings.buffers_per_numa,
