@@ -82,9 +82,9 @@ def test_two_instances_share_no_secret(first: Instance, second: Router) -> None:
     assert first.host_keys and not first.host_keys & other.host_keys
     assert set(SECRETS) <= first.digests.keys()
     same = {path for path, digest in first.digests.items() if digest in other.digests.values()}
-    assert {
-        path for path in same if re.search(r"key|secret|pass|tls|ssh|token|\.pem|machine-id", path)
-    } == set()
+    secret = re.compile(r"key|secret|pass|tls|ssh|token|\.pem|machine-id")
+    # The pages' own files are the same everywhere.
+    assert [path for path in sorted(same) if secret.search(path) and "/web/static/" not in path] == []
 
 
 def test_a_factory_reset_on_the_console_makes_it_a_new_router(second: Router) -> None:
@@ -98,6 +98,7 @@ def test_a_factory_reset_on_the_console_makes_it_a_new_router(second: Router) ->
     # Until it goes down the screen may show the old one once more.
     another = PASSWORD_SHOWN.replace("(", f"(?!{before.password})(", 1)
     password = console.wait_for(another, timeout_s=BOOT_S, after=shown)[1]
+    (second.machine.directory / "known_hosts").unlink()
     renewed = Router(second.machine, Credentials("admin", password))
     renewed.wait_until_up("factory reset on the console to REST")
     after = _instance(renewed)
