@@ -93,7 +93,7 @@ def test_an_isolated_device_is_heard_by_packet_sockets_only(far: Namespace) -> N
 
 def test_a_nic_of_vpps_hands_over_every_frame_as_it_came(far: Namespace) -> None:
     """Groups nobody joined, VLANs nobody has, and no frame merged or left without its checksum."""
-    far.run(links.pass_through, "f0", HostPrograms())
+    assert far.run(links.pass_through, "f0", HostPrograms())
     shown = json.loads(run(["ip", "-n", FAR, "-d", "-j", "link", "show", "dev", "f0"]))
     assert {"PROMISC", "ALLMULTI"} <= set(shown[0]["flags"])
     offloads = run(["ip", "netns", "exec", FAR, "ethtool", "-k", "f0"]).splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from appliance.dataplane.base import NamespaceMissing
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
-from appliance.platform import __main__, hugepages, links
+from appliance.platform import __main__, boot, hugepages, links
 from appliance.platform.boot import BadRelease, Image, clear_of_management, image, vpp_settings
 from appliance.platform.running_document import Wishes, read, wishes
+from appliance.programs import Ran
 
 POOL = "hugepages/hugepages-2048kB/nr_hugepages"
 
@@ -154,3 +156,22 @@ def test_a_name_that_management_has_now_is_neither_given_nor_recorded() -> None:
     moved, renames = clear_of_management(records, {"ens3": "ens4"}, {"ens4"})
     assert renames == {"ens3": "ens3"}
     assert [record.device for record in moved] == ["ens3", "ens4", "ens6"]
+
+
+def test_a_virtio_nic_that_keeps_its_checksums_says_so() -> None:
+    """Other NICs only check what is there."""
+
+    class Fixed:
+        def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
+            return Ran(0, "rx-checksumming: on [fixed]\n" if argv[:2] == ["ethtool", "-k"] else "", "")
+
+    modern = NicRecord(
+        "ens6", "02:00:00:00:00:02", "0000:00:06.0", None, "1af4:1041", "af_packet", note="slow"
+    )
+    others = [
+        NicRecord("ens4", "02:00:00:00:00:01", "0000:00:04.0", None, "8086:100e", "af_packet", note="slow"),
+        NicRecord("ens7", "02:00:00:00:00:03", "0000:00:07.0", None, "1af4:1000", "native"),
+    ]
+    laid = boot.lay_open([modern, *others], ["ens6", "ens4"], Fixed())
+    assert laid[1:] == others
+    assert laid[0].note == f"slow; {boot.CHECKSUM_COST}"

@@ -86,14 +86,17 @@ def quieten(device: str, proc: Path = Path("/proc/sys")) -> None:
         setting.write_text("1")
 
 
-def pass_through(device: str, programs: Programs) -> None:
+def pass_through(device: str, programs: Programs) -> bool:
     """Have the device hand over each frame as it was on the wire: to VPP it is a cable, not an end of one.
 
     Its filters know the groups and VLANs of the host's own stack, which has none here: neighbor discovery,
     OSPF and tagged frames would be lost. What it merges, or leaves without a checksum for a local reader,
-    cannot be forwarded. A device that cannot part with an offload keeps it. Raises ProgramFailed.
+    cannot be forwarded. A device that cannot part with an offload keeps it; false when that is the check of
+    checksums, so that frames may come without. Raises ProgramFailed.
     """
     must(programs, ["ip", "link", "set", "dev", device, "promisc", "on", "allmulticast", "on"])
     done = programs.run(["ethtool", "-K", device, *(word for name in _OFFLOADS for word in (name, "off"))])
     if done.code != 0:
         log.info("%s keeps its offloads: %s", device, (done.error or done.output).strip())
+    offloads = programs.run(["ethtool", "-k", device]).output
+    return not any(line.startswith("rx-checksumming: on") for line in offloads.splitlines())
