@@ -11,7 +11,9 @@ from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config.startup_conf import MIB, DpdkDevice, StartupConf
 
 _POLL_SLEEP_US = 100
-"""Where VPP's polling would take the time of others: one CPU, or CPUs that a program emulates."""
+"""On a machine with one CPU VPP has to let the others work too."""
+_EMULATED_POLL_SLEEP_US = 1000
+"""Where a program plays the CPUs polling is wasted, and ten thousand naps a second are half a core."""
 
 
 def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
@@ -33,12 +35,13 @@ def render(
     emulated: bool = False,
 ) -> str:
     """The file's text, its part of the document written as the agent writes it: it finds no difference."""
+    poll_sleep_us = _EMULATED_POLL_SLEEP_US if emulated else _POLL_SLEEP_US if machine.cpus == 1 else None
     conf = StartupConf(
         # Only root speaks to it.
         group=None,
         # Standard error, and so the journal, which has limits.
         log_file=None,
-        poll_sleep_us=_POLL_SLEEP_US if machine.cpus == 1 or emulated else None,
+        poll_sleep_us=poll_sleep_us,
         main_heap_bytes=settings.main_heap_mb * MIB,
         statseg_bytes=settings.stats_segment_mb * MIB,
         buffers_per_numa=settings.buffers_per_numa,
