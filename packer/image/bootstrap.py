@@ -15,12 +15,14 @@ def bootstrap(
     *,
     hooks: Sequence[str] = (),
     options: Sequence[str] = (),
+    variant: str = "minbase",
     work: Path,
     environment: Mapping[str, str] | None = None,
 ) -> None:
     """Install `packages` and what they depend on into `target`: a folder, or a file `*.tar`.
 
-    `hooks` are mmdebstrap arguments. `work` holds temporary files; on tmpfs it is four times faster.
+    `hooks` are mmdebstrap arguments, `variant` one of its own: `extract` unpacks without installing.
+    `work` holds temporary files; on tmpfs it is four times faster.
     Raises SourceUnavailable when a package cannot be had.
     """
     work.mkdir(parents=True, exist_ok=True)
@@ -30,7 +32,7 @@ def bootstrap(
         *("unshare", "--mount", "--propagation", "private", "--"),
         "mmdebstrap",
         "--mode=root",
-        "--variant=minbase",
+        f"--variant={variant}",
         f"--keyring={KEYRING}",
         "--include=" + ",".join(["ca-certificates", *packages]),
         *(f"--aptopt={option}" for option in sources.options),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import resource
 import selectors
 import socket
 import time
@@ -80,7 +81,7 @@ UDP = (
         51820,
     ),
 )
-_AT_ONCE = 400
+_AT_ONCE = 1500
 _CONNECT_S = 2.0
 _UDP_WAIT_S = 3.0
 # An NTP request, a DNS query for ". NS", and bytes that provoke an answer from whatever echoes.
@@ -144,6 +145,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.image.scan")
     parser.add_argument("address")
     address = parser.parse_args().address
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * _AT_ONCE, most), most))
     print(json.dumps({"tcp": asyncio.run(_open_tcp(address, ALL_TCP)), "udp": _answering_udp(address)}))
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lab import namespaces
+from tests.image import testpmd_files
 from tests.image.boots import Boots
 from tests.image.patience import wait_for
 from tests.image.router import Router
@@ -19,6 +21,10 @@ from tests.image.two_hosts import TwoHosts
 
 UNIT = "image-tests-testpmd"
 DRIVER = "uio_pci_generic"
+FOLDER = "/var/lib/image-tests-testpmd"
+"""Nobody but root may write there or above, which DPDK insists on."""
+SLICE = "vpp.slice"
+"""VPP's, whose CPUs the host's services may not use."""
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +58,21 @@ def _bind(router: Router, pci: str, driver: str) -> None:
     assert bound.endswith(f"/{driver}"), bound
 
 
-def test_testpmd_joins_two_hosts_over_vmxnet3(router: Router, hosts: TwoHosts) -> None:
+def test_testpmd_joins_two_hosts_over_vmxnet3(router: Router, hosts: TwoHosts, directory: Path) -> None:
     addresses = [_pci_of(router, hosts.mac(side)) for side in (1, 2)]
     router.root("systemctl", "stop", "millrace-agent.service", "vpp.service", timeout_s=120, check=False)
     router.root("sysctl", "-w", "vm.nr_hugepages=256")
     for pci in addresses:
         _bind(router, pci, DRIVER)
     allowed = [word for pci in addresses for word in ("-a", pci)]
-    testpmd = [
-        *("dpdk-testpmd", "-l", "0,1", "-m", "256", "--file-prefix", "imagetests", *allowed, "--"),
+    files = testpmd_files.fetch(directory)
+    router.send_tree(files, sorted(path.name for path in files.iterdir()), FOLDER)
+    testpmd = testpmd_files.argv(
+        FOLDER,
+        *("-l", "0,1", "-m", "256", "--file-prefix", "imagetests", *allowed, "--"),
         *("--forward-mode=io", "--auto-start", "--stats-period=2", "--total-num-mbufs=8192"),
-    ]
-    router.root("systemd-run", "--quiet", f"--unit={UNIT}", "--", *testpmd)
+    )
+    router.root("systemd-run", "--quiet", f"--unit={UNIT}", f"--slice={SLICE}", "--", *testpmd)
     one_network = [
         replace(hosts.tap(side), addresses=(f"10.78.0.{side}/24",), gateways=()) for side in (1, 2)
     ]

@@ -89,8 +89,14 @@ def _refusal(router: Router) -> str:
     return str(failed["detail"])
 
 
-def _decided(router: Router, what: str) -> Any:
-    """What became of the attempt that was just started, once the router is back and has decided."""
+def _started(router: Router) -> str | None:
+    """When the last attempt began, by which it is told from the next."""
+    last = _show(router)["attempt"]
+    return None if last is None else str(last["started_at"])
+
+
+def _decided(router: Router, after: str | None, what: str) -> Any:
+    """What became of the attempt that followed the one started at `after`, once the router has decided."""
 
     def look() -> Any:
         router.machine.check_alive()
@@ -99,7 +105,9 @@ def _decided(router: Router, what: str) -> Any:
             last = _show(router)["attempt"]
         except (AssertionError, OSError, httpx.HTTPError):
             return None  # it reboots
-        return last if last is not None and last["outcome"] != "pending" else None
+        if last is None or last["started_at"] == after:
+            return None  # still being written
+        return last if last["outcome"] != "pending" else None
 
     with wall_time(what):
         attempt = wait_for(look, timeout_s=DECIDED_S, what="the end of the trial", pause_s=5)
@@ -138,9 +146,10 @@ def test_a_good_upgrade_stays_and_keeps_the_configuration(
 ) -> None:
     before = json_of(router.api.get("/status"))
     _upload(router, upgrade)
+    earlier = _started(router)
     answer = _install(router)
     assert answer.is_success, answer.text
-    attempt = _decided(router, "upgrade: install to decision")
+    attempt = _decided(router, earlier, "upgrade: install to decision")
     assert attempt["outcome"] == "kept", attempt
     assert _slots(router) == ("b", "b")
     hosts.wait_until_forwarding()
@@ -152,6 +161,7 @@ def test_a_good_upgrade_stays_and_keeps_the_configuration(
     ("name", "commands"),
     [
         ("no-init", ("rm /usr/lib/systemd/systemd",)),
+        ("hangs", ("rm /usr/lib/systemd/systemd", "symlink /usr/lib/systemd/systemd /usr/bin/cat")),
         ("no-agent", ("rm /usr/lib/systemd/system/millrace-agent.service",)),
     ],
 )
@@ -161,11 +171,13 @@ def test_a_broken_upgrade_comes_back_to_the_old_slot(
     slot, good = _slots(router)
     assert slot == good
     before = json_of(router.api.get("/status"))
-    _upload(router, upgrade_files.with_commands(upgrade, directory / name, f"9.9.{len(name)}", commands))
+    version = f"9.{len(name)}.{len(commands)}"
+    _upload(router, upgrade_files.with_commands(upgrade, directory / name, version, commands))
+    earlier = _started(router)
     answer = _install(router, IMPATIENT_S)
     assert answer.is_success, answer.text
-    attempt = _decided(router, f"upgrade {name}: install to being back")
-    assert attempt["outcome"] == "returned", attempt
+    attempt = _decided(router, earlier, f"upgrade {name}: install to being back")
+    assert (attempt["outcome"], attempt["version"]) == ("returned", version), attempt
     assert attempt["reason"]
     assert _slots(router) == (slot, slot)
     hosts.wait_until_forwarding()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from appliance.engine import keeper
 from appliance.engine.records import CommitRequest
 from appliance.errors import Conflict
 from tests.unit.engine.toys import Router, commit, compile_toy, document, router
@@ -204,3 +205,59 @@ def test_a_preview_does_not_wait_for_a_long_commit(toy: Router) -> None:
     release.set()
     thread.join()
     assert toy.live() == compile_toy(engine._committer.running.prepared.config)
+
+
+def _counting_looks(toy: Router, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set by each look at the router."""
+    looked = threading.Event()
+    observe = toy.plane.observe
+
+    def look() -> dict[str, str]:
+        looked.set()
+        return observe()
+
+    monkeypatch.setattr(toy.plane, "observe", look)
+    return looked
+
+
+def test_what_is_not_confirmed_goes_back_also_between_looks_that_are_far_apart(
+    toy: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_AT_REST", 1e9)
+    engine = toy.engine(interval_s=0.02)
+    commit(engine, document("192.0.2.0/25"))
+    looked = _counting_looks(toy, monkeypatch)
+    engine.start()
+    try:
+        assert looked.wait(10)
+        commit(engine, document("198.51.100.0/24"), confirm_s=60)
+        looked.clear()
+        assert not looked.wait(0.3), "a look within the rest after the last one"
+        toy.now_s += 60
+        deadline_s = time.monotonic() + 10
+        while engine.revision < 3 and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        assert (engine.pending_confirm(), engine.revision) == (None, 3)
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("trouble", ["drift", "down"])
+def test_while_something_is_wrong_looks_do_not_rest(
+    trouble: str, toy: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_AT_REST", 1e9)
+    engine = toy.engine(interval_s=0.02)
+    commit(engine, document("198.51.100.0/24", **REPORT))
+    if trouble == "drift":
+        toy.plane.state.clear()
+    else:
+        toy.routing.up = False
+    looked = _counting_looks(toy, monkeypatch)
+    engine.start()
+    try:
+        for _ in range(3):
+            assert looked.wait(10), "no further look"
+            looked.clear()
+    finally:
+        engine.close()

@@ -119,7 +119,7 @@ class Router:
         """The whole live system."""
         return {"linux": dict(self.plane.state), "frr": dict(self.routing.state)}
 
-    def engine(self, hook: Callable[[int, Step], None] | None = None) -> Engine:
+    def engine(self, hook: Callable[[int, Step], None] | None = None, *, interval_s: float = 3.0) -> Engine:
         """An engine on this router, as after a start of the agent; not yet recovered."""
         return Engine(
             (self.plane, self.routing),
@@ -129,6 +129,7 @@ class Router:
             step_hook=hook,
             clock=lambda: self.now_s,
             patience=PATIENCE,
+            interval_s=interval_s,
         )
 
 

@@ -52,6 +52,7 @@ def test_without_such_nics_the_plugin_stays_out() -> None:
     assert "plugin dpdk_plugin.so { disable }" in text
     assert "dpdk {" not in text
     assert "poll-sleep-usec" not in text
+    assert not startup.naps(text)
 
 
 def test_a_single_cpu_is_shared() -> None:
@@ -85,6 +86,7 @@ def test_emulated_cpus_are_not_spun() -> None:
     machine = Machine(2, 1990)
     text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", emulated=True)
     assert "poll-sleep-usec 1000" in text
+    assert startup.naps(text)
     assert startup.read(text) == sizing.for_machine(machine)
 
 

@@ -274,9 +274,9 @@ def _read_workers(segment: StatsSegment) -> tuple[Worker, ...]:
 
 def _read_drops(segment: StatsSegment) -> dict[str, int]:
     drops = {}
-    for entry in segment.names("/err/"):
+    for entry, packets in segment.counted("/err/").items():
         node, _, reason = entry.removeprefix("/err/").partition("/")
-        if reason not in _NOT_DROPS and (packets := segment.linked(entry)):
+        if reason not in _NOT_DROPS:
             drops[f"{node}: {reason}"] = packets
     return drops
 

@@ -19,7 +19,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +28,8 @@ from vpp_config.errors import StatsUnavailable
 STATS_SOCKET = "/run/vpp/stats.sock"
 
 _T = TypeVar("_T")
+_Counters = tuple[list[str], dict[int, dict[int, list[str]]]]
+"""Names of simple counters; names of symbolic links by position of their target and by index there."""
 _HEADER = struct.Struct("<QQQQQ")  # version, base, epoch, in_progress, directory
 _ENTRY = struct.Struct("<I4xQ128s")
 _ENTRY_BYTES = 144
@@ -56,6 +58,9 @@ class StatsSegment:
         self._base = 0
         self._epoch = -1
         self._entries: dict[str, tuple[int, int, int]] = {}  # type, value, offset of the entry
+        # What samples ask for again and again, of this epoch.
+        self._names_by_prefix: dict[str, list[str]] = {}
+        self._counters_by_prefix: dict[str, _Counters] = {}
 
     # -- life
 
@@ -148,11 +153,18 @@ class StatsSegment:
                 if kind:
                     entries[raw.partition(b"\0")[0].decode(errors="replace")] = (kind, value, offset)
             self._entries, self._epoch = entries, epoch
+            self._names_by_prefix.clear()
+            self._counters_by_prefix.clear()
         return epoch
 
-    def names(self, prefix: str) -> Iterator[str]:
+    def names(self, prefix: str) -> Sequence[str]:
         """The entries that begin so."""
-        return (name for name in self._entries if name.startswith(prefix))
+        known = self._names_by_prefix.get(prefix)
+        if known is None:
+            known = self._names_by_prefix[prefix] = [
+                name for name in self._entries if name.startswith(prefix)
+            ]
+        return known
 
     def scalar(self, name: str) -> int:
         """A scalar or a gauge; 0 where there is none. It lies in the directory itself and is read anew."""
@@ -185,24 +197,48 @@ class StatsSegment:
             found.append(self._map[start:end].decode(errors="replace") if pointer else "")
         return found
 
-    def linked(self, name: str) -> int:
-        """A symbolic link's counter, added up over the threads: one index of a simple counter vector."""
-        kind, value, _ = self._entries.get(name, (0, 0, 0))
-        if kind != SYMLINK:
-            return sum(sum(vector) for vector in self.simple(name))
+    def counted(self, prefix: str) -> dict[str, int]:
+        """The simple counters under a prefix that are not zero, added up over threads and indices.
+
+        A symbolic link stands for one index of another counter. Thousands of them share a vector, mostly
+        zeros: it is read once, and only what has counted is looked up.
+        """
+        plain, links = self._counters(prefix)
+        totals = {name: sum(sum(vector) for vector in self.simple(name)) for name in plain}
+        for target, names in links.items():
+            for vector in self._pointers(self._target(target)):
+                for index, count in enumerate(self._words(vector, 1)):
+                    if count:
+                        for name in names.get(index, ()):
+                            totals[name] = totals.get(name, 0) + count
+        return {name: total for name, total in totals.items() if total}
+
+    def _counters(self, prefix: str) -> _Counters:
+        """The simple counters under a prefix, and its symbolic links."""
+        known = self._counters_by_prefix.get(prefix)
+        if known is None:
+            plain, links = known = self._counters_by_prefix[prefix] = ([], {})
+            for name in self.names(prefix):
+                kind, value, _ = self._entries[name]
+                if kind == SIMPLE:
+                    plain.append(name)
+                elif kind == SYMLINK:
+                    links.setdefault(value & 0xFFFFFFFF, {}).setdefault(value >> 32, []).append(name)
+        return known
+
+    def _target(self, position: int) -> int:
+        """Value of the directory's entry at a position, read anew."""
         assert self._map is not None
         directory = _HEADER.unpack_from(self._map)[4]
-        target, index = value & 0xFFFFFFFF, value >> 32
-        _, vectors, _ = _ENTRY.unpack_from(self._map, directory - self._base + target * _ENTRY_BYTES)
-        total = 0
-        for vector in self._words(vectors, 1):
-            if vector and index < self._length(vector):
-                total += struct.unpack_from("<Q", self._map, vector - self._base + 8 * index)[0]
-        return total
+        return int(_ENTRY.unpack_from(self._map, directory - self._base + position * _ENTRY_BYTES)[1])
 
     def _threads(self, name: str, wanted: int) -> list[int]:
         kind, value, _ = self._entries.get(name, (0, 0, 0))
-        return [pointer for pointer in self._words(value, 1) if pointer] if kind == wanted and value else []
+        return self._pointers(value) if kind == wanted else []
+
+    def _pointers(self, vectors: int) -> list[int]:
+        """The threads' vectors of a counter; a thread that has not counted yet has none."""
+        return [pointer for pointer in self._words(vectors, 1) if pointer] if vectors else []
 
     def _length(self, pointer: int) -> int:
         assert self._map is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
 from appliance.engine.committer import Committer
 from appliance.engine.jobs import Jobs
@@ -16,6 +17,9 @@ log = logging.getLogger(__name__)
 
 SELF = "millrace"
 """Author of the revisions the engine makes on its own."""
+_AT_REST = 9
+"""A look that finds nothing to do is followed by so many times its duration without one: a tenth of a CPU."""
+_LONGEST_REST_S = 30.0
 _SEARCHED = 20
 """Newest revisions that may belong to a request that was running when the agent stopped."""
 
@@ -28,9 +32,10 @@ class Keeper:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._told: tuple[str, ...] = ()
+        self._rest_s = 0.0
 
     def start(self) -> None:
-        """Settle what was left open, then look at the router at once and every interval."""
+        """Settle what was left open, then look at the router at once, and again and again."""
         self._settle()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
         self._thread.start()
@@ -61,6 +66,7 @@ class Keeper:
 
     def tick(self) -> None:
         """Look now: roll back what was not confirmed, repair or report drift. Raises nothing."""
+        self._rest_s = 0.0
         try:
             with self._committer.writing(wait_s=0):
                 if self._committer.confirmation.expired:
@@ -76,8 +82,11 @@ class Keeper:
 
     def _run(self) -> None:
         self.tick()
+        ended_s = time.monotonic()
         while not self._stop.wait(self._pause_s()):
-            self.tick()
+            if self._committer.confirmation.expired or time.monotonic() - ended_s >= self._rest_s:
+                self.tick()
+                ended_s = time.monotonic()
 
     def _pause_s(self) -> float:
         pending = self._committer.confirmation.pending
@@ -99,6 +108,7 @@ class Keeper:
     def _reconcile(self) -> None:
         """Compare the router with the last commit, and repair where that is due."""
         committer, view = self._committer, self._committer.view
+        begun_s = time.monotonic()
         states = view.look()
         if committer.running.revision == 0 and not committer.restore_due:
             view.publish((), states)
@@ -109,6 +119,8 @@ class Keeper:
             view.publish((f"the running document cannot be compiled: {error}",), states)
             return
         plan = committer.live.plan(desired, _answered(states))
+        if not plan and len(_answered(states)) == len(states):
+            self._rest_s = min((time.monotonic() - begun_s) * _AT_REST, _LONGEST_REST_S)
         failures: list[str] = []
         if plan and self._repair_due(view.returned(states)):
             self._tell("repairing", plan)

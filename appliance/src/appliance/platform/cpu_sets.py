@@ -33,9 +33,9 @@ def keep_off(cpus: int, forwarding: frozenset[int], units: Iterable[str] = HOST_
 def share(startup_file: Path) -> None:
     """Keep the host's services off the CPUs that VPP's startup file gives to forwarding.
 
-    Raises MillraceError, OSError or ValueError.
+    A VPP that naps between polls leaves them time there. Raises MillraceError, OSError or ValueError.
     """
-    cpus = machine().cpus
-    busy = forwarding_cpus(startup.read(startup_file.read_text()), cpus)
+    cpus, text = machine().cpus, startup_file.read_text()
+    busy = frozenset() if startup.naps(text) else forwarding_cpus(startup.read(text), cpus)
     log.info("forwarding CPUs: %s of %s", sorted(busy) or "none of its own", cpus)
     keep_off(cpus, busy)

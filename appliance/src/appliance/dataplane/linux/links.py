@@ -28,6 +28,8 @@ _UP = 1
 _NODAD = 0x02
 """IFA_F_NODAD: an address of a router works at once, as in VPP."""
 _LINK_SCOPE = 253
+_LOOSE = 0x4
+"""VLAN_FLAG_LOOSE_BINDING."""
 
 Take = Callable[[str], None]
 """Moves the NIC with this name of its own into the namespace, if it is not there yet."""
@@ -147,7 +149,16 @@ class Links:
                 parent = self._index(link.parent)
                 if parent is None:
                     raise DataPlaneError(f"cannot make {link.name}: there is no link {link.parent}")
-                self._route.link("add", ifname=link.name, kind="vlan", link=parent, vlan_id=link.vlan_id)
+                # Loosely bound its state is its own, as in VPP: else it could not be up on a parent that is
+                # down, and a parent that comes up would take it along.
+                self._route.link(
+                    "add",
+                    ifname=link.name,
+                    kind="vlan",
+                    link=parent,
+                    vlan_id=link.vlan_id,
+                    vlan_flags={"flags": _LOOSE, "mask": _LOOSE},
+                )
                 return self._mark(link.name, VLAN_ALIAS)
             try:
                 self._route.link("add", ifname=link.name, kind="dummy")

@@ -48,6 +48,11 @@ def read(text: str) -> StartupSettings:
     )
 
 
+def naps(text: str) -> bool:
+    """Whether VPP sleeps between polls by its startup file, and so leaves its CPUs to others."""
+    return int(_get(parse(text), "unix", "poll-sleep-usec") or 0) > 0
+
+
 def rewrite(text: str, settings: StartupSettings) -> str:
     """The startup file with these settings, everything else as it was but for comments and layout."""
     words = parse(text)
