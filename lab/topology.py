@@ -156,8 +156,13 @@ class Topology:
         taken = [name for name in self.namespaces.all() if namespaces.exists(name)]
         if taken:
             owner = Register().find(self.prefix)
-            whose = "nothing here says whose" if owner is None else f"the lab in {owner.directory} made them"
-            raise LabConflict(f"these namespaces exist already, and {whose}: {', '.join(taken)}")
+            if owner is None:
+                whose, cure = "nothing here says whose", "delete them with `ip netns delete`"
+            else:
+                whose = f"the lab in {owner.directory} made them"
+                down = f"python -m lab down --prefix {self.prefix} --directory {owner.directory}"
+                cure = f"remove it with `{down}`"
+            raise LabConflict(f"these namespaces exist already, and {whose}: {', '.join(taken)}; {cure}")
 
     def _links(self) -> tuple[_Link, ...]:
         names = self.namespaces

@@ -21,6 +21,8 @@ from typing import Any
 import httpx
 
 from appliance.client import AgentClient
+from lab.kernel_settings import Register
+from lab.leftovers import marked_processes
 from lab.topology import Topology
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -82,6 +84,7 @@ def live_lab(prefix: str, dataplane: str, database: str = "sqlite") -> Iterator[
 
     Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass.
     """
+    clear_dead_lab(prefix)
     directory = Path(tempfile.mkdtemp(prefix=f"mr-{prefix}-"))
     directory.chmod(0o711)
     try:
@@ -100,6 +103,16 @@ def live_lab(prefix: str, dataplane: str, database: str = "sqlite") -> Iterator[
     finally:
         _lab(prefix, directory, "down")
         shutil.rmtree(directory, ignore_errors=True)  # what tests themselves put there, such as built tools
+
+
+def clear_dead_lab(prefix: str) -> None:
+    """Remove what a test run that was killed left under this prefix; a lab that still runs is left alone."""
+    registered = Register().find(prefix)
+    if registered is None or marked_processes(Path(registered.directory)):
+        return
+    directory = Path(registered.directory)
+    _lab(prefix, directory, "down")
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _lab(prefix: str, directory: Path, *arguments: str, timeout_s: float = 180) -> str:

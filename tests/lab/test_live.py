@@ -17,6 +17,7 @@ from lab import frr_daemons
 from lab.dataplane_choice import choose
 from lab.leftovers import marked_processes
 from lab.supervision import Supervisor
+from tests.live_lab import clear_dead_lab
 from tests.requirements import needs_root_netns
 
 pytestmark = [needs_root_netns, pytest.mark.timeout(600)]
@@ -66,6 +67,7 @@ def _traces() -> set[str]:
 @pytest.fixture(scope="module")
 def live() -> Iterator[_Live]:
     """A lab with the data plane a newcomer gets here; the acceptance tests run labs with either."""
+    clear_dead_lab(_PREFIX)
     before = _traces()
     directory = Path(tempfile.mkdtemp(prefix="mr-lab-", dir="/tmp"))
     lab = _Live(directory, choose("auto").dataplane)

@@ -7,6 +7,7 @@
 """
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from lab.errors import LabConflict
 from lab.leftovers import marked_processes
 from lab.namespaces import Namespaces
 from lab.topology import Topology
+from tests.live_lab import clear_dead_lab
 from tests.requirements import needs_root_netns
 
 pytestmark = needs_root_netns
@@ -37,6 +39,7 @@ def _traces() -> dict[str, list[str]]:
 
 @pytest.fixture
 def topology(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
+    clear_dead_lab(_PREFIX)
     before = _traces()
     made = Topology(_PREFIX, tmp_path_factory.mktemp("lx"), "linux")
     yield made
@@ -97,6 +100,18 @@ def test_a_supervisor_that_was_killed_leaves_no_process(topology: Topology) -> N
     assert marked_processes(topology.directory) == []
     topology.destroy()
     assert not Path(f"/var/tmp/frr/zebra.{zebra}").exists()
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Its processes are gone, its namespaces and perhaps not even its directory are."""
+    before = _traces()
+    killed = Topology(_PREFIX, tmp_path_factory.mktemp("lx"), "linux")
+    killed.create()
+    shutil.rmtree(killed.directory)
+    clear_dead_lab(_PREFIX)
+    left = {folder: names for folder, names in _traces().items() if names}
+    assert left == {folder: names for folder, names in before.items() if names}
+    assert not killed.directory.exists()
 
 
 def test_the_vpp_layout_keeps_the_nics_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
