@@ -6,6 +6,7 @@ were found before any lab changed them. Only the last one to go puts them back: 
 
 import fcntl
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -24,12 +25,14 @@ _RECEIVE_LIMIT = "net/core/rmem_max"
 class Registered:
     """A running lab; `originals` maps a setting (a path below /proc/sys) to its value before any lab ran.
 
-    `port` is the TCP port reserved for its page, 0 before there is one.
+    `port` is the TCP port reserved for its page, 0 before there is one. `maker` is the process that made it,
+    which for `lab up` ends once the lab's own processes run.
     """
 
     directory: str
     originals: dict[str, str]
     port: int = 0
+    maker: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Register:
             present = {name: value for name in needs if (value := self._read(name)) is not None}
             mine = self.find(prefix)
             port = 0 if mine is None else mine.port
-            self._put(prefix, Registered(str(lab_directory), {**present, **known}, port))
+            self._put(prefix, Registered(str(lab_directory), {**present, **known}, port, os.getpid()))
             for name, value in present.items():
                 if int(value) < needs[name]:
                     self._write(name, str(needs[name]))

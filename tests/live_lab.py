@@ -22,7 +22,7 @@ import httpx
 
 from appliance.client import AgentClient
 from lab.kernel_settings import Register
-from lab.leftovers import marked_processes
+from lab.leftovers import marked_processes, process_alive
 from lab.topology import Topology
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -109,6 +109,9 @@ def clear_dead_lab(prefix: str) -> None:
     """Remove what a test run that was killed left under this prefix; a lab that still runs is left alone."""
     registered = Register().find(prefix)
     if registered is None or marked_processes(Path(registered.directory)):
+        return
+    # Another run's that has no processes: still on its way up, or namespaces only.
+    if registered.maker not in (0, os.getpid()) and process_alive(registered.maker):
         return
     directory = Path(registered.directory)
     _lab(prefix, directory, "down")

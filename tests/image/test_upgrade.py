@@ -173,12 +173,17 @@ def test_a_broken_upgrade_comes_back_to_the_old_slot(
     before = json_of(router.api.get("/status"))
     version = f"9.{len(name)}.{len(commands)}"
     _upload(router, upgrade_files.with_commands(upgrade, directory / name, version, commands))
-    earlier = _started(router)
+    earlier, console = _started(router), router.machine.serial
+    shown = len(console.text())
     answer = _install(router, IMPATIENT_S)
     assert answer.is_success, answer.text
     attempt = _decided(router, earlier, f"upgrade {name}: install to being back")
     assert (attempt["outcome"], attempt["version"]) == ("returned", version), attempt
     assert attempt["reason"]
+    # It came back by the way that is meant: debugfs says nothing of a command that failed.
+    said = console.text()[shown:]
+    assert ("this slot has no /sbin/init" in said) is (name == "no-init"), said[-4000:]
+    assert "Kernel panic" not in said, said[-4000:]
     assert _slots(router) == (slot, slot)
     hosts.wait_until_forwarding()
     after = json_of(router.api.get("/status"))

@@ -261,3 +261,31 @@ def test_while_something_is_wrong_looks_do_not_rest(
             looked.clear()
     finally:
         engine.close()
+
+
+@pytest.mark.parametrize("trouble", ["restarted", "half a commit"])
+def test_a_rest_ends_when_something_happens(
+    trouble: str, toy: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_AT_REST", 1e9)
+    engine = toy.engine(interval_s=0.02)
+    commit(engine, document("198.51.100.0/24"))
+    before = toy.live()
+    looked = _counting_looks(toy, monkeypatch)
+    engine.start()
+    try:
+        assert looked.wait(10)
+        with engine._committer.writing():
+            looked.clear()
+        assert not looked.wait(0.3), "a look within the rest after the last one"
+        if trouble == "restarted":
+            toy.plane.restart()
+        else:
+            toy.plane.state.clear()
+            engine._committer.restore_due = True
+        deadline_s = time.monotonic() + 10
+        while toy.live() != before and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        assert toy.live() == before
+    finally:
+        engine.close()

@@ -84,9 +84,14 @@ class Keeper:
         self.tick()
         ended_s = time.monotonic()
         while not self._stop.wait(self._pause_s()):
-            if self._committer.confirmation.expired or time.monotonic() - ended_s >= self._rest_s:
+            if self._must_look() or time.monotonic() - ended_s >= self._rest_s:
                 self.tick()
                 ended_s = time.monotonic()
+
+    def _must_look(self) -> bool:
+        """Whether something happened since the last look that ends the rest after it."""
+        committer = self._committer
+        return committer.confirmation.expired or committer.restore_due or committer.view.restarted()
 
     def _pause_s(self) -> float:
         pending = self._committer.confirmation.pending

@@ -69,6 +69,10 @@ class View:
         if not any(isinstance(state, Exception) for state in states.values()):
             self._last = dict(states)
 
+    def restarted(self) -> bool:
+        """Whether a backend was seen to restart since all were last as they should be. Looks at nothing."""
+        return self._live.generations() != self._generations
+
     def returned(self, states: Mapping[str, Any]) -> set[str]:
         """Backends that are there, and were down or restarted since they were last as they should be."""
         down = {name for name, state in states.items() if isinstance(state, Exception)}

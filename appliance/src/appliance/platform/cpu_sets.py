@@ -33,9 +33,12 @@ def keep_off(cpus: int, forwarding: frozenset[int], units: Iterable[str] = HOST_
 def share(startup_file: Path) -> None:
     """Keep the host's services off the CPUs that VPP's startup file gives to forwarding.
 
-    A VPP that naps between polls leaves them time there. Raises MillraceError, OSError or ValueError.
+    A VPP that naps between polls leaves them time there, if it has no workers: only its main thread naps.
+    Raises MillraceError, OSError or ValueError.
     """
     cpus, text = machine().cpus, startup_file.read_text()
-    busy = frozenset() if startup.naps(text) else forwarding_cpus(startup.read(text), cpus)
+    settings = startup.read(text)
+    shared = startup.naps(text) and not settings.workers
+    busy = frozenset() if shared else forwarding_cpus(settings, cpus)
     log.info("forwarding CPUs: %s of %s", sorted(busy) or "none of its own", cpus)
     keep_off(cpus, busy)
