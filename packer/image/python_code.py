@@ -1,6 +1,7 @@
 """The appliance's Python code: a virtual environment at /usr/lib/millrace/venv, hash-locked and compiled."""
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from packer.image.errors import BuildError
 from packer.image.progress import step
 
 VENV = "/usr/lib/millrace/venv"
+STATIC = "/usr/lib/millrace/static"
 MEMBERS = ("appliance", "webui", "frr", "vpp-config")
 # The Python of Debian 13, whatever the builder's own is.
 PYTHON_VERSION = "3.13"
@@ -91,6 +93,27 @@ def install_code(repository: Path, root: Path, wheels: Path, members: Path) -> N
             link.symlink_to(f"{VENV}/bin/{command}")
         for path in (root / "mnt").iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def collect_static_files(root: Path) -> None:
+    """Put the pages' static files where the web half serves them from, hashed and compressed.
+
+    They are the slot's: a router that loses its power at any moment has them whole, and its boot is shorter.
+    """
+    with step("static files"):
+        static = root / STATIC.lstrip("/")
+        static.mkdir(parents=True)
+        run_in(
+            root,
+            [f"{VENV}/bin/python", "-m", "webui", "collectstatic", "--noinput", "--verbosity", "0"],
+            environment={"MILLRACE_STATIC_DIR": STATIC, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+        # Its order is that of the directories on the builder's disk.
+        manifest = static / "staticfiles.json"
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()), sort_keys=True))
+        static.chmod(0o755)
+        for path in static.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def compile_code(root: Path, source_date_epoch_s: int) -> None:

@@ -17,7 +17,13 @@ from packer.image.disk import SLOT_BYTES, make_disk
 from packer.image.errors import BadSetting, BuildError
 from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
-from packer.image.python_code import build_members, compile_code, download_wheels, install_code
+from packer.image.python_code import (
+    build_members,
+    collect_static_files,
+    compile_code,
+    download_wheels,
+    install_code,
+)
 from packer.image.qcow2 import make_qcow2
 from packer.image.removal import remove_tree
 from packer.image.root_tree import finish, make_initramfs, pack, unpack
@@ -116,6 +122,7 @@ def system(settings: BuildSettings) -> None:
     write_release(settings, root, (settings.work / "vpp-version").read_text() or None)
     install_upgrade_key(REPOSITORY, root)
     trim(root)
+    collect_static_files(root)
     compile_code(root, settings.source_date_epoch_s)
     make_initramfs(root, settings.source_date_epoch_s)
     parts = inventory.components(root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,27 @@ def test_prepare_makes_it_too(hash_file: Path, tmp_path: Path, settings: Any) ->
         call_command("prepare", password_hash_file=hash_file)
     assert User.objects.get(username="admin").password == f"crypt${HASH}"
     assert any((tmp_path / "static").rglob("*.css"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("left", ["", '{"paths": {'])
+def test_half_a_collection_of_static_files_is_made_anew(left: str, tmp_path: Path, settings: Any) -> None:
+    """The power failed while Django wrote its list of them."""
+    settings.STATE_DIR = tmp_path
+    settings.STATIC_ROOT = tmp_path / "static"
+    settings.STATIC_ROOT.mkdir()
+    settings.STORAGES = {"staticfiles": {"BACKEND": "webui.http.static_files.HashedStaticFilesStorage"}}
+    (settings.STATIC_ROOT / "staticfiles.json").write_text(left)
+    call_command("prepare")
+    names = json.loads((settings.STATIC_ROOT / "staticfiles.json").read_text())["paths"]
+    assert names
+    assert all((settings.STATIC_ROOT / hashed).stat().st_size > 0 for hashed in names.values())
+
+
+@pytest.mark.django_db
+def test_static_files_of_the_image_are_not_collected_again(tmp_path: Path, settings: Any) -> None:
+    settings.STATE_DIR = tmp_path
+    settings.STATIC_BUILT = True
+    settings.STATIC_ROOT = tmp_path / "static"
+    call_command("prepare")
+    assert not settings.STATIC_ROOT.exists()

@@ -29,3 +29,9 @@ def test_a_key_that_exists_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "secret_key").write_text("kept\n")
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(lambda _: secret_key(tmp_path), range(8))) == {"kept"}
+
+
+def test_a_key_that_a_power_cut_left_empty_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "secret_key").touch()
+    made = secret_key(tmp_path)
+    assert len(made) >= 50 and secret_key(tmp_path) == made

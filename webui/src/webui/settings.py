@@ -1,6 +1,7 @@
 """Django's settings. What a deployment may choose comes from the environment:
 
 MILLRACE_STATE_DIR       directory for the secret key, the embedded database and collected static files
+MILLRACE_STATIC_DIR      static files collected when the image was built; unset, `prepare` collects them
 MILLRACE_AGENT_SOCKET    the agent's Unix socket
 DATABASE_URL             PostgreSQL; unset, SQLite in the state directory
 REDIS_URL                shared cache (rate limits of several processes); unset, each process has its own
@@ -157,8 +158,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
 STATIC_URL = "/static/"
+STATIC_BUILT = bool(os.environ.get("MILLRACE_STATIC_DIR"))
 STATIC_ROOT = STATE_DIR / "static" if STATE_DIR else None
-if STATIC_ROOT:
+if STATIC_BUILT:
+    STATIC_ROOT = Path(os.environ["MILLRACE_STATIC_DIR"])
+elif STATIC_ROOT:
     STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [Path(__file__).resolve().parent / "static"]
 _COLLECTED = STATIC_ROOT is not None and (STATIC_ROOT / "staticfiles.json").exists()

@@ -22,6 +22,8 @@ def secret_key(directory: Path | None) -> str:
     if directory is None:
         return secrets.token_urlsafe(64)
     path = directory / "secret_key"
+    if path.exists() and path.stat().st_size == 0:
+        path.unlink(missing_ok=True)  # the power failed before its bytes were on the disk
     if not path.exists():
         _write_once(path, secrets.token_urlsafe(64))
     return path.read_text().strip()
@@ -33,6 +35,8 @@ def _write_once(path: Path, text: str) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     try:
         os.link(draft, path)
     except FileExistsError:

@@ -122,6 +122,7 @@ def web_environment() -> str:
         "DJANGO_SETTINGS_MODULE": "webui.settings",
         "MILLRACE_AGENT_SOCKET": "/run/millrace/agent.sock",
         "MILLRACE_STATE_DIR": "/var/lib/millrace/web",
+        "MILLRACE_STATIC_DIR": "/usr/lib/millrace/static",
         "MILLRACE_TRUSTED_PROXIES": "*",
         "DATABASE_URL": f"postgresql://{WEB_USER}@{directory}/millrace",
         "REDIS_URL": f"unix://{_REDIS}?db=0",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 class Command(BaseCommand):
-    """Migrate, collect static files, and make the first admin where one is asked for."""
+    """Migrate, collect static files unless they came with the image, make the first admin where asked for."""
 
     help = "Migrate the database and collect static files into MILLRACE_STATE_DIR."
 
@@ -29,6 +31,19 @@ class Command(BaseCommand):
         # Without anything to migrate Django still goes through every model's permissions.
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
+        if not settings.STATIC_BUILT:
+            _forget_half_a_collection(settings.STATIC_ROOT)
+            call_command("collectstatic", interactive=False, verbosity=0)
         if options["password_hash_file"] is not None:
             call_command("ensure_administrator", password_hash_file=options["password_hash_file"])
+
+
+def _forget_half_a_collection(static: Path) -> None:
+    """Django writes its list of files in place: where the power failed then, nothing would start again."""
+    try:
+        json.loads((static / "staticfiles.json").read_text())
+    except FileNotFoundError:
+        return
+    except ValueError:
+        shutil.rmtree(static)
+        static.mkdir()
