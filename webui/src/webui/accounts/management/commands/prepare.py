@@ -31,7 +31,7 @@ class Command(BaseCommand):
         # Without anything to migrate Django still goes through every model's permissions.
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
-        if not settings.STATIC_BUILT:
+        if settings.STATIC_ROOT is not None and not settings.STATIC_BUILT:
             _forget_half_a_collection(settings.STATIC_ROOT)
             call_command("collectstatic", interactive=False, verbosity=0)
         if options["password_hash_file"] is not None:
