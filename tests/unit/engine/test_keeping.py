@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -220,6 +221,13 @@ def _counting_looks(toy: Router, monkeypatch: pytest.MonkeyPatch) -> threading.E
     return looked
 
 
+def _wait_until(condition: Callable[[], bool]) -> None:
+    """Give the keeper's thread ten seconds; the caller asserts what came of it."""
+    deadline_s = time.monotonic() + 10
+    while not condition() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+
+
 def test_what_is_not_confirmed_goes_back_also_between_looks_that_are_far_apart(
     toy: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,9 +242,7 @@ def test_what_is_not_confirmed_goes_back_also_between_looks_that_are_far_apart(
         looked.clear()
         assert not looked.wait(0.3), "a look within the rest after the last one"
         toy.now_s += 60
-        deadline_s = time.monotonic() + 10
-        while engine.revision < 3 and time.monotonic() < deadline_s:
-            time.sleep(0.01)
+        _wait_until(lambda: engine.revision == 3)
         assert (engine.pending_confirm(), engine.revision) == (None, 3)
     finally:
         engine.close()
@@ -283,9 +289,7 @@ def test_a_rest_ends_when_something_happens(
         else:
             toy.plane.state.clear()
             engine._committer.restore_due = True
-        deadline_s = time.monotonic() + 10
-        while toy.live() != before and time.monotonic() < deadline_s:
-            time.sleep(0.01)
+        _wait_until(lambda: toy.live() == before)
         assert toy.live() == before
     finally:
         engine.close()
