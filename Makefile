@@ -83,6 +83,7 @@ image-tools:
 image-test: image-tools
 	@setup/packages.sh python lab test
 	@setup/python.sh
+	@$(PYTHON) -m tests.image.ready
 	@$(PYTHON) -m pytest -m image -s --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 image-compare:

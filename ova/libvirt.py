@@ -147,7 +147,7 @@ def _nic(devices: Element, guest: Guest, number: int, bridge: str) -> None:
     SubElement(nic, "source", bridge=bridge)
     SubElement(nic, "model", type="virtio-transitional")
     if number:
-        # A queue pair for each forwarding core; long rings, for a burst must not be lost.
+        # A queue pair for each of VPP's threads; long rings, for a burst must not be lost.
         queues = max(1, guest.size.cpus - 1)
         driver = SubElement(
             nic, "driver", name="vhost", queues=str(queues), rx_queue_size="1024", tx_queue_size="256"

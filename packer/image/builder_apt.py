@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packer.image.command import run
 from packer.image.errors import SourceUnavailable
+from packer.image.progress import say
 
 SUITE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -14,6 +15,7 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _FORWARDED = re.compile(
     r'^(Acquire::(?:https?::[^ ]+|Retries|Check-Valid-Until|Check-Date|Max-ValidTime)) "([^"]*)";$'
 )
+_SNAPSHOT = re.compile(r"/[0-9]{8}T[0-9]{6}Z(/|$)")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,20 @@ def forwarded_options(apt_config: str) -> tuple[str, ...]:
     return tuple(f'{match[1]} "{match[2]}";' for match in found if match and match[2])
 
 
+def source_lines(debian: str, security: str) -> tuple[str, ...]:
+    """The lines of sources.list for these archives; without a security archive where that is empty.
+
+    A snapshot (its date is part of its URI) is taken however old: its lists are signed but have expired.
+    """
+    archives = [(debian, SUITE), (debian, f"{SUITE}-updates")]
+    if security:
+        archives.append((security, f"{SUITE}-security"))
+    return tuple(
+        f"deb {'[check-valid-until=no] ' if _SNAPSHOT.search(uri) else ''}{uri} {suite} main"
+        for uri, suite in archives
+    )
+
+
 def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
     """The sources for Debian 13: `mirror` and `security_mirror` where given, else the builder's own.
 
@@ -58,6 +74,8 @@ def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
     """
     if mirror:
         debian, security = mirror, security_mirror
+        if not security:
+            say("DEBIAN_MIRROR without DEBIAN_SECURITY_MIRROR: this image has no security updates")
     else:
         fields = "$(REPO_URI)|$(CODENAME)|$(LABEL)"
         debian, security = parse_index_targets(
@@ -66,7 +84,4 @@ def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
         security = security_mirror or security
     if not KEYRING.exists():
         raise SourceUnavailable(f"{KEYRING} is missing: install debian-archive-keyring")
-    lines = [f"deb {debian} {SUITE} main", f"deb {debian} {SUITE}-updates main"]
-    if security:
-        lines.append(f"deb {security} {SUITE}-security main")
-    return AptSources(tuple(lines), forwarded_options(run(["apt-config", "dump"])))
+    return AptSources(source_lines(debian, security), forwarded_options(run(["apt-config", "dump"])))

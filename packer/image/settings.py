@@ -24,7 +24,7 @@ SHARED_WANTED_BYTES = 6 * 1024**3
 class VppSource:
     """Where VPP's packages come from: FD.io's repository, a folder of .deb files, or nowhere.
 
-    `key_sha256` is what the repository's key has to be; empty trusts what TLS delivers.
+    `key_sha256` is what the repository's key has to be; empty expects the key of the first build.
     """
 
     kind: Literal["fdio", "dir", "none"]

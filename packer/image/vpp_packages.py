@@ -9,10 +9,11 @@ from pathlib import Path
 from packer.image.builder_apt import AptSources
 from packer.image.command import run, run_in
 from packer.image.errors import CommandFailed, SourceUnavailable
-from packer.image.progress import step
-from packer.image.settings import VppSource
+from packer.image.progress import say, step
+from packer.image.settings import REPOSITORY, VppSource
 
 RELEASE = "26.06-release"
+KNOWN_KEY = REPOSITORY / ".keys/fdio.sha256"
 _FDIO_REPOSITORY = "https://packagecloud.io/fdio/release"
 # FD.io's packages for Debian 12 run on Debian 13 as well.
 _FDIO_SUITE = "bookworm"
@@ -89,17 +90,33 @@ def _install_from_folder(root: Path, folder: Path, sources: AptSources) -> None:
     (root / "mnt/vpp").rmdir()
 
 
-def check_key(key: bytes, wanted_sha256: str) -> None:
-    """Raise SourceUnavailable when `key` is not the one that the builder expects; empty expects none."""
+def check_key(key: bytes, wanted_sha256: str, known: Path) -> None:
+    """Raise SourceUnavailable when `key` is not the one that the builder expects.
+
+    What is expected is `wanted_sha256`, or where that is empty the key of the first build, whose digest is
+    kept in the file `known`.
+    """
     found = hashlib.sha256(key).hexdigest()
-    if wanted_sha256 and found != wanted_sha256.lower():
-        raise SourceUnavailable(
-            f"FDIO_KEY_SHA256: FD.io's repository has the key {found}, not {wanted_sha256}"
-        )
+    if wanted_sha256:
+        if found != wanted_sha256.lower():
+            raise SourceUnavailable(
+                f"FDIO_KEY_SHA256: FD.io's repository has the key {found}, not {wanted_sha256}"
+            )
+    elif known.exists():
+        before = known.read_text().strip()
+        if found != before:
+            raise SourceUnavailable(
+                f"VPP_SOURCE: FD.io's repository has the key {found}, where earlier builds found {before}; "
+                f"if FD.io announced a new one, give its digest as FDIO_KEY_SHA256 or delete {known}"
+            )
+    else:
+        known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known.write_text(f"{found}\n")
+        say(f"FD.io's key has the SHA-256 {found}; later builds expect the same")
 
 
-def fetch_fdio_key(source: VppSource) -> bytes:
-    """The public key of FD.io's repository, over TLS, and checked where the builder gave its digest.
+def fetch_fdio_key(source: VppSource, known: Path = KNOWN_KEY) -> bytes:
+    """The public key of FD.io's repository, over TLS, and checked: see `check_key`.
 
     Raises SourceUnavailable.
     """
@@ -111,7 +128,7 @@ def fetch_fdio_key(source: VppSource) -> bytes:
             "VPP_SOURCE: FD.io's repository cannot be reached; use dir:PATH with its packages, or none for "
             f"an image without VPP: {error}"
         ) from error
-    check_key(key, source.key_sha256)
+    check_key(key, source.key_sha256, known)
     return key
 
 

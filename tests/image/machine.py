@@ -24,6 +24,7 @@ from tests.image.serial_console import SerialConsole
 from tests.image.taps import Tap
 
 NicModel = Literal["virtio-net-pci", "virtio-net-pci-non-transitional", "vmxnet3", "e1000e"]
+DiskController = Literal["virtio-blk", "virtio-scsi", "pvscsi"]
 _START_S = 60.0
 _OFFLOADS = (
     *("csum", "gso", "host_tso4", "host_tso6", "host_ecn", "host_ufo"),
@@ -53,7 +54,7 @@ class Hardware:
     nics: tuple[Nic, ...]
     seed: Path | None = None
     chipset: Literal["pc", "q35"] = "q35"
-    disk_controller: Literal["virtio-blk", "pvscsi", "lsilogic"] = "virtio-blk"
+    disk_controller: DiskController = "virtio-blk"
     disk_format: str = "qcow2"
     uefi: bool = False
     vcpus: int = 2
@@ -196,7 +197,7 @@ class Machine:
         drive = f"if=none,id=disk0,format={hardware.disk_format},file={hardware.disk},discard=unmap"
         if hardware.disk_controller == "virtio-blk":
             return ["-drive", drive, "-device", "virtio-blk-pci,drive=disk0,bootindex=0"]
-        controller = {"pvscsi": "pvscsi", "lsilogic": "lsi53c895a"}[hardware.disk_controller]
+        controller = {"pvscsi": "pvscsi", "virtio-scsi": "virtio-scsi-pci"}[hardware.disk_controller]
         return [
             *("-drive", drive, "-device", f"{controller},id=scsi0"),
             *("-device", "scsi-hd,bus=scsi0.0,drive=disk0,bootindex=0"),

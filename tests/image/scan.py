@@ -1,6 +1,7 @@
-"""A TCP connect scan of every port, and UDP probes: ``python -m tests.image.scan ADDRESS``, in a namespace.
+"""A TCP connect scan of every port, and UDP probes: ``python -m tests.image.scan ADDRESS [PORT...]``.
 
 Prints ``{"tcp": [open ports], "udp": [ports that answered]}``. A port that is silent or refuses is closed.
+With ports given, only these are tried over TCP. Run it in the namespace it is to look from.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import resource
 import selectors
 import socket
 import time
+from collections.abc import Iterable
 
 ALL_TCP = range(1, 65536)
 # The well-known services, what a router speaks, and what Millrace itself runs anywhere.
@@ -92,7 +94,7 @@ _PROBES = (
 )
 
 
-async def _open_tcp(address: str, ports: range) -> list[int]:
+async def _open_tcp(address: str, ports: Iterable[int]) -> list[int]:
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def is_open(port: int) -> int | None:
@@ -144,10 +146,13 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="tests.image.scan")
     parser.add_argument("address")
-    address = parser.parse_args().address
+    parser.add_argument("port", type=int, nargs="*")
+    arguments = parser.parse_args()
+    address = arguments.address
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * _AT_ONCE, most), most))
-    print(json.dumps({"tcp": asyncio.run(_open_tcp(address, ALL_TCP)), "udp": _answering_udp(address)}))
+    found = asyncio.run(_open_tcp(address, arguments.port or ALL_TCP))
+    print(json.dumps({"tcp": found, "udp": _answering_udp(address)}))
 
 
 if __name__ == "__main__":

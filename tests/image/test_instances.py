@@ -37,7 +37,9 @@ PASSWORD_SHOWN = r"admin / ([a-z0-9]{5}(?:-[a-z0-9]{5}){3})\b"
 
 
 def _without_seed(boots: Boots, name: str, number: int) -> Router:
-    hardware = Hardware(disk=boots.overlay(name), nics=(boots.management(number),))
+    # As Proxmox has it by docs/install-proxmox.md; the other tests boot from virtio-blk and pvscsi.
+    nics = (boots.management(number),)
+    hardware = Hardware(disk=boots.overlay(name), nics=nics, disk_controller="virtio-scsi")
     machine = boots.machine(name, hardware)
     shown = machine.serial.wait_for(PASSWORD_SHOWN, timeout_s=BOOT_S)
     router = Router(machine, Credentials("admin", shown[1]))

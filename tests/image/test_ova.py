@@ -7,6 +7,7 @@ import json
 import re
 import tarfile
 import xml.etree.ElementTree as ET
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,12 +17,13 @@ from lab.command import run
 from tests.image import hypervisor, seed_disk
 from tests.image.artefacts import Artefacts
 from tests.image.boots import PASSWORD, Boots
-from tests.image.machine import Hardware
+from tests.image.machine import DiskController, Hardware, NicModel
 from tests.image.patience import wall_time
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
 
 _OVF = "{http://schemas.dmtf.org/ovf/envelope/1}"
+_VMW = "{http://www.vmware.com/schema/ovf}"
 _ENVIRONMENT = "http://schemas.dmtf.org/ovf/environment/1"
 MAX_BYTES = 700 * 1000 * 1000
 
@@ -86,9 +88,10 @@ def test_the_descriptor_names_the_disk_as_it_is(unpacked: Path) -> None:
     assert shown["format-specific"]["data"]["create-type"] == "streamOptimized"
 
 
-def test_its_disk_boots_with_vmware_hardware_and_ovf_properties(unpacked: Path, boots: Boots) -> None:
-    """PVSCSI and vmxnet3, BIOS, the properties on an ISO as vCenter's transport ``iso`` hands them over."""
-    hosts = TwoHosts(5)
+def test_it_boots_as_it_is_imported_and_reads_its_ovf_properties(unpacked: Path, boots: Boots) -> None:
+    """The machine its descriptor asks for, the properties on an ISO as by the transport ``iso``."""
+    hosts, asked = TwoHosts(5), imported(unpacked)
+    assert asked.transports >= {"iso", "com.vmware.guestInfo"}
     boots.on_end(hosts.remove)
     credentials = boots.credentials()
     document = {"schema_version": 1, "interfaces": hosts.interfaces()}
@@ -101,12 +104,17 @@ def test_its_disk_boots_with_vmware_hardware_and_ovf_properties(unpacked: Path, 
             "configuration": json.dumps(document),
         }
     )
+    management, *data = asked.nics
+    assert len(data) == 2 and len(set(data)) == 1
     hardware = Hardware(
-        disk=hypervisor.overlay(boots.directory / "ova.qcow2", _disk(unpacked), base_format="vmdk"),
+        disk=hypervisor.overlay(boots.directory / "ova.qcow2", asked.disk, base_format="vmdk"),
         seed=seed_disk.make(boots.directory / "ova.iso", "OVF ENV", {"ovf-env.xml": environment}),
-        nics=(boots.management(5, "vmxnet3"), *hosts.nics("vmxnet3")),
+        nics=(boots.management(5, management), *hosts.nics(data[0])),
         chipset="pc",
-        disk_controller="pvscsi",
+        uefi=asked.uefi,
+        disk_controller=asked.disk_controller,
+        vcpus=asked.vcpus,
+        memory_mb=asked.memory_mb,
     )
     router = boots.router("ova", hardware)
     assert router.shell("hostname").strip() == "from-ova"
@@ -119,6 +127,65 @@ def test_its_disk_boots_with_vmware_hardware_and_ovf_properties(unpacked: Path, 
 def _disk(unpacked: Path) -> Path:
     (disk,) = unpacked.glob("*.vmdk")
     return disk
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import reads in the descriptor (DSP0243, 8 and 9.8), in the size that is chosen unless told."""
+
+    vcpus: int
+    memory_mb: int
+    disk_controller: DiskController
+    disk: Path
+    nics: tuple[NicModel, ...]
+    transports: frozenset[str]
+    uefi: bool
+
+
+_PROCESSOR, _MEMORY, _SCSI, _ETHERNET, _DISK = "3", "4", "6", "10", "17"
+_CONTROLLERS: dict[str, DiskController] = {"VirtualSCSI": "pvscsi"}
+_NIC_MODELS: dict[str, NicModel] = {"VmxNet3": "vmxnet3"}
+
+
+def imported(unpacked: Path) -> Imported:
+    """The machine that a hypervisor makes of an unpacked OVA. KeyError for hardware that QEMU has not."""
+    (descriptor,) = unpacked.glob("*.ovf")
+    envelope = ET.parse(descriptor).getroot()
+    sizes = envelope.findall(f"{_OVF}DeploymentOptionSection/{_OVF}Configuration")
+    (size,) = (one.attrib[f"{_OVF}id"] for one in sizes if one.get(f"{_OVF}default") == "true")
+    (hardware,) = envelope.iter(f"{_OVF}VirtualHardwareSection")
+    items = [
+        {field.tag.rpartition("}")[2]: field.text or "" for field in item}
+        for item in hardware.findall(f"{_OVF}Item")
+        if item.get(f"{_OVF}configuration") in (None, size)
+    ]
+
+    def of(kind: str) -> list[dict[str, str]]:
+        return [item for item in items if item["ResourceType"] == kind]
+
+    (processors,), (memory,), (controller,), (disk,) = map(of, (_PROCESSOR, _MEMORY, _SCSI, _DISK))
+    assert memory["AllocationUnits"] == "byte * 2^20"
+    assert disk["Parent"] == controller["InstanceID"]
+    disks = {one.attrib[f"{_OVF}diskId"]: one for one in envelope.findall(f"{_OVF}DiskSection/{_OVF}Disk")}
+    files = {one.attrib[f"{_OVF}id"]: one for one in envelope.findall(f"{_OVF}References/{_OVF}File")}
+    file = files[disks[disk["HostResource"].removeprefix("ovf:/disk/")].attrib[f"{_OVF}fileRef"]]
+    firmware = [
+        one.attrib[f"{_VMW}value"]
+        for one in hardware.findall(f"{_VMW}Config")
+        if one.attrib[f"{_VMW}key"] == "firmware"
+    ]
+    return Imported(
+        vcpus=int(processors["VirtualQuantity"]),
+        memory_mb=int(memory["VirtualQuantity"]),
+        disk_controller=_CONTROLLERS[controller["ResourceSubType"]],
+        disk=unpacked / file.attrib[f"{_OVF}href"],
+        nics=tuple(
+            _NIC_MODELS[item["ResourceSubType"]]
+            for item in sorted(of(_ETHERNET), key=lambda item: int(item["AddressOnParent"]))
+        ),
+        transports=frozenset(hardware.attrib[f"{_OVF}transport"].split()),
+        uefi=firmware == ["efi"],
+    )
 
 
 def ovf_environment(properties: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from appliance.config.dump import digest, dump, dumps
 from appliance.config.load import parse_document
-from appliance.config.migrate import migrate
+from appliance.config.migrate import MIGRATIONS, migrate
 from appliance.config.secrets_in import masked, unmask
 from appliance.errors import ValidationFailed
 
@@ -64,6 +64,19 @@ def test_a_masked_document_can_be_given_its_secrets_back() -> None:
 
 def test_a_document_without_a_version_is_of_the_first() -> None:
     assert migrate({}) == {"schema_version": 1}
+
+
+def test_an_old_document_takes_every_step_to_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a release with schema 3 would read what a router with schema 1 left behind."""
+    monkeypatch.setattr("appliance.config.migrate.SCHEMA_VERSION", 3)
+    monkeypatch.setitem(MIGRATIONS, 1, lambda old: {**old, "renamed": old["name"], "name": None})
+    monkeypatch.setitem(MIGRATIONS, 2, lambda old: {key: value for key, value in old.items() if value})
+    old = {"schema_version": 1, "name": "r1"}
+    assert migrate(old) == {"schema_version": 3, "renamed": "r1"}
+    assert old == {"schema_version": 1, "name": "r1"}
+    monkeypatch.delitem(MIGRATIONS, 2)
+    with pytest.raises(ValidationFailed, match="there is no schema version 2"):
+        migrate(old)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,6 +10,7 @@ from appliance.console.status import Status
 FULL = Status(
     hostname="r1",
     version="1.2.3",
+    made_of="VPP 26.06-release, Debian 13.2",
     device="ens3",
     mac="52:54:00:00:00:03",
     link="up",
@@ -25,7 +26,7 @@ FULL = Status(
 def test_it_says_where_to_go() -> None:
     text = "\n".join(lines(FULL))
     for words in (
-        "Millrace 1.2.3",
+        "Millrace 1.2.3 (VPP 26.06-release, Debian 13.2)",
         "https://192.0.2.10/  https://[2001:db8::10]/",
         "ens3 52:54:00:00:00:03 up, static",
         "192.0.2.10/24  2001:db8::10/64",
@@ -37,6 +38,10 @@ def test_it_says_where_to_go() -> None:
     assert lines(FULL)[0].endswith(" r1")
     assert "".join(line.strip() for line in lines(FULL)).count("AB:AB") >= 10
     assert all(f"{key}  {word}" in text for key, word in MENU)
+
+
+def test_on_a_narrow_screen_the_name_goes_before_what_it_is_made_of() -> None:
+    assert lines(FULL, 40)[0] == f"Millrace 1.2.3{'r1':>26}"
 
 
 def test_a_generated_password_is_shown_until_it_is_changed() -> None:

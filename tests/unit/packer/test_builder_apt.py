@@ -2,7 +2,7 @@
 
 import pytest
 
-from packer.image.builder_apt import forwarded_options, parse_index_targets
+from packer.image.builder_apt import forwarded_options, parse_index_targets, source_lines
 from packer.image.errors import SourceUnavailable
 
 TARGETS = """\
@@ -25,6 +25,20 @@ def test_a_builder_without_debian_is_told_what_to_do() -> None:
     """An error that can be acted on."""
     with pytest.raises(SourceUnavailable, match="DEBIAN_MIRROR"):
         parse_index_targets("http://mirror.example/other|stable|Other\n")
+
+
+def test_an_old_snapshot_is_taken_and_an_old_mirror_is_not() -> None:
+    """Lists of a snapshot have expired; those of a mirror must not have."""
+    dated = "https://snapshot.example/archive/debian/20260102T030405Z/"
+    assert source_lines(dated, "") == (
+        f"deb [check-valid-until=no] {dated} trixie main",
+        f"deb [check-valid-until=no] {dated} trixie-updates main",
+    )
+    assert source_lines("http://mirror.example/debian/", "http://mirror.example/security/") == (
+        "deb http://mirror.example/debian/ trixie main",
+        "deb http://mirror.example/debian/ trixie-updates main",
+        "deb http://mirror.example/security/ trixie-security main",
+    )
 
 
 def test_only_how_a_mirror_is_reached_is_forwarded() -> None:

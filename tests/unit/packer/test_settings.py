@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from packer.image.errors import BadSetting, BuildError, SourceUnavailable
+from packer.image import vpp_packages
+from packer.image.errors import BadSetting, BuildError, CommandFailed, SourceUnavailable
 from packer.image.settings import VppSource, holds_trees, parse_vpp_source, read_settings
 from packer.image.stages import check_own, signing_files
 from packer.image.vpp_packages import check_key, packages_in
@@ -63,13 +64,37 @@ def test_two_versions_in_one_folder_are_refused(tmp_path: Path) -> None:
         packages_in(tmp_path)
 
 
-def test_another_key_of_fdio_is_refused() -> None:
+def test_another_key_of_fdio_is_refused(tmp_path: Path) -> None:
     """Before it is trusted for a single package."""
     digest = hashlib.sha256(b"key").hexdigest()
-    check_key(b"key", digest.upper())
-    check_key(b"another", "")
+    check_key(b"key", digest.upper(), tmp_path / "known")
     with pytest.raises(SourceUnavailable, match="FDIO_KEY_SHA256"):
-        check_key(b"another", digest)
+        check_key(b"another", digest, tmp_path / "known")
+    assert not (tmp_path / "known").exists()
+
+
+def test_the_key_of_the_first_build_is_the_key_of_all(tmp_path: Path) -> None:
+    """Until the builder says another one."""
+    known = tmp_path / "keys/fdio.sha256"
+    check_key(b"key", "", known)
+    check_key(b"key", "", known)
+    with pytest.raises(SourceUnavailable, match=r"fdio\.sha256"):
+        check_key(b"another", "", known)
+    check_key(b"another", hashlib.sha256(b"another").hexdigest(), known)
+
+
+def test_a_repository_that_cannot_be_reached_is_no_image_without_vpp(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The build stops, and says which setting has other sources."""
+
+    def refused(*_: object, **__: object) -> str:
+        raise CommandFailed(["curl"], 7, "curl: (7) Failed to connect")
+
+    monkeypatch.setattr(vpp_packages, "run", refused)
+    with pytest.raises(SourceUnavailable, match=r"VPP_SOURCE: .*dir:PATH.*Failed to connect"):
+        vpp_packages.fetch_fdio_key(VppSource("fdio"), tmp_path / "known")
+    assert not (tmp_path / "known").exists()
 
 
 def test_development_packages_stay_out(tmp_path: Path) -> None:

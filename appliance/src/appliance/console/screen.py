@@ -28,6 +28,9 @@ def lines(status: Status, columns: int = 80, rows: int = 24) -> list[str]:
     """The screen, at most ``rows`` lines of at most ``columns`` characters; the menu is always whole."""
     width = max(columns, 40)
     head = f"Millrace {status.version}"
+    parts = f" ({status.made_of})" if status.made_of else ""
+    if len(head + parts) + len(status.hostname) < width:
+        head += parts
     body = [f"{head}{status.hostname:>{max(1, width - len(head))}}", "-" * width, ""]
     for label, text in _facts(status):
         body += _entry(label, text, width)

@@ -43,6 +43,8 @@ class Status:
 
     hostname: str = ""
     version: str = "unknown"
+    made_of: str = ""
+    """What the image was built with: VPP and Debian with their versions."""
     device: str | None = None
     """The management NIC; None when there is none."""
     mac: str | None = None
@@ -75,6 +77,7 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
     return Status(
         hostname=socket.gethostname(),
         version=str(release.get("version", "unknown")),
+        made_of=_made_of(release),
         device=device,
         mac=management.get("mac"),
         link=link,
@@ -87,6 +90,11 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
         password=shown_password(layout),
         problems=tuple(problems),
     )
+
+
+def _made_of(release: Mapping[str, Any]) -> str:
+    parts = (("VPP", release.get("vpp_version")), ("Debian", release.get("debian")))
+    return ", ".join(f"{name} {version}" for name, version in parts if version)
 
 
 def _addresses(programs: Programs, device: str) -> tuple[str, tuple[str, ...]]:

@@ -1,0 +1,25 @@
+"""`python -m tests.image.ready`: says what is going to be tested; 1 where nothing can be.
+
+A run that skips every test ends well, and proves nothing.
+"""
+
+import sys
+
+import pytest
+
+from tests.image import artefacts, hypervisor
+
+
+def main() -> int:
+    """0 with an image and a QEMU to boot it."""
+    try:
+        version, build = hypervisor.require(), artefacts.find()
+    except pytest.skip.Exception as missing:
+        print(f"millrace: {missing.msg}", file=sys.stderr)
+        return 1
+    print(f"millrace: testing {build.disk.name} under QEMU {version.removeprefix('version ')}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
