@@ -47,6 +47,15 @@ def test_the_host_keeps_off_the_workers(router: Router, unit: str) -> None:
     assert router.shell("cat", f"/sys/fs/cgroup/{unit}/cpuset.cpus.effective").strip() == HOST_CPUS
 
 
+def test_interrupts_keep_off_the_workers(router: Router) -> None:
+    assert router.shell("cat", "/proc/irq/default_smp_affinity").strip().lstrip("0") == "3"
+    shown = router.shell("cat", "/proc/interrupts")
+    management = re.findall(r"^ *([0-9]+):.* virtio[0-9]+-(?:in|out)put\.0$", shown, re.MULTILINE)
+    assert management, shown
+    for number in management:
+        assert router.shell("cat", f"/proc/irq/{number}/smp_affinity_list").strip() == HOST_CPUS
+
+
 def test_the_workers_may_run_on_theirs(router: Router) -> None:
     tasks = router.root("systemctl", "show", "vpp", "--property=ControlGroup", "--value").strip()
     assert not tasks.startswith("/system.slice"), tasks

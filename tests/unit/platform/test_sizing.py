@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from appliance.config.system import Dataplane
@@ -16,7 +18,7 @@ from appliance.dataplane.vpp.sizing import (
 )
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.errors import ValidationFailed
-from appliance.platform.cpu_sets import allowed
+from appliance.platform.cpu_sets import allowed, mask, steer_interrupts
 
 SMALL, MEDIUM, LARGE = Machine(2, 1990), Machine(4, 3920), Machine(8, 7950)
 
@@ -119,3 +121,20 @@ def test_cpus_left_to_the_host_as_systemd_is_told() -> None:
     assert allowed(4, frozenset([2, 3])) == "0 1"
     assert allowed(2, frozenset([1])) == "0"
     assert allowed(4, frozenset()) == ""
+
+
+def test_interrupts_are_served_by_the_other_cpus(tmp_path: Path) -> None:
+    for number in (4, 11):
+        (tmp_path / str(number)).mkdir()
+    (tmp_path / "7/smp_affinity_list").mkdir(parents=True)  # whatever is written here is refused
+    assert steer_interrupts(4, frozenset([2, 3]), tmp_path) == [7]
+    assert (tmp_path / "default_smp_affinity").read_text() == "00000003"
+    assert (tmp_path / "11/smp_affinity_list").read_text() == "0,1"
+    assert steer_interrupts(4, frozenset(), tmp_path) == [7]
+    assert (tmp_path / "4/smp_affinity_list").read_text() == "0,1,2,3"
+
+
+def test_a_mask_of_many_cpus_is_written_in_words() -> None:
+    assert mask([0]) == "00000001"
+    assert mask(range(40)) == "000000ff,ffffffff"
+    assert mask([64, 33]) == "00000001,00000002,00000000"

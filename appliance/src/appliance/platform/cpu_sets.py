@@ -1,4 +1,4 @@
-"""Keeping the host's services off the CPUs that forward."""
+"""Keeping the host's services and interrupts off the CPUs that forward."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 HOST_UNITS = ("system.slice", "user.slice", "init.scope")
 """Everything but VPP, which has a slice of its own."""
+INTERRUPTS = Path("/proc/irq")
 
 
 def allowed(cpus: int, forwarding: frozenset[int]) -> str:
@@ -30,8 +31,37 @@ def keep_off(cpus: int, forwarding: frozenset[int], units: Iterable[str] = HOST_
         run(["systemctl", "set-property", "--runtime", "--", unit, f"AllowedCPUs={value}"])
 
 
+def steer_interrupts(cpus: int, forwarding: frozenset[int], interrupts: Path = INTERRUPTS) -> list[int]:
+    """Have the other CPUs serve interrupts, those of devices still to come too; all CPUs where none forwards.
+
+    Gives the interrupts that stay where they are: those of a queue that the kernel has bound to its CPU, and
+    those that exist on each CPU. Raises OSError where the kernel lets none be chosen.
+    """
+    left = [cpu for cpu in range(cpus) if cpu not in forwarding] or list(range(cpus))
+    (interrupts / "default_smp_affinity").write_text(mask(left))
+    stay = []
+    for directory in interrupts.iterdir():
+        if not directory.name.isdecimal():
+            continue
+        try:
+            (directory / "smp_affinity_list").write_text(",".join(map(str, left)))
+        except OSError:
+            stay.append(int(directory.name))
+    return sorted(stay)
+
+
+def mask(cpus: Iterable[int]) -> str:
+    """CPUs as the kernel takes a mask of them: hexadecimal, 32 bits between commas. Pure."""
+    bits = sum(1 << cpu for cpu in set(cpus))
+    words: list[str] = []
+    while bits or not words:
+        words.append(f"{bits & 0xFFFFFFFF:08x}")
+        bits >>= 32
+    return ",".join(reversed(words))
+
+
 def share(startup_file: Path) -> None:
-    """Keep the host's services off the CPUs that VPP's startup file gives to forwarding.
+    """Keep the host's services and interrupts off the CPUs that VPP's startup file gives to forwarding.
 
     A VPP that naps between polls leaves them time there, if it has no workers: only its main thread naps.
     Raises MillraceError, OSError or ValueError.
@@ -42,3 +72,4 @@ def share(startup_file: Path) -> None:
     busy = frozenset() if shared else forwarding_cpus(settings, cpus)
     log.info("forwarding CPUs: %s of %s", sorted(busy) or "none of its own", cpus)
     keep_off(cpus, busy)
+    log.info("interrupts bound to their CPUs: %s", steer_interrupts(cpus, busy) or "none")
