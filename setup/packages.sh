@@ -38,7 +38,7 @@ wanted() {
             # Debian 13 has no packer: setup/packer.sh says how to get one.
             have packer || ! apt-cache show packer >/dev/null 2>&1 || echo packer
             ;;
-        test) echo chromium chromium-driver frr-pythontools openssh-client ;;
+        test) echo chromium chromium-driver frr-pythontools libvirt-clients libxml2-utils openssh-client ;;
         *)
             say "no such group of packages: $group"
             exit 2

@@ -1,6 +1,8 @@
 """The libvirt domain and the descriptors of an orchestrator."""
 
 import io
+import shutil
+import subprocess
 import tarfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -35,6 +37,20 @@ def test_forwarding_cores_are_left_alone(size: Size) -> None:
     memory = domain.find("numatune/memory")
     assert memory is not None
     assert memory.get("nodeset") == "1"
+
+
+@pytest.mark.skipif(shutil.which("virt-xml-validate") is None, reason="no virt-xml-validate")
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.name)
+@pytest.mark.parametrize("seed", [None, Path("/images/seed.iso")], ids=["alone", "with a seed"])
+def test_libvirt_takes_the_domain(size: Size, seed: Path | None, tmp_path: Path) -> None:
+    """By libvirt's own schema."""
+    host = libvirt.Host(range(4, 4 + size.cpus), (0, 1), hugepage_mib=2, numa_node=1)
+    path = tmp_path / "r1.xml"
+    path.write_bytes(libvirt.render(libvirt.Guest("r1", size, DISK, seed), host))
+    done = subprocess.run(
+        ["virt-xml-validate", str(path), "domain"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_nics_are_transitional_on_the_first_bus() -> None:
