@@ -203,7 +203,10 @@ def test_the_status_is_gathered(booted: Host) -> None:
     ]}  # fmt: skip
     booted.programs.answers |= {
         "ip": Ran(0, json.dumps([address]), ""),
-        "systemctl": Ran(3, "active\nactive\nfailed\nactive\nactive\n", ""),
+        "systemctl is-active": Ran(3, "active\nactive\ninactive\nactive\nactive\n", ""),
+        "systemctl list-units": Ran(
+            0, "millrace-web-prepare.service loaded failed failed Millrace: prepare the web half\n", ""
+        ),
     }
     booted.layout.release.parent.mkdir(parents=True)
     booted.layout.release.write_text('{"version": "1.2.3", "dataplane": "linux"}')
@@ -214,7 +217,9 @@ def test_the_status_is_gathered(booted: Host) -> None:
     assert (status.version, status.device, status.link) == ("1.2.3", "ens3", "up")
     assert status.addresses == ("192.0.2.10/24",)
     assert status.agent == "revision 7 on vpp, not well: vpp"
-    assert status.services[:3] == (("agent", "active"), ("FRR", "active"), ("web", "failed"))
+    assert status.services[:3] == (("agent", "active"), ("FRR", "active"), ("web", "inactive"))
+    why = "millrace-web-prepare.service failed: journalctl -b -u millrace-web-prepare.service"
+    assert status.problems[0] == why
     assert status.slots == "a: 1.2.2 (trusted)  b: 1.2.3 (running); on trial: goes back to a unless healthy"
     assert status.password == shown_password(booted.layout)
     assert status.fingerprint is not None and status.fingerprint.count(":") == 31

@@ -24,7 +24,7 @@ SECOND = Card("ens4", "52:54:00:00:00:04", "0000:00:04.0")
 
 @dataclass
 class TablePrograms:
-    """Answers by the program's name; discs are folders that `mount` links into place."""
+    """Answers by a program's name or its first two words; discs are folders that `mount` links into place."""
 
     discs: dict[str, tuple[dict[str, str], Path]] = field(default_factory=dict)
     """Device to what blkid says and to its content."""
@@ -45,7 +45,7 @@ class TablePrograms:
                 place = Path(argv[-1])
                 place.unlink()
                 place.mkdir()
-        return self.answers.get(argv[0], Ran(0, "", ""))
+        return self.answers.get(" ".join(argv[:2]), self.answers.get(argv[0], Ran(0, "", "")))
 
 
 @dataclass

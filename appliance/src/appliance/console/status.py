@@ -73,7 +73,7 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
     report = _json(layout.report)
     device = management.get("device")
     link, addresses = _addresses(programs, device) if device else ("", ())
-    problems = [str(problem) for problem in report.get("problems") or []]
+    problems = [*_failed(programs), *(str(problem) for problem in report.get("problems") or [])]
     return Status(
         hostname=socket.gethostname(),
         version=str(release.get("version", "unknown")),
@@ -132,6 +132,16 @@ def _services(programs: Programs, dataplane: object) -> tuple[tuple[str, str], .
         return ()
     states = done.output.split()
     return tuple(zip(units.values(), states, strict=False))
+
+
+def _failed(programs: Programs) -> list[str]:
+    """Units that ended badly: a service may be down only because one of these is."""
+    try:
+        done = programs.run(["systemctl", "list-units", "--state=failed", "--plain", "--no-legend"])
+    except ProgramFailed:
+        return []
+    units = [line.split()[0] for line in done.output.splitlines() if line.strip()] if done.code == 0 else []
+    return [f"{unit} failed: journalctl -b -u {unit}" for unit in units]
 
 
 def _slots(slots: Mapping[str, Any], release: Mapping[str, Any]) -> str | None:
