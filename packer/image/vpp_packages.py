@@ -109,10 +109,16 @@ def check_key(key: bytes, wanted_sha256: str, known: Path) -> None:
                 f"VPP_SOURCE: FD.io's repository has the key {found}, where earlier builds found {before}; "
                 f"if FD.io announced a new one, give its digest as FDIO_KEY_SHA256 or delete {known}"
             )
-    else:
-        known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known.write_text(f"{found}\n")
-        say(f"FD.io's key has the SHA-256 {found}; later builds expect the same")
+
+
+def remember_key(key: bytes, known: Path = KNOWN_KEY) -> None:
+    """Have later builds expect `key`, where none is known yet."""
+    if known.exists():
+        return
+    digest = hashlib.sha256(key).hexdigest()
+    known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    known.write_text(f"{digest}\n")
+    say(f"FD.io's key has the SHA-256 {digest}; later builds expect the same")
 
 
 def fetch_fdio_key(source: VppSource, known: Path = KNOWN_KEY) -> bytes:
@@ -133,9 +139,9 @@ def fetch_fdio_key(source: VppSource, known: Path = KNOWN_KEY) -> bytes:
 
 
 def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> None:
-    key = root / "etc/apt/keyrings/fdio.asc"
-    key.parent.mkdir(parents=True, exist_ok=True)
-    key.write_bytes(fetch_fdio_key(source))
+    key, place = fetch_fdio_key(source), root / "etc/apt/keyrings/fdio.asc"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(key)
     listed = root / "etc/apt/sources.list.d/fdio.sources"
     listed.write_text(
         f"Types: deb\nURIs: {_FDIO_REPOSITORY}/debian/\nSuites: {_FDIO_SUITE}\nComponents: main\n"
@@ -143,6 +149,8 @@ def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> No
     )
     authorities = {Path("/etc/ssl/certs/ca-certificates.crt"): "/etc/ssl/certs/ca-certificates.crt"}
     _apt(root, ["update", "-o", "APT::Update::Error-Mode=any"], sources, authorities)
+    # Only now is it known to be the repository's key, whatever else answered under its address.
+    remember_key(key)
     pinned = [f"{name}={RELEASE}" for name in (*WANTED, *OPTIONAL[:1])]
     _apt(root, ["install", *pinned], sources, authorities)
 

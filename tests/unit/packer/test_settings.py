@@ -10,7 +10,7 @@ from packer.image import vpp_packages
 from packer.image.errors import BadSetting, BuildError, CommandFailed, SourceUnavailable
 from packer.image.settings import VppSource, holds_trees, parse_vpp_source, read_settings
 from packer.image.stages import check_own, signing_files
-from packer.image.vpp_packages import check_key, packages_in
+from packer.image.vpp_packages import check_key, packages_in, remember_key
 
 
 def test_the_three_sources_of_vpp(tmp_path: Path) -> None:
@@ -77,10 +77,13 @@ def test_the_key_of_the_first_build_is_the_key_of_all(tmp_path: Path) -> None:
     """Until the builder says another one."""
     known = tmp_path / "keys/fdio.sha256"
     check_key(b"key", "", known)
+    remember_key(b"key", known)
     check_key(b"key", "", known)
     with pytest.raises(SourceUnavailable, match=r"fdio\.sha256"):
         check_key(b"another", "", known)
     check_key(b"another", hashlib.sha256(b"another").hexdigest(), known)
+    remember_key(b"another", known)
+    check_key(b"key", "", known)
 
 
 def test_a_repository_that_cannot_be_reached_is_no_image_without_vpp(

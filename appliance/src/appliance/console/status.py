@@ -141,7 +141,9 @@ def _failed(programs: Programs) -> list[str]:
     except ProgramFailed:
         return []
     units = [line.split()[0] for line in done.output.splitlines() if line.strip()] if done.code == 0 else []
-    return [f"{unit} failed: journalctl -b -u {unit}" for unit in units]
+    # This program's own units fail where a machine has no such port, and ESXi's have no serial one.
+    told = [unit for unit in units if not unit.startswith("millrace-console@")]
+    return [f"{unit} failed: journalctl -b -u {unit}" for unit in told]
 
 
 def _slots(slots: Mapping[str, Any], release: Mapping[str, Any]) -> str | None:

@@ -45,6 +45,8 @@ def steer_interrupts(cpus: int, forwarding: frozenset[int], interrupts: Path = I
             continue
         try:
             (directory / "smp_affinity_list").write_text(",".join(map(str, left)))
+        except FileNotFoundError:
+            continue  # its device went away
         except OSError:
             stay.append(int(directory.name))
     return sorted(stay)
