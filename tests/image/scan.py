@@ -85,6 +85,10 @@ UDP = (
 )
 _AT_ONCE = 1500
 _CONNECT_S = 2.0
+# A slow router that is asked for everything at once may answer late: these are asked again, without haste.
+_AGAIN = range(1, 1024)
+_AGAIN_AT_ONCE = 250
+_AGAIN_CONNECT_S = 6.0
 _UDP_WAIT_S = 3.0
 # An NTP request, a DNS query for ". NS", and bytes that provoke an answer from whatever echoes.
 _PROBES = (
@@ -94,13 +98,13 @@ _PROBES = (
 )
 
 
-async def _open_tcp(address: str, ports: Iterable[int]) -> list[int]:
-    limit = asyncio.Semaphore(_AT_ONCE)
+async def _open_tcp(address: str, ports: Iterable[int], at_once: int, connect_s: float) -> set[int]:
+    limit = asyncio.Semaphore(at_once)
 
     async def is_open(port: int) -> int | None:
         async with limit:
             try:
-                async with asyncio.timeout(_CONNECT_S):
+                async with asyncio.timeout(connect_s):
                     _, writer = await asyncio.open_connection(address, port)
             except (OSError, TimeoutError):
                 return None
@@ -108,7 +112,13 @@ async def _open_tcp(address: str, ports: Iterable[int]) -> list[int]:
             return port
 
     found = await asyncio.gather(*(is_open(port) for port in ports))
-    return [port for port in found if port is not None]
+    return {port for port in found if port is not None}
+
+
+async def _open(address: str, ports: Iterable[int]) -> list[int]:
+    found = await _open_tcp(address, ports, _AT_ONCE, _CONNECT_S)
+    again = [port for port in ports if port in _AGAIN and port not in found]
+    return sorted(found | await _open_tcp(address, again, _AGAIN_AT_ONCE, _AGAIN_CONNECT_S))
 
 
 def _answering_udp(address: str) -> list[int]:
@@ -151,7 +161,7 @@ def main() -> None:
     address = arguments.address
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * _AT_ONCE, most), most))
-    found = asyncio.run(_open_tcp(address, arguments.port or ALL_TCP))
+    found = asyncio.run(_open(address, arguments.port or ALL_TCP))
     print(json.dumps({"tcp": found, "udp": _answering_udp(address)}))
 
 
