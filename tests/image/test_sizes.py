@@ -49,7 +49,8 @@ def _interrupt_cpus(router: Router) -> str:
 
 def test_every_cpu_but_two_has_a_worker_of_its_own(router: Router) -> None:
     shown = router.root("vppctl", "show", "threads")
-    threads = re.findall(r"^ *[0-9]+ +(vpp_\w+) .*? ([0-9]+) +[0-9]+ +[0-9]+ *$", shown, re.MULTILINE)
+    # Lines end as on a terminal.
+    threads = re.findall(r"^ *[0-9]+ +(vpp_\w+) .*? ([0-9]+) +[0-9]+ +[0-9]+\s*$", shown, re.MULTILINE)
     assert threads == [("vpp_main", "1"), ("vpp_wk_0", "2"), ("vpp_wk_1", "3")], shown
 
 
