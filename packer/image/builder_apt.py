@@ -6,7 +6,6 @@ from pathlib import Path
 
 from packer.image.command import run
 from packer.image.errors import SourceUnavailable
-from packer.image.progress import say
 
 SUITE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -74,8 +73,6 @@ def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
     """
     if mirror:
         debian, security = mirror, security_mirror
-        if not security:
-            say("DEBIAN_MIRROR without DEBIAN_SECURITY_MIRROR: this image has no security updates")
     else:
         fields = "$(REPO_URI)|$(CODENAME)|$(LABEL)"
         debian, security = parse_index_targets(

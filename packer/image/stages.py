@@ -72,6 +72,8 @@ def check(settings: BuildSettings) -> None:
     say(f"{settings.name}, commit {settings.commit}, VPP from {settings.vpp.folder or settings.vpp.kind}")
     if settings.modified:
         say("the checkout has changes that are not committed: the image is not the commit it names")
+    if settings.debian_mirror and not settings.debian_security_mirror:
+        say("DEBIAN_MIRROR without DEBIAN_SECURITY_MIRROR: the image has no security updates")
     say(f"cache {settings.cache}, trees in {settings.work}, artefacts in {settings.dist}")
     settings.work.mkdir(parents=True, exist_ok=True)
     check_own(settings.work)

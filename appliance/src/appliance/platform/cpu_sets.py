@@ -18,10 +18,14 @@ HOST_UNITS = ("system.slice", "user.slice", "init.scope")
 INTERRUPTS = Path("/proc/irq")
 
 
+def _left(cpus: int, forwarding: frozenset[int]) -> list[int]:
+    """The CPUs that do not forward; all, where that would be none."""
+    return [cpu for cpu in range(cpus) if cpu not in forwarding] or list(range(cpus))
+
+
 def allowed(cpus: int, forwarding: frozenset[int]) -> str:
     """CPUs left to the host, as systemd's ``AllowedCPUs=`` takes them; empty means all. Pure."""
-    left = [cpu for cpu in range(cpus) if cpu not in forwarding]
-    return "" if not forwarding or not left else " ".join(str(cpu) for cpu in left)
+    return " ".join(map(str, _left(cpus, forwarding))) if forwarding else ""
 
 
 def keep_off(cpus: int, forwarding: frozenset[int], units: Iterable[str] = HOST_UNITS) -> None:
@@ -37,7 +41,7 @@ def steer_interrupts(cpus: int, forwarding: frozenset[int], interrupts: Path = I
     Gives the interrupts that stay where they are: those of a queue that the kernel has bound to its CPU, and
     those that exist on each CPU. Raises OSError where the kernel lets none be chosen.
     """
-    left = [cpu for cpu in range(cpus) if cpu not in forwarding] or list(range(cpus))
+    left = _left(cpus, forwarding)
     (interrupts / "default_smp_affinity").write_text(mask(left))
     stay = []
     for directory in interrupts.iterdir():
