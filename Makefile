@@ -66,9 +66,9 @@ bench:
 
 ova:
 	@setup/packages.sh python node image
-	@setup/packer.sh
 	@setup/python.sh
 	@setup/assets.sh
+	@setup/packer.sh
 	@packer build -color=false -var 'vpp_source=$(VPP_SOURCE)' -var 'version=$(VERSION)' \
 	    -var 'debian_mirror=$(DEBIAN_MIRROR)' -var 'debian_security_mirror=$(DEBIAN_SECURITY_MIRROR)' \
 	    packer/millrace.pkr.hcl; status=$$?; setup/give_back.sh; exit $$status

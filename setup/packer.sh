@@ -10,5 +10,5 @@ say "packer is not installed, and this release of Debian has no package of it (D
 say "the image needs nothing newer than 1.6.6 and no plugin; any of these will do:"
 say "  - the packer binary of HashiCorp's releases, put on the PATH"
 say "  - built from source: go mod download github.com/hashicorp/packer@v1.9.4 (the last under MPL-2.0), then go build"
-say "  - without Packer: .venv/bin/python -m packer.image runs the same stages (VPP_SOURCE is read from the environment)"
+say "  - without Packer, as root: VPP_SOURCE=... .venv/bin/python -m packer.image runs the same stages"
 exit 1

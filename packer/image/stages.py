@@ -33,6 +33,9 @@ from packer.image.tools_chroot import make_tools
 from packer.image.trim import trim
 from packer.image.vpp_packages import fetch_fdio_key, install_vpp, packages_in
 
+VENDORED = REPOSITORY / "webui/src/webui/static/vendor"
+"""Scripts, styles and icons of the pages, which `make assets` fetches."""
+
 
 def _sources(settings: BuildSettings) -> AptSources:
     return sources(settings.debian_mirror, settings.debian_security_mirror)
@@ -65,6 +68,8 @@ def check(settings: BuildSettings) -> None:
     if os.geteuid() != 0:
         raise BuildError("building an image needs root: it installs Debian packages into a folder")
     signing_files(os.environ)
+    if not VENDORED.is_dir():
+        raise BuildError(f"{VENDORED} is missing, which the pages need: run make assets")
     if settings.vpp.folder is not None:
         packages_in(settings.vpp.folder)
     elif settings.vpp.kind == "fdio":

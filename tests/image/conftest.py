@@ -44,14 +44,15 @@ def built() -> Artefacts:
 def directory() -> Iterator[Path]:
     """A short-named directory for the disks and sockets of a module's machines.
 
-    The serial logs of a module with failures are kept: the path is printed when a machine ends badly.
+    What the machines wrote to their serial consoles, and QEMU's own words, are kept in ``.image-tests``.
     """
     made = Path(tempfile.mkdtemp(prefix="mr-im-"))
     yield made
-    for log in made.glob("**/serial.log"):
-        kept = artefacts.REPOSITORY / ".image-tests" / f"{log.parent.name}.serial.log"
-        kept.parent.mkdir(exist_ok=True)
-        shutil.copyfile(log, kept)
+    for name in ("serial.log", "qemu.log"):
+        for log in made.glob(f"**/{name}"):
+            kept = artefacts.REPOSITORY / ".image-tests" / f"{log.parent.name}.{name}"
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copyfile(log, kept)
     shutil.rmtree(made, ignore_errors=True)
 
 

@@ -129,16 +129,20 @@ class Router:
     def shell(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
         """Run a program in the guest over ssh as the administrator and return its output.
 
-        AssertionError with both outputs when it fails, unless `check` is false.
+        AssertionError with both outputs when it fails, unless `check` is false, and when it does not end.
         """
-        done = subprocess.run(
-            [*self._ssh(), "--", shlex.join(argv)],
-            input=stdin,
-            capture_output=True,
-            timeout=limit_s(timeout_s),
-            env=self._ssh_environment(),
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*self._ssh(), "--", shlex.join(argv)],
+                input=stdin,
+                capture_output=True,
+                timeout=limit_s(timeout_s),
+                env=self._ssh_environment(),
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            late = f"in the guest `{shlex.join(argv)}` had not ended after {error.timeout:g} s"
+            raise AssertionError(late) from None
         output, errors = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         if check and done.returncode != 0:
             said = f"{output[-4000:]}{errors[-4000:]}"
@@ -176,13 +180,13 @@ class Router:
             "UserKnownHostsFile": str(directory / "known_hosts"),
             "PreferredAuthentications": "publickey" if key else "password,keyboard-interactive",
             "NumberOfPasswordPrompts": "1",
-            "ConnectTimeout": "30",
+            "ConnectTimeout": f"{limit_s(60):.0f}",
             # A key exchange under emulation takes seconds: one for all commands.
             "ControlMaster": "auto",
             "ControlPath": str(directory / "ssh-%C"),
             "ControlPersist": "120",
             "ServerAliveInterval": "10",
-            "ServerAliveCountMax": "3",
+            "ServerAliveCountMax": f"{limit_s(9):.0f}",
             "LogLevel": "ERROR",
         }
         return [

@@ -87,7 +87,7 @@ _AT_ONCE = 1500
 _CONNECT_S = 2.0
 # A slow router that is asked for everything at once may answer late: these are asked again, without haste.
 _AGAIN = range(1, 1024)
-_AGAIN_AT_ONCE = 250
+_AGAIN_AT_ONCE = 1023
 _AGAIN_CONNECT_S = 6.0
 _UDP_WAIT_S = 3.0
 # An NTP request, a DNS query for ". NS", and bytes that provoke an answer from whatever echoes.
@@ -101,8 +101,11 @@ _PROBES = (
 async def _open_tcp(address: str, ports: Iterable[int], at_once: int, connect_s: float) -> set[int]:
     limit = asyncio.Semaphore(at_once)
 
-    async def is_open(port: int) -> int | None:
+    async def is_open(place: int, port: int) -> int | None:
         async with limit:
+            if place < at_once:
+                # Not all at once, nor ever after: those that are silent end one after another, too.
+                await asyncio.sleep(connect_s * place / at_once)
             try:
                 async with asyncio.timeout(connect_s):
                     _, writer = await asyncio.open_connection(address, port)
@@ -111,7 +114,7 @@ async def _open_tcp(address: str, ports: Iterable[int], at_once: int, connect_s:
             writer.close()
             return port
 
-    found = await asyncio.gather(*(is_open(port) for port in ports))
+    found = await asyncio.gather(*(is_open(place, port) for place, port in enumerate(ports)))
     return {port for port in found if port is not None}
 
 

@@ -38,6 +38,9 @@ CASES = (
 )
 
 
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+
 @dataclass(frozen=True)
 class Between:
     """A router that forwards between two hosts."""
@@ -133,6 +136,7 @@ def test_a_restarted_vpp_forwards_again(between: Between, boots: Boots) -> None:
 
 def test_a_reboot_keeps_the_configuration(between: Between) -> None:
     before = json_of(between.router.api.get("/status"))
+    boot = between.router.shell("cat", BOOT_ID)
     between.router.root("systemctl", "reboot", check=False)
     between.router.hang_up()
     wait_for(lambda: not between.hosts.ping("10.77.2.2"), timeout_s=120, what="the reboot")
@@ -143,6 +147,7 @@ def test_a_reboot_keeps_the_configuration(between: Between) -> None:
     after = json_of(between.router.api.get("/status"))
     assert (after["revision"], after["digest"]) == (before["revision"], before["digest"])
     assert between.router.shell("hostname").strip() == between.case.name
+    assert between.router.shell("cat", BOOT_ID) != boot
 
 
 def _counters(router: Router) -> Any:

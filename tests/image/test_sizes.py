@@ -36,7 +36,7 @@ def router(built: Artefacts, boots: Boots, hosts: TwoHosts) -> Router:
     # The last that is done about CPUs, once all of the machine has booted.
     wait_for(
         lambda: _interrupt_cpus(booted) == "3",
-        timeout_s=300,
+        timeout_s=600,
         what="interrupts off the workers' CPUs",
         pause_s=2,
     )
@@ -44,7 +44,8 @@ def router(built: Artefacts, boots: Boots, hosts: TwoHosts) -> Router:
 
 
 def _interrupt_cpus(router: Router) -> str:
-    return router.shell("cat", "/proc/irq/default_smp_affinity").strip().lstrip("0")
+    shown = router.shell("cat", "/proc/irq/default_smp_affinity", check=False)  # ssh may not be up yet
+    return shown.strip().lstrip("0")
 
 
 def test_every_cpu_but_two_has_a_worker_of_its_own(router: Router) -> None:

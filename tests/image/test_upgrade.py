@@ -11,7 +11,7 @@ import pytest
 from tests.image import upgrade_files
 from tests.image.artefacts import Artefacts
 from tests.image.boots import Boots
-from tests.image.patience import wait_for, wall_time
+from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
@@ -21,7 +21,8 @@ PATIENT_S = 900
 """For an upgrade that is to be kept: the web half takes minutes to come up under emulation."""
 IMPATIENT_S = 150
 """For one that will not be."""
-DECIDED_S = 1500.0
+DECIDED_S = 2400.0
+REQUEST_S = 300
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def _send(router: Router, part: bytes, offset: int, size: int) -> httpx.Response
         params={"offset": offset, "size": size},
         content=part,
         headers={"Content-Type": "application/octet-stream"},
-        timeout=300,
+        timeout=limit_s(REQUEST_S),
     )
 
 
@@ -68,7 +69,7 @@ def _upload(router: Router, file: Path) -> None:
 
 
 def _install(router: Router, deadline_s: int = PATIENT_S) -> Any:
-    return router.api.post("/upgrade/install", json={"deadline_s": deadline_s}, timeout=300)
+    return router.api.post("/upgrade/install", json={"deadline_s": deadline_s}, timeout=limit_s(REQUEST_S))
 
 
 def _show(router: Router) -> Any:

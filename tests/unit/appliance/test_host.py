@@ -49,6 +49,15 @@ def test_files_follow_the_document(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if "millrace-new" in path.name]
 
 
+def test_a_domain_alone_leaves_the_resolvers_to_dhcp(tmp_path: Path) -> None:
+    host = HostBackend(tmp_path)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/resolv.conf").write_text("nameserver 198.51.100.1\n")
+    commit(host, System(hostname="edge1", domain="example.net"))
+    assert "127.0.1.1 edge1.example.net edge1\n" in (tmp_path / "etc/hosts").read_text()
+    assert (tmp_path / "etc/resolv.conf").read_text() == "nameserver 198.51.100.1\n"
+
+
 def test_undo_puts_back_what_somebody_else_wrote(tmp_path: Path) -> None:
     host = HostBackend(tmp_path)
     (tmp_path / "etc").mkdir()

@@ -101,6 +101,17 @@ def test_a_static_management_address(booted: Host) -> None:
     assert booted.text("etc/systemd/network/10-management.network") == network
 
 
+def test_dns_servers_of_the_configuration_are_not_asked_for(booted: Host) -> None:
+    text = "# Written by Millrace from its configuration document.\nnameserver 192.0.2.1\n"
+    (booted.layout.etc / "resolv.conf").write_text(text)
+    before = load(booted.layout.instance.read_bytes()).dns_servers
+    keys = use(booted, "1", "", "192.0.2.10/24", "", "off", "")
+    assert any("as the configuration names them" in line for line in keys.said)
+    instance = load(booted.layout.instance.read_bytes())
+    assert (instance.management.address, instance.dns_servers) == ("192.0.2.10/24", before)
+    assert booted.text("etc/resolv.conf") == text
+
+
 def test_a_wrong_address_is_named_and_changes_nothing(booted: Host) -> None:
     before = booted.layout.instance.read_bytes()
     keys = use(booted, "1", "", "192.0.2.300/24", "", "auto", "", "")

@@ -210,6 +210,29 @@ def test_the_seeds_resolvers_win_over_dhcp(host: Host) -> None:
     assert "10.0.2.3" not in host.text("etc/resolv.conf")
 
 
+@pytest.mark.parametrize(
+    ("seeded", "hosts_line", "search"),
+    [
+        ({}, "127.0.1.1 r1", "example.net"),
+        ({}, "127.0.1.1 r1.example.com r1", "example.com"),
+        ({"search_domains": "example.com example.org"}, None, "example.com example.org"),
+        ({"search_domains": "example.com example.org"}, "127.0.1.1 r1.lab.example r1", "lab.example"),
+        ({"search_domains": "example.com example.org"}, "127.0.1.1 r1", "example.com example.org"),
+    ],
+)
+def test_names_are_looked_up_in_the_routers_own_domain(
+    host: Host, seeded: dict[str, str], hosts_line: str | None, search: str
+) -> None:
+    """Whether the seed or a later commit named it, with the servers that DHCP names."""
+    host.seed(**seeded)
+    host.boot()
+    if hosts_line is not None:
+        (host.layout.etc / "hosts").write_text(f"127.0.0.1 localhost\n{hosts_line}\n")
+    host.programs.answers["networkctl"] = Ran(0, json.dumps(NETWORKCTL), "")
+    write_resolvers(host.layout, host.programs)
+    assert f"search {search}\nnameserver 10.0.2.3\n" in host.text("etc/resolv.conf")
+
+
 def test_an_answer_that_is_lost_overwrites_nothing_later(host: Host) -> None:
     wait(host, {"name": "good"}, {})
     agent = FakeAgent(refuses={"good": AgentUnavailable("no answer in time")})

@@ -11,6 +11,7 @@ import pytest
 from appliance.dataplane.base import NamespaceMissing
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
+from appliance.dataplane.vpp import sizing
 from appliance.platform import __main__, boot, hugepages, links
 from appliance.platform.boot import BadRelease, Image, clear_of_management, image, vpp_settings
 from appliance.platform.running_document import Wishes, read, wishes
@@ -128,6 +129,14 @@ def test_a_commit_the_machine_is_now_too_small_for_still_starts_vpp(
     assert not heard
     assert vpp_settings(Wishes(), small) == (settings, True)
     assert "/dataplane/main_heap_mb" in caplog.text
+
+
+def test_a_commit_with_more_workers_than_there_are_cpus_now_still_starts_vpp() -> None:
+    """VPP ends at once where it finds no CPU for a worker, and then no commit can mend it."""
+    asked = wishes({"dataplane": {"workers": 2}})
+    assert vpp_settings(asked, Machine(4, 3920))[0].workers == 2
+    assert vpp_settings(asked, Machine(3, 3920))[0].workers == 2
+    assert vpp_settings(asked, Machine(2, 3920)) == (sizing.for_machine(Machine(2, 3920)), False)
 
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

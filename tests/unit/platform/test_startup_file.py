@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,14 @@ def test_only_the_nics_that_dpdk_drives_are_named() -> None:
     assert "dev 0000:0b:00.0 { name dpdk-0000:0b:00.0 num-rx-queues 2 num-tx-queues 3 }" in text
     assert "plugin dpdk_plugin.so { enable }" in text
     assert "0000:00:04.0" not in text
+
+
+@pytest.mark.parametrize(("workers", "queues"), [(0, 1), (1, 1), (3, 2), (6, 4), (8, 8), (40, 16)])
+def test_vmxnet3_gets_a_power_of_two_of_receive_queues(workers: int, queues: int) -> None:
+    """DPDK's driver refuses to set up the NIC with any other number."""
+    ixgbe = replace(VMXNET3, device="eth2", pci="0000:0c:00.0", pci_id="8086:10fb")
+    first, second = startup_file.dpdk_devices([VMXNET3, ixgbe], workers)
+    assert (first.rx_queues, second.rx_queues) == (queues, max(workers, 1))
 
 
 def test_without_such_nics_the_plugin_stays_out() -> None:

@@ -35,3 +35,11 @@ def test_a_key_that_a_power_cut_left_empty_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "secret_key").touch()
     made = secret_key(tmp_path)
     assert len(made) >= 50 and secret_key(tmp_path) == made
+
+
+def test_of_those_that_start_at_once_after_a_power_cut_all_have_one_key(tmp_path: Path) -> None:
+    for _ in range(20):
+        (tmp_path / "secret_key").write_text("")
+        with ThreadPoolExecutor(8) as threads:
+            keys = set(threads.map(lambda _: secret_key(tmp_path), range(8)))
+        assert keys == {(tmp_path / "secret_key").read_text().strip()}

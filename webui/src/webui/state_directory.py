@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 from pathlib import Path
@@ -22,24 +23,24 @@ def secret_key(directory: Path | None) -> str:
     if directory is None:
         return secrets.token_urlsafe(64)
     path = directory / "secret_key"
-    if path.exists() and path.stat().st_size == 0:
-        path.unlink(missing_ok=True)  # the power failed before its bytes were on the disk
-    if not path.exists():
-        _write_once(path, secrets.token_urlsafe(64))
-    return path.read_text().strip()
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of processes that start at once, one makes it
+        # An empty one: the power failed before its bytes were on the disk.
+        if not path.exists() or path.stat().st_size == 0:
+            _write_whole(path, secrets.token_urlsafe(64))
+        return path.read_text().strip()
+    finally:
+        os.close(lock)
 
 
-def _write_once(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all; of two processes that start at once, one wins."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file, readable by its owner only, that appears whole or not at all, a power cut included."""
+    draft = path.with_name(f"{path.name}.draft")
+    draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    finally:
-        draft.unlink()
+    draft.replace(path)

@@ -78,7 +78,7 @@ class Menu:
 
     def _management(self) -> None:
         from appliance.firstboot.instance import load
-        from appliance.firstboot.management_change import change_management
+        from appliance.firstboot.management_change import change_management, document_names_resolvers
 
         instance = load(self.layout.instance.read_bytes())
         wanted = instance.management
@@ -91,7 +91,11 @@ class Menu:
             ]
         )
         values: dict[str, str] = {}
+        of_document = document_names_resolvers(self.layout)
         for name, prompt, now in _questions(instance):
+            if name == "dns_servers" and of_document:
+                self.terminal.say("  DNS servers: as the configuration names them, under System")
+                continue
             default = now
             if name.endswith("_gateway"):
                 address = values[name.replace("_gateway", "_address")]

@@ -15,8 +15,9 @@ from appliance.programs import Programs, must
 def change_management(layout: Layout, programs: Programs, values: dict[str, str]) -> bool:
     """Take a seed's values that begin with ``management_``, and its ``dns_servers``; now and after boots.
 
-    Gives True when another NIC was chosen: that waits for a reboot, as the old one may be wanted by the data
-    plane then. Raises ValidationFailed, each problem with the value's name, and ProgramFailed.
+    Without ``dns_servers`` the servers stay as they are. Gives True when another NIC was chosen: that waits
+    for a reboot, as the old one may be wanted by the data plane then. Raises ValidationFailed, each problem
+    with the value's name, and ProgramFailed.
     """
     instance = load(layout.instance.read_bytes())
     seed = read({"instance_id": "console", **values})
@@ -27,7 +28,9 @@ def change_management(layout: Layout, programs: Programs, values: dict[str, str]
         ipv6_address=seed.management_ipv6_address or "auto",
         ipv6_gateway=seed.management_ipv6_gateway,
     )
-    changed = instance.model_copy(update={"management": wanted, "dns_servers": seed.dns_servers})
+    changed = instance.model_copy(update={"management": wanted})
+    if "dns_servers" in values:
+        changed = changed.model_copy(update={"dns_servers": seed.dns_servers})
     durable.write(layout.instance, changed.model_dump_json().encode())
     card = _present(layout, changed.last_card)
     if wanted.mac is not None and (card is None or card.mac != wanted.mac):
@@ -39,14 +42,19 @@ def change_management(layout: Layout, programs: Programs, values: dict[str, str]
     for file in host_files.files(changed, card):
         if file.path in ours:
             put(layout.root, file)
-    resolv = layout.etc / "resolv.conf"
-    if host_files.is_ours(resolv.read_text() if resolv.exists() else ""):
+    if not document_names_resolvers(layout):
         text = host_files.resolv_conf(changed.dns_servers, changed.search_domains)
         put(layout.root, host_files.HostFile("etc/resolv.conf", text))
     if card is not None:
         must(programs, ["networkctl", "reload"])
         must(programs, ["networkctl", "reconfigure", "--", card.device])
     return False
+
+
+def document_names_resolvers(layout: Layout) -> bool:
+    """Whether the DNS servers in force are the configuration document's."""
+    resolv = layout.etc / "resolv.conf"
+    return resolv.exists() and not host_files.is_ours(resolv.read_text())
 
 
 def _present(layout: Layout, card: Card | None) -> Card | None:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.firstboot.host_files import HostFile, is_ours, resolv_conf
+from appliance.firstboot.host_files import HostFile, resolv_conf
 from appliance.firstboot.instance import load
 from appliance.firstboot.layout import Layout
+from appliance.firstboot.management_change import document_names_resolvers
 from appliance.firstboot.placing import put
 from appliance.programs import ProgramFailed, Programs, must
 
@@ -51,9 +52,9 @@ def write_resolvers(layout: Layout, programs: Programs) -> None:
     if device is None:
         return
     said = learned(json.loads(must(programs, ["networkctl", "--json=short", "status", "--", device])))
-    resolv = layout.etc / "resolv.conf"
-    if is_ours(resolv.read_text() if resolv.exists() else ""):
-        text = resolv_conf(instance.dns_servers or said.dns, instance.search_domains or said.domains)
+    if not document_names_resolvers(layout):
+        search = _search((layout.etc / "hosts").read_text(), instance.search_domains)
+        text = resolv_conf(instance.dns_servers or said.dns, search or said.domains)
         _update(layout, HostFile("etc/resolv.conf", text))
     if _update(layout, HostFile(_CHRONY, "".join(f"server {name} iburst\n" for name in said.ntp))):
         try:
@@ -61,6 +62,15 @@ def write_resolvers(layout: Layout, programs: Programs) -> None:
         except ProgramFailed:
             # A chronyd that is not there yet reads the file when it starts.
             return
+
+
+def _search(hosts: str, seeded: tuple[str, ...]) -> tuple[str, ...]:
+    """The seed's domains, whose first is in the router's full name until a later document names another."""
+    for line in hosts.splitlines():
+        if line.startswith("127.0.1.1 "):
+            own = line.split()[1].partition(".")[2]
+            return (own,) if own and own not in seeded[:1] else seeded
+    return seeded
 
 
 def _update(layout: Layout, file: HostFile) -> bool:

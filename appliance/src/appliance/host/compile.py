@@ -39,7 +39,8 @@ def _entries(system: System) -> Iterator[HostEntry]:
     )
     yield HostEntry(TIMEZONE, "file", f"{system.timezone}\n")
     yield HostEntry(LOCALTIME, "link", f"/usr/share/zoneinfo/{system.timezone}")
-    if system.dns_servers or system.domain is not None:
+    # Without servers of its own it leaves the file to those that know what DHCP says.
+    if system.dns_servers:
         search = [f"search {system.domain}\n"] if system.domain is not None else []
         servers = [f"nameserver {address}\n" for address in system.dns_servers]
         yield HostEntry(RESOLV_CONF, "file", MARK + "".join(search + servers))

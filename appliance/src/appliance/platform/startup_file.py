@@ -16,14 +16,28 @@ _EMULATED_POLL_SLEEP_US = 1000
 """Where a program plays the CPUs polling is wasted, and ten thousand naps a second are half a core."""
 
 
+_VMXNET3 = "15ad:07b0"
+_VMXNET3_MAX_RX_QUEUES = 16
+
+
 def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
-    """The NICs DPDK drives, each with a receive queue for every worker."""
+    """The NICs DPDK drives, each with a receive queue for every worker as far as it takes them."""
     queues = max(workers, 1)
     return tuple(
-        DpdkDevice(record.pci, rx_queues=queues, tx_queues=queues + 1 if workers else None)
+        DpdkDevice(
+            record.pci,
+            rx_queues=_vmxnet3_rx_queues(queues) if record.pci_id == _VMXNET3 else queues,
+            # VPP takes as many as the NIC has.
+            tx_queues=queues + 1 if workers else None,
+        )
         for record in records
         if record.driver == "dpdk" and record.pci is not None
     )
+
+
+def _vmxnet3_rx_queues(wanted: int) -> int:
+    """DPDK refuses all but powers of two; before version 6 of the device it has 16 at most."""
+    return 1 << min(wanted, _VMXNET3_MAX_RX_QUEUES).bit_length() - 1
 
 
 def render(

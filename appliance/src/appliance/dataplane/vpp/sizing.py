@@ -79,6 +79,9 @@ def _require_fits(wanted: StartupSettings, machine: Machine) -> None:
     if wanted.main_core is not None and wanted.main_core >= machine.cpus:
         message = f"there is no CPU {wanted.main_core}; this machine has {machine.cpus}"
         raise ValidationFailed([Problem("/dataplane/main_core", message)])
+    if wanted.workers > (most := machine.cpus - 1):
+        message = f"there are CPUs for at most {most} workers beside the main thread"
+        raise ValidationFailed([Problem("/dataplane/workers", message)])
     buffers_mb = wanted.buffers_per_numa * machine.numa_nodes * _BUFFER_BYTES >> 20
     asked_mb = wanted.main_heap_mb + wanted.stats_segment_mb + buffers_mb
     room_mb = machine.memory_mb - HOST_MB
