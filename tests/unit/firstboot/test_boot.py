@@ -10,6 +10,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
 
+from appliance.config.system import System
 from appliance.errors import Problem
 from appliance.firstboot import crypt
 from appliance.firstboot.generated_password import shown_password
@@ -18,6 +19,8 @@ from appliance.firstboot.instance import load
 from appliance.firstboot.nics import Card
 from appliance.firstboot.passwords import keep_changed_password, set_password
 from appliance.firstboot.sources import Found
+from appliance.host.compile import compile_host
+from appliance.host.state import HOSTS
 from tests.unit.firstboot.conftest import FIRST, SECOND, Host
 from tests.unit.firstboot.test_seed import KEY
 
@@ -71,6 +74,8 @@ def test_a_seed_becomes_the_instance(host: Host) -> None:
     assert shown_password(host.layout) is None
     assert host.text("etc/hostname") == "r1\n"
     assert "127.0.1.1 r1.example.net r1\n" in host.text("etc/hosts")
+    named = compile_host(System(hostname="r1", domain="example.net"))
+    assert host.text("etc/hosts") == named[HOSTS].content, "the agent has nothing to write"
     network = host.text("etc/systemd/network/10-management.network")
     for line in ("DHCP=no", "Address=192.0.2.10/24", "Gateway=192.0.2.1", "IPv6AcceptRA=no",
                  "LinkLocalAddressing=no"):  # fmt: skip

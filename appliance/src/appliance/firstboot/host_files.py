@@ -13,6 +13,7 @@ from urllib.parse import quote
 from appliance.firstboot.instance import Instance, Management
 from appliance.firstboot.layout import ADMIN, WEB_USER
 from appliance.firstboot.nics import Card
+from appliance.hosts_file import hosts_file
 
 _MARK = "# Written by Millrace at boot; changes are lost. See docs/first-boot.md.\n"
 _REDIS = "/run/redis/redis-server.sock"
@@ -34,13 +35,9 @@ def files(instance: Instance, card: Card | None) -> list[HostFile]:
 
 def _files(instance: Instance, card: Card | None) -> Iterator[HostFile]:
     name = instance.hostname
-    full = [f"{name}.{instance.search_domains[0]}"] if instance.search_domains else []
     yield HostFile("etc/hostname", f"{name}\n")
-    yield HostFile(
-        "etc/hosts",
-        f"127.0.0.1 localhost\n127.0.1.1 {' '.join([*full, name])}\n"
-        "::1 localhost ip6-localhost ip6-loopback\n",
-    )
+    # As the agent writes it: where both name the same router, each boot leaves it as it is.
+    yield HostFile("etc/hosts", hosts_file(name, next(iter(instance.search_domains), None)))
     yield HostFile("etc/resolv.conf", resolv_conf(instance.dns_servers, instance.search_domains))
     if card is not None:
         yield HostFile("etc/systemd/network/10-management.network", network(instance, card))

@@ -20,6 +20,7 @@ from appliance.host.state import (
     HostEntry,
     HostState,
 )
+from appliance.hosts_file import hosts_file
 
 
 def compile_host(system: System) -> HostState:
@@ -28,15 +29,8 @@ def compile_host(system: System) -> HostState:
 
 
 def _entries(system: System) -> Iterator[HostEntry]:
-    names = [system.hostname]
-    if system.domain is not None:
-        names.insert(0, f"{system.hostname}.{system.domain}")
     yield HostEntry(HOSTNAME, "file", f"{system.hostname}\n")
-    yield HostEntry(
-        HOSTS,
-        "file",
-        f"{MARK}127.0.0.1 localhost\n127.0.1.1 {' '.join(names)}\n::1 localhost ip6-localhost ip6-loopback\n",
-    )
+    yield HostEntry(HOSTS, "file", hosts_file(system.hostname, system.domain))
     yield HostEntry(TIMEZONE, "file", f"{system.timezone}\n")
     yield HostEntry(LOCALTIME, "link", f"/usr/share/zoneinfo/{system.timezone}")
     # Without servers of its own it leaves the file to those that know what DHCP says.
