@@ -227,7 +227,9 @@ def test_the_status_is_gathered(booted: Host) -> None:
     (booted.layout.run / "slots.json").write_text(
         '{"slot": "b", "good": "a", "trying": true, "versions": {"a": "1.2.2", "b": "1.2.3"}}'
     )
+    booted.layout.report.write_text('{"problems": [], "remarks": ["user-data was passed over"]}')
     status = gather(booted.layout, booted.programs, LivingAgent())
+    assert status.remarks == ("user-data was passed over",)
     assert (status.version, status.device, status.link) == ("1.2.3", "ens3", "up")
     assert status.addresses == ("192.0.2.10/24",)
     assert status.agent == "revision 7 on vpp, not well: vpp"

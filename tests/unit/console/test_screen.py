@@ -83,3 +83,5 @@ def test_messages_are_whole() -> None:
     problem = " ".join(f"word{n}" for n in range(60))
     assert " ".join(messages(Status(problems=(problem,)), 40)) == problem
     assert messages(Status()) == ["There are no messages."]
+    assert messages(Status(problems=("wrong",), remarks=("passed over",))) == ["wrong", "passed over"]
+    assert not any("passed over" in line for line in lines(Status(remarks=("passed over",))))

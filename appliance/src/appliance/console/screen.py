@@ -42,10 +42,11 @@ def lines(status: Status, columns: int = 80, rows: int = 24) -> list[str]:
 
 
 def messages(status: Status, columns: int = 80) -> list[str]:
-    """All problems, wrapped."""
-    if not status.problems:
+    """All problems, and then what else the boot noticed, wrapped."""
+    told = (*status.problems, *status.remarks)
+    if not told:
         return ["There are no messages."]
-    return [line for problem in status.problems for line in textwrap.wrap(plain(problem), columns) or [""]]
+    return [line for message in told for line in textwrap.wrap(plain(message), columns) or [""]]
 
 
 def plain(text: str) -> str:

@@ -64,6 +64,8 @@ class Status:
     password: str | None = None
     """The generated password, until it is changed."""
     problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What the boot noticed that is no mistake, such as a part of a seed that was passed over."""
 
 
 def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> Status:
@@ -89,6 +91,7 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
         slots=_slots(_json(layout.run / "slots.json"), release),
         password=shown_password(layout),
         problems=tuple(problems),
+        remarks=tuple(str(remark) for remark in report.get("remarks") or []),
     )
 
 
