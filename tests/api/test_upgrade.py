@@ -153,6 +153,15 @@ def test_a_part_whose_answer_was_lost_is_sent_again(admin: ApiClient, appliance:
     assert admin.get("upgrade").body["upload"]["version"] == "2.0.0"
 
 
+def test_two_files_are_not_mixed(admin: ApiClient, appliance: Appliance) -> None:
+    whole = appliance.upgrade_file(_big()).read_bytes()
+    size = len(whole)
+    assert _part(admin, whole[:PART_BYTES], 0, size).status == 200
+    refused = _part(admin, b"x" * PART_BYTES, PART_BYTES, size + 1)
+    assert refused.status == 409 and "another upgrade file" in refused.body["detail"]
+    assert _part(admin, whole[PART_BYTES : 2 * PART_BYTES], PART_BYTES, size).status == 200
+
+
 @pytest.mark.parametrize(
     "data,offset,size,status",
     [

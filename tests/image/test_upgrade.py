@@ -161,6 +161,7 @@ def test_a_good_upgrade_stays_and_keeps_the_configuration(
 @pytest.mark.parametrize(
     ("name", "commands"),
     [
+        ("bad-kernel", ("rm /boot/vmlinuz", "symlink /boot/vmlinuz /usr/lib/os-release")),
         ("no-init", ("rm /usr/lib/systemd/systemd",)),
         ("hangs", ("rm /usr/lib/systemd/systemd", "symlink /usr/lib/systemd/systemd /usr/bin/cat")),
         ("no-agent", ("rm /usr/lib/systemd/system/millrace-agent.service",)),
@@ -183,6 +184,7 @@ def test_a_broken_upgrade_comes_back_to_the_old_slot(
     assert attempt["reason"]
     # It came back by the way that is meant: debugfs says nothing of a command that failed.
     said = console.text()[shown:]
+    assert ("invalid magic number" in said) is (name == "bad-kernel"), said[-4000:]
     assert ("this slot has no /sbin/init" in said) is (name == "no-init"), said[-4000:]
     assert "Kernel panic" not in said, said[-4000:]
     assert _slots(router) == (slot, slot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,15 @@ def test_the_store_can_be_reopened(toy: Router) -> None:
     commit(engine, document("198.51.100.0/24"))
     before = engine.config()
     assert toy.engine().config() == before
+
+
+def test_what_a_later_version_recorded_is_read(toy: Router, tmp_path: Path) -> None:
+    engine = toy.engine()
+    commit(engine, document("198.51.100.0/24"), confirm_s=60)
+    for path in (*tmp_path.rglob("revisions/*.json"), *tmp_path.rglob("pending.json")):
+        path.write_text(json.dumps({**json.loads(path.read_bytes()), "of_a_later_version": 1}))
+    again = toy.engine()
+    again.recover()
+    assert again.config() == engine.config()
+    assert again.revisions(1) == engine.revisions(1)
+    assert again.pending_confirm() is not None

@@ -38,7 +38,7 @@ def test_grub_forgets_the_trial_before_it_boots_it() -> None:
 def test_grub_hands_over_the_agreed_command_line() -> None:
     """The root by its partition's name, the slot, and a restart instead of a halt after a panic."""
     text = re.sub(r"\\\n\s*", "", (PACKER / "grub/grub.cfg").read_text())
-    (line,) = (line for line in text.splitlines() if line.strip().startswith("linux "))
+    (line,) = (line for line in text.splitlines() if line.strip().startswith("if linux "))
     for word in ("root=PARTLABEL=mr-root-$1", " ro ", "millrace.slot=$1", "panic=-1", "console=ttyS0,115200"):
         assert word in line
 

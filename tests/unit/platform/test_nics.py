@@ -272,6 +272,11 @@ def test_names_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) -> Non
     )
     names_memory.remember(identities, path)
     assert names_memory.recall(path) == identities
+    later = json.loads(path.read_text())
+    for entry in later["nics"]:
+        entry["speed_mbps"] = 1000
+    path.write_text(json.dumps(later))
+    assert names_memory.recall(path) == identities, "a later version ran once and was left again"
     path.write_text('{"nics": [1]}')
     assert names_memory.recall(path) == ()
 

@@ -1,6 +1,8 @@
 """From the upload to the decision, over boots, power cuts and failures, on an appliance made of files."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -259,19 +261,72 @@ def test_a_disk_that_does_not_keep_what_is_written(
     assert _good(router) == {"good": "a", "try": ""}
 
 
+def _power_cut(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_crash_while_writing_leaves_no_system(router: Appliance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even the spoiling ran: what is recorded says that the slot is not whole."""
 
-    def power_cut(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(image_writer, "check", power_cut)
-    monkeypatch.setattr(image_writer, "spoil", power_cut)
+    monkeypatch.setattr(image_writer, "check", _power_cut)
+    monkeypatch.setattr(image_writer, "spoil", _power_cut)
     router.upload(file_system())
     with pytest.raises(KeyboardInterrupt):
         _install(router)
     with pytest.raises(UpgradeRefused, match="holds no whole system"):
         _install(router, SWITCH)
+
+
+def _booted_by_hand(router: Appliance) -> None:
+    """Slot b was kept; somebody takes a in GRUB's menu."""
+    _installed(router)
+    router.boot()
+    assert trial.decide(router.machine, Clock().patience())
+    assert _good(router)["good"] == "b"
+    router.start("a")
+    assert trial.decide(router.machine)
+
+
+def test_what_was_only_written_is_not_trusted(router: Appliance) -> None:
+    """Nor is what was in that slot before: the next boot is of the slot that runs."""
+    _booted_by_hand(router)
+    router.upload(file_system(2), version="3.0.0")
+    _install(router, INSTALL.model_copy(update={"reboot": False}))
+    assert _good(router) == {"good": "a", "try": ""}
+    assert router.boot() == "a"
+
+
+def test_a_crash_while_the_trusted_slot_is_overwritten(
+    router: Appliance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _booted_by_hand(router)
+    router.upload(file_system(2), version="3.0.0")
+    monkeypatch.setattr(image_writer, "check", _power_cut)
+    monkeypatch.setattr(image_writer, "spoil", _power_cut)
+    with pytest.raises(KeyboardInterrupt):
+        _install(router)
+    assert router.boot() == "a"
+
+
+def test_a_kept_slot_stays_also_when_that_cannot_be_recorded(
+    router: Appliance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _installed(router)
+    router.boot()
+    assert not router.paths.decided.exists()
+    write = attempt.write
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(attempt, "write", full)
+    assert trial.decide(router.machine, Clock().patience())
+    assert _good(router) == {"good": "b", "try": ""}
+    assert router.paths.decided.exists()
+    monkeypatch.setattr(attempt, "write", write)
+    assert router.boot() == "b"
+    assert trial.decide(router.machine)
+    assert _outcome(router) == ("kept", "")
 
 
 def test_an_agent_that_does_not_answer_is_not_upgraded_from(router: Appliance) -> None:

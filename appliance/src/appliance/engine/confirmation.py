@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from appliance.engine import durable
+from appliance.engine.known_fields import known_fields
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Confirmation:
     def load(self, head: int) -> None:
         """Read the timer at start. One of another revision than ``head`` is of a commit never recorded."""
         try:
-            pending = Pending(**json.loads(self._path.read_bytes()))
+            pending = Pending(**known_fields(Pending, json.loads(self._path.read_bytes())))
         except FileNotFoundError:
             return
         if pending.revision != head:

@@ -17,6 +17,7 @@ from typing import Any
 from appliance.config.document import SCHEMA_VERSION
 from appliance.config.dump import digest
 from appliance.engine import durable
+from appliance.engine.known_fields import known_fields
 from appliance.engine.records import Revision
 from appliance.errors import NotFound
 
@@ -48,7 +49,7 @@ class RevisionStore:
             data = json.loads(self._path(number).read_bytes())
         except FileNotFoundError:
             raise NotFound(f"there is no revision {number}") from None
-        self._known[number] = revision = Revision(**data)
+        self._known[number] = revision = Revision(**known_fields(Revision, data))
         return revision
 
     def newest(self, limit: int, before: int | None = None) -> list[Revision]:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from appliance.engine import durable
+from appliance.engine.known_fields import known_fields
 from appliance.platform.identity import Identity
 
 log = logging.getLogger(__name__)
@@ -19,10 +20,11 @@ MEMORY = Path("/var/lib/millrace/platform/nics.json")
 def recall(path: Path = MEMORY) -> tuple[Identity, ...]:
     """Who was here before; nobody where nothing readable was written, and the log says so."""
     try:
-        return tuple(Identity(**entry) for entry in json.loads(path.read_bytes())["nics"])
+        entries = json.loads(path.read_bytes())["nics"]
+        return tuple(Identity(**known_fields(Identity, entry)) for entry in entries)
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         log.error("%s cannot be read, so NICs have the names of this boot: %s", path, error)
         return ()
 

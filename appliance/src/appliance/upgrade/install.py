@@ -82,8 +82,8 @@ def _install(paths: Paths, found: Slots, document_schema: int, reporter: Reporte
     bundles.check_packed(bundle)
     content = Content(version=manifest.version, schema_version=manifest.schema_version, whole=False)
     slots.write_contents(paths.contents, {**found.contents, found.other: content})
-    if found.tried is not None:
-        grubenv.change(paths.environment_block, **{"try": ""})
+    # Booted by hand, the running slot need not be the trusted one: what is overwritten must not be.
+    grubenv.change(paths.environment_block, good=found.running, **{"try": ""})
     try:
         _write(bundle, partition, reporter)
     except BaseException:

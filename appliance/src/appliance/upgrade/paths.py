@@ -53,6 +53,11 @@ class Paths:
         return self.state / "slots.json"
 
     @property
+    def decided(self) -> Path:
+        """Is there once a slot on trial is trusted: from then on nothing leaves it by itself."""
+        return self.run / "decided"
+
+    @property
     def run(self) -> Path:
         """What lives until the next boot."""
         return self.root / "run/millrace/upgrade"

@@ -57,10 +57,16 @@ def decide(machine: Machine, patience: Patience | None = None) -> bool:
         machine.reboot()
         return False
     grubenv.change(paths.environment_block, good=found.running, **{"try": ""})
-    if mine is not None:
-        attempts.write(paths.attempt, attempts.ended(mine, "kept"))
-    slots.show(paths, replace(found, good=found.running, on_trial=False))
     log.info("slot %s is healthy and stays", found.running)
+    try:
+        paths.decided.parent.mkdir(parents=True, exist_ok=True)
+        paths.decided.touch()
+        if mine is not None:
+            attempts.write(paths.attempt, attempts.ended(mine, "kept"))
+        slots.show(paths, replace(found, good=found.running, on_trial=False))
+    except OSError as error:
+        # It is trusted already: that its record cannot be written, on a full disk, is no reason to leave it.
+        log.error("the record of the upgrade cannot be written: %s", error)
     return True
 
 

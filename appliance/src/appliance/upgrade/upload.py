@@ -43,6 +43,7 @@ class Upload:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._part = paths.upload.with_suffix(".part")
+        self._size: int | None = None
 
     def add(self, data: bytes, offset: int, size: int, document_schema: int) -> Uploaded:
         """Append a part of a file that will have ``size`` bytes; offset 0 begins anew.
@@ -57,6 +58,9 @@ class Upload:
         if offset == 0:
             self.forget()
             self._check_room(size)
+            self._size = size
+        elif self._size not in (None, size):
+            raise Conflict(f"another upgrade file, of {self._size} bytes, is being sent: begin anew, from 0")
         received = self._received()
         if offset != received:
             raise Conflict(f"{received} bytes of the upgrade file are here: go on from there, or from 0")
