@@ -11,11 +11,13 @@ repository=https://packagecloud.io/fdio/release
 suite=bookworm
 key=/etc/apt/keyrings/millrace-fdio.asc
 sources=/etc/apt/sources.list.d/millrace-fdio.sources
+policy_of_apt=/usr/share/apt/default-sequoia.config
+policy_for_fdio=/etc/apt/millrace-fdio-signatures.config
 
 [ ! -x /usr/bin/vpp ] || exit 0
 
 give_up() {
-    rm -f "$key" "$sources"
+    rm -f "$key" "$sources" "$policy_for_fdio"
     say "$1"
     say "VPP $release was not installed. Install its packages vpp and vpp-plugin-core by hand, or use DATAPLANE=linux."
     exit 1
@@ -32,10 +34,20 @@ Suites: $suite
 Components: main
 Signed-By: $key
 END
+# packagecloud's keys bind their own names with SHA-1, which Debian 13's apt refuses since 2026-02-01.
+if [ -f "$policy_of_apt" ]; then
+    sed -e '/^sha1/d' -e '/^\[hash_algorithms\]$/a\
+sha1.second_preimage_resistance = 2100-01-01\
+sha1.collision_resistance = 2100-01-01' "$policy_of_apt" >"$policy_for_fdio"
+    export APT_SEQUOIA_CRYPTO_POLICY="$policy_for_fdio"
+fi
 apt_get update -o Dir::Etc::sourcelist="$sources" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 ||
     give_up "FD.io's repository gives no package list for Debian $suite"
+unset APT_SEQUOIA_CRYPTO_POLICY
 # Their post-install would reserve 2 GiB of huge pages and start a VPP on the machine's own interfaces.
 export VPP_INSTALL_SKIP_SYSCTL=1
 quiet_install "libvppinfra=$release" "vpp=$release" "vpp-plugin-core=$release" ||
     give_up "apt-get could not install VPP $release"
+# Another release is another VPP: an upgrade of the machine must not bring it.
+rm -f "$key" "$sources" "$policy_for_fdio"
 say "note: VPP's package has put /etc/sysctl.d/80-vpp.conf in place: it reserves huge pages from the next boot on"

@@ -1,9 +1,11 @@
 """VPP's packages in the image: from FD.io's repository or from a folder, never silently left out."""
 
 import hashlib
+import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from packer.image.builder_apt import AptSources
@@ -22,6 +24,9 @@ OPTIONAL = ("vpp-plugin-dpdk", "vpp-crypto-engines")
 
 # Their post-install would reserve huge pages on the builder.
 _ENVIRONMENT = {"VPP_INSTALL_SKIP_SYSCTL": "1"}
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy")
+_HASHES = "[hash_algorithms]"
+_SHA1_TAKEN = ("sha1.second_preimage_resistance = 2100-01-01", "sha1.collision_resistance = 2100-01-01")
 
 
 def packages_in(folder: Path) -> tuple[Path, ...]:
@@ -41,7 +46,13 @@ def packages_in(folder: Path) -> tuple[Path, ...]:
     return tuple(found[name][0] for name in (*WANTED, *OPTIONAL) if name in found)
 
 
-def _apt(root: Path, words: Sequence[str], sources: AptSources, extra: dict[Path, str]) -> None:
+def _apt(
+    root: Path,
+    words: Sequence[str],
+    sources: AptSources,
+    extra: Mapping[Path, str],
+    environment: Mapping[str, str] | None = None,
+) -> None:
     options = root / "etc/apt/apt.conf.d/90-image-build"
     options.write_text("".join(f"{line}\n" for line in sources.options))
     resolver = root / "etc/resolv.conf"
@@ -53,13 +64,48 @@ def _apt(root: Path, words: Sequence[str], sources: AptSources, extra: dict[Path
             root,
             ["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0", *words],
             binds=extra,
-            environment=_ENVIRONMENT,
+            environment={**_ENVIRONMENT, **_proxies(), **(environment or {})},
         )
     finally:
         options.unlink()
         resolver.unlink()
         if kept is not None:
             resolver.write_bytes(kept)
+
+
+def _proxies() -> dict[str, str]:
+    """Whoever reaches the world through a proxy reaches it so from inside, too."""
+    return {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
+
+
+@contextmanager
+def _sha1_taken(root: Path) -> Iterator[dict[str, str]]:
+    """The environment in which apt in `root` takes a key like FD.io's; see `with_sha1`."""
+    default = root / "usr/share/apt/default-sequoia.config"
+    if not default.exists():
+        yield {}  # an apt that has no such policy
+        return
+    place = root / "etc/apt/fdio-signatures.config"
+    place.write_text(with_sha1(default.read_text()))
+    try:
+        yield {"APT_SEQUOIA_CRYPTO_POLICY": f"/{place.relative_to(root)}"}
+    finally:
+        place.unlink()
+
+
+def with_sha1(policy: str) -> str:
+    """apt's policy for signatures, SHA-1 allowed. Pure.
+
+    packagecloud's keys bind their own names and subkeys with SHA-1, which Debian 13's apt refuses since
+    2026-02-01. This one is known by its SHA-256 (see `check_key`), whatever it says of itself. The policy is
+    for the one run of apt that reads FD.io's list and nothing else.
+    """
+    lines = [line for line in policy.splitlines() if not line.startswith("sha1")]
+    if _HASHES not in lines:
+        lines.append(_HASHES)
+    place = lines.index(_HASHES) + 1
+    lines[place:place] = _SHA1_TAKEN
+    return "".join(f"{line}\n" for line in lines)
 
 
 def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | None:
@@ -142,13 +188,20 @@ def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> No
     key, place = fetch_fdio_key(source), root / "etc/apt/keyrings/fdio.asc"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(key)
+    authorities = {Path("/etc/ssl/certs/ca-certificates.crt"): "/etc/ssl/certs/ca-certificates.crt"}
+    update = ["update", "-o", "APT::Update::Error-Mode=any"]
+    # Debian's lists by Debian's policy, before there is another one.
+    _apt(root, update, sources, authorities)
     listed = root / "etc/apt/sources.list.d/fdio.sources"
     listed.write_text(
         f"Types: deb\nURIs: {_FDIO_REPOSITORY}/debian/\nSuites: {_FDIO_SUITE}\nComponents: main\n"
         "Signed-By: /etc/apt/keyrings/fdio.asc\n"
     )
-    authorities = {Path("/etc/ssl/certs/ca-certificates.crt"): "/etc/ssl/certs/ca-certificates.crt"}
-    _apt(root, ["update", "-o", "APT::Update::Error-Mode=any"], sources, authorities)
+    only = [f"Dir::Etc::sourcelist=/{listed.relative_to(root)}", "Dir::Etc::sourceparts=-"]
+    only.append("APT::Get::List-Cleanup=0")
+    with _sha1_taken(root) as environment:
+        words = [*update, *(word for option in only for word in ("-o", option))]
+        _apt(root, words, sources, authorities, environment)
     # Only now is it known to be the repository's key, whatever else answered under its address.
     remember_key(key)
     pinned = [f"{name}={RELEASE}" for name in (*WANTED, *OPTIONAL[:1])]

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from packer.image import vpp_packages
 from packer.image.errors import BadSetting, BuildError, CommandFailed, SourceUnavailable
 from packer.image.settings import VppSource, holds_trees, parse_vpp_source, read_settings
 from packer.image.stages import check_own, signing_files
-from packer.image.vpp_packages import check_key, packages_in, remember_key
+from packer.image.vpp_packages import check_key, packages_in, remember_key, with_sha1
 
 
 def test_the_three_sources_of_vpp(tmp_path: Path) -> None:
@@ -133,3 +134,24 @@ def test_a_work_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     with pytest.raises(BuildError, match="not this user's own"):
         check_own(tmp_path / "link")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "# apt's\n[asymmetric_algorithms]\nrsa2048 = 2030-02-01\n\n[hash_algorithms]\n"
+        "sha1.second_preimage_resistance = 2026-02-01    # Extend\nsha224 = 2026-02-01\n\n[packets]\n",
+        "[asymmetric_algorithms]\nrsa2048 = 2030-02-01\n",
+        "",
+    ],
+)
+def test_sha1_is_taken_and_the_rest_of_apts_policy_stays(policy: str) -> None:
+    """Of a key with a long name apt wants the second property, of others the first."""
+    before, after = tomllib.loads(policy), tomllib.loads(with_sha1(policy))
+    sha1 = after["hash_algorithms"].pop("sha1")
+    assert {name: day.year for name, day in sha1.items()} == {
+        "second_preimage_resistance": 2100,
+        "collision_resistance": 2100,
+    }
+    before.setdefault("hash_algorithms", {}).pop("sha1", None)
+    assert after == before
