@@ -25,12 +25,19 @@ class Family:
     """The driver of the kernel's that has it otherwise."""
     bifurcated: bool = False
     """DPDK works beside the kernel's driver: the NIC stays bound to it."""
+    most_rx_queues: int | None = None
+    """DPDK refuses more receive queues, and all but powers of two. None: it takes what is asked for."""
+
+    def rx_queues(self, wanted: int) -> int:
+        """As many receive queues as DPDK takes, at most ``wanted``, which is 1 or more."""
+        return wanted if (most := self.most_rx_queues) is None else 1 << min(wanted, most).bit_length() - 1
 
 
 FAMILIES: tuple[Family, ...] = (
     Family("virtio, transitional", "native", ("1af4:1000",), "virtio-pci"),
     Family("virtio, modern only", "dpdk", ("1af4:1041",), "virtio-pci"),
-    Family("VMware vmxnet3", "dpdk", ("15ad:07b0",), "vmxnet3"),
+    # Before version 6 of the device.
+    Family("VMware vmxnet3", "dpdk", ("15ad:07b0",), "vmxnet3", most_rx_queues=16),
     Family(
         "Intel ixgbe (82599, X540, X550)",
         "dpdk",

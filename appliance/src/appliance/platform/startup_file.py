@@ -8,6 +8,7 @@ from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.platform.nic_table import family_of
 from vpp_config.startup_conf import MIB, DpdkDevice, StartupConf
 
 _POLL_SLEEP_US = 100
@@ -16,17 +17,13 @@ _EMULATED_POLL_SLEEP_US = 1000
 """Where a program plays the CPUs polling is wasted, and ten thousand naps a second are half a core."""
 
 
-_VMXNET3 = "15ad:07b0"
-_VMXNET3_MAX_RX_QUEUES = 16
-
-
 def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
     """The NICs DPDK drives, each with a receive queue for every worker as far as it takes them."""
     queues = max(workers, 1)
     return tuple(
         DpdkDevice(
             record.pci,
-            rx_queues=_vmxnet3_rx_queues(queues) if record.pci_id == _VMXNET3 else queues,
+            rx_queues=_rx_queues(record, queues),
             # VPP takes as many as the NIC has.
             tx_queues=queues + 1 if workers else None,
         )
@@ -35,9 +32,9 @@ def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice
     )
 
 
-def _vmxnet3_rx_queues(wanted: int) -> int:
-    """DPDK refuses all but powers of two; before version 6 of the device it has 16 at most."""
-    return 1 << min(wanted, _VMXNET3_MAX_RX_QUEUES).bit_length() - 1
+def _rx_queues(record: NicRecord, wanted: int) -> int:
+    family = family_of(record.pci_id or "")
+    return wanted if family is None else family.rx_queues(wanted)
 
 
 def render(
