@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,18 @@ def _vpp_rx_packets(live: LiveLab) -> int:
     return int(found[1])
 
 
+def _sample_after(live: LiveLab, time_s: float) -> dict[str, Any]:
+    """The first sample of the API taken after ``time_s``."""
+    found: list[dict[str, Any]] = []
+
+    def newer() -> bool:
+        found[:] = [json_of(live.api.get("/counters"))]
+        return bool(found[0]["time"] > time_s)
+
+    wait_until(newer, timeout_s=30, what=f"a sample of counters newer than {time_s}")
+    return found[0]
+
+
 def test_the_counters_of_the_api_are_those_of_vpp(live: LiveLab) -> None:
     names = live.topology.namespaces
     before = _vpp_rx_packets(live)
@@ -58,7 +71,8 @@ def test_the_counters_of_the_api_are_those_of_vpp(live: LiveLab) -> None:
         result = flow.result()
     assert result.lost == 0
     assert _vpp_rx_packets(live) - before >= result.sent, "the flow did not pass VPP"
-    time.sleep(1.2)  # the agent samples once a second
-    shown = json_of(live.api.get("/counters"))["interfaces"]["lan0"]["rx_packets"]
+    # Two samples on: the next one may have been read while the flow ended, the one after it was not.
+    begun = _sample_after(live, time.time())
+    shown = _sample_after(live, begun["time"])["interfaces"]["lan0"]["rx_packets"]
     truth = _vpp_rx_packets(live)
     assert abs(shown - truth) <= truth * 0.01
