@@ -1,6 +1,6 @@
 # The commands of this repository. The work is in setup/ (what is installed), lab/ (make up) and tests/.
 .DEFAULT_GOAL := help
-.PHONY: help up down test bench ova image-tools image-test image-compare environment assets lint format lock clean
+.PHONY: help up down test bench soak ova image-tools image-test image-compare environment assets lint format lock clean
 .NOTPARALLEL:
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
@@ -25,6 +25,7 @@ help:
 	@echo "make down                                           remove what make up made"
 	@echo "make test [PYTEST=...]                              set up and run every test that needs no image"
 	@echo "make bench                                          print the numbers of tests/bench"
+	@echo "make soak [PYTEST=...]                              long campaigns of tests/soak: faults, growth, hostile peers"
 	@echo "make ova [VPP_SOURCE=fdio|dir:PATH|none]            build the image: OVA, qcow2, upgrade file, descriptors in dist/"
 	@echo "make image-test [PYTEST=...]                        boot the image in dist/ and test it"
 	@echo "make image-compare [VPP_SOURCE=...]                 build twice and list every difference"
@@ -33,7 +34,7 @@ help:
 # Namespaces and Debian's packages need root.
 ifneq ($(shell id -u),0)
 
-up down test bench ova image-tools image-test image-compare clean:
+up down test bench soak ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
 	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' \
@@ -63,6 +64,12 @@ bench:
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m bench -s --timeout=1800 tests/bench $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+soak:
+	@setup/packages.sh python node lab database test
+	@setup/python.sh
+	@setup/assets.sh
+	@$(PYTHON) -m pytest -m soak -s --timeout=14400 tests/soak $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 ova:
 	@setup/packages.sh python node image

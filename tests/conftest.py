@@ -12,7 +12,7 @@ from tests.services import broker_url, postgres_url, redis_url
 __all__ = ["broker_url", "postgres_url", "redis_url"]
 
 # Cheap and telling first: what fails in tests/unit need not wait for a browser.
-_FOLDERS = ("unit", "golden", "property", "api", "integration", "browser", "bench", "image")
+_FOLDERS = ("unit", "golden", "property", "api", "integration", "browser", "bench", "soak", "image")
 _HERE = Path(__file__).resolve().parent
 
 
