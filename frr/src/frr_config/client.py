@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from frr_config.config import FrrConfig, Line
+from frr_config.config import FrrConfig
 from frr_config.configuring import Configuring
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth, process_uptime_s
-from frr_config.ownership import owners, required_daemons
+from frr_config.line import Line
 from frr_config.parsing import merge, parse_lines
 from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
+from frr_config.tables import owners, required_daemons
 from frr_config.version import V8_4, FrrVersion
 from frr_config.vty import Vty
 

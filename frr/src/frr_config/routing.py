@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from frr_config.models.bgp import Bgp
-from frr_config.models.ospf import Ospf
-from frr_config.models.policy import Policy
-from frr_config.models.static import StaticRoute
+from frr_config.protocols.bgp.model import Bgp
+from frr_config.protocols.ospf.model import Ospf
+from frr_config.protocols.policy.model import Policy
+from frr_config.protocols.static.model import StaticRoute
 from frr_config.types import Model, Prefix
 
 __all__ = ["Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]

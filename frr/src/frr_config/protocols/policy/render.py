@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from frr_config.config import Line
-from frr_config.models.policy import (
+from frr_config.line import Line
+from frr_config.protocols.policy.communities import community_words
+from frr_config.protocols.policy.model import (
     CommunityList,
     Match,
     Policy,
@@ -14,8 +15,7 @@ from frr_config.models.policy import (
     RouteMapRule,
     SetActions,
 )
-from frr_config.normal import community_words
-from frr_config.rendering.text import one_spaced
+from frr_config.rendered_text import one_spaced
 
 _LAST_SEQUENCE = 65535
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from frr_config.config import Line
-from frr_config.models.ospf import Ospf, OspfArea, OspfDefaultInformation, OspfInterface, OspfRedistribute
-from frr_config.rendering.text import revealed
+from frr_config.line import Line
+from frr_config.protocols.ospf.model import (
+    Ospf,
+    OspfArea,
+    OspfDefaultInformation,
+    OspfInterface,
+    OspfRedistribute,
+)
+from frr_config.rendered_text import revealed
 
 _OPENER = "router ospf"
 _DEFAULT_REFERENCE_BANDWIDTH_MBPS = 100000

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from frr_config.config import Line
-from frr_config.models.bgp import Bgp, BgpFamily, BgpTimers, Neighbor, NeighborFamily, NeighborSettings
-from frr_config.normal import allowas_in
-from frr_config.rendering.text import one_spaced, revealed
+from frr_config.line import Line
+from frr_config.protocols.bgp.model import (
+    Bgp,
+    BgpFamily,
+    BgpTimers,
+    Neighbor,
+    NeighborFamily,
+    NeighborSettings,
+)
+from frr_config.rendered_text import one_spaced, revealed
 
 POLICY_DELAY_S = 1
 """Seconds after the last change of a route map until bgpd applies it to routes it already has."""
 
 # Of Debian's builds; FRR does not print a value that equals its own default.
 _DEFAULT_TIMERS = BgpTimers()
-_DEFAULT_CONNECT_RETRY_S = 120
+_DEFAULT_ALLOWAS_IN = 3
 
 
 def bgp_lines(bgp: Bgp) -> Iterator[Line]:
@@ -131,7 +137,7 @@ def _exchanged(family: NeighborFamily) -> Iterator[str]:
     }
     yield from (text for text, wanted in flags.items() if wanted)
     if family.allowas_in is not None:
-        yield allowas_in(family.allowas_in)
+        yield "allowas-in" if family.allowas_in == _DEFAULT_ALLOWAS_IN else f"allowas-in {family.allowas_in}"
     if family.maximum_prefix is not None:
         warning_only = " warning-only" if family.maximum_prefix_warning_only else ""
         yield f"maximum-prefix {family.maximum_prefix}{warning_only}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from frr_config.config import FrrConfig
-from frr_config.models import Routing
-from frr_config.rendering.bgp import bgp_lines
-from frr_config.rendering.ospf import ospf_lines
-from frr_config.rendering.policy import policy_lines
-from frr_config.rendering.static import static_lines
+from frr_config.protocols.bgp.render import bgp_lines
+from frr_config.protocols.ospf.render import ospf_lines
+from frr_config.protocols.policy.render import policy_lines
+from frr_config.protocols.static.render import static_lines
+from frr_config.routing import Routing
 from frr_config.version import FrrVersion
 
 __all__ = ["render"]

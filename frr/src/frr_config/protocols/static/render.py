@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from frr_config.config import Line
-from frr_config.models.static import NextHop, StaticRoute
+from frr_config.line import Line
+from frr_config.protocols.static.model import NextHop, StaticRoute
 
 
 def static_lines(routes: Mapping[str, StaticRoute]) -> Iterator[Line]:
