@@ -35,13 +35,17 @@ class Zebra:
         self.counts, self.walk_s = counts, walk_s
         self._clock = clock
         self.asked: list[tuple[Any, ...]] = []
+        self.grown = False
+        """Its table has become longer than a list may be."""
 
     def rib_counts(self, family: Family) -> dict[str, RibCount]:
         self._walk("count", family)
         return {name: RibCount(count, count) for name, count in self.counts[family].items()}
 
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]]:
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]] | None:
         self._walk("list", family, protocol)
+        if self.grown:
+            return None
         protocols = self.counts[family] if protocol is None else {protocol: self.counts[family][protocol]}
         assert sum(protocols.values()) <= LISTED, f"a list of {protocols}"
         start = "10.0" if family == "ipv4" else "2001:db8"
@@ -156,7 +160,7 @@ def test_who_asks_too_often_gets_the_last_list_with_its_age_or_the_reason() -> N
 
 def test_a_list_that_grew_while_it_was_read_is_not_shown() -> None:
     _, zebra, lists = _made({"ipv4": {"bgp": 50}, "ipv6": {}})
-    zebra.rib_list = lambda *_: None  # type: ignore[method-assign]  # more than it was asked for
+    zebra.grown = True
     answer = _page(zebra, lists, family="ipv4")
     assert (answer["routes"], list(answer["unlisted"])) == ([], ["ipv4"])
 

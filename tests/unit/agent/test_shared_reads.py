@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_a_hundred_who_ask_meanwhile_share_the_next_reading() -> None:
 def test_different_questions_are_not_mixed_up() -> None:
     async def work() -> None:
         shared = SharedReads("test")
-        found = await asyncio.gather(*(shared.read(at % 3, lambda at=at: at % 3) for at in range(9)))
+        found = await asyncio.gather(*(shared.read(at % 3, partial(int, at % 3)) for at in range(9)))
         assert found == [at % 3 for at in range(9)]
         shared.close()
 

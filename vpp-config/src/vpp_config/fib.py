@@ -122,7 +122,8 @@ def _answered(answer: Reply | list[Reply] | VppError) -> FibRoute | None:
         return None
     if isinstance(answer, VppError):
         raise answer
-    return _route(answer.route)
+    reply: Reply = answer
+    return _route(reply.route)
 
 
 def _route(route: Reply) -> FibRoute:

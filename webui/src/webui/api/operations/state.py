@@ -63,8 +63,8 @@ def interfaces(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 def routes(request: HttpRequest, query: Query[RoutesQuery], limit: RouteLimit, offset: Offset) -> Any:  # noqa: ARG001 - ninja's signature
     """RIB, kernel and data plane FIB side by side.
 
-    A list is shown of up to `list_limit` routes of a family, or of one of its protocols; a prefix or an address
-    is answered whatever the size of the table.
+    A list is shown of up to `list_limit` routes of a family, or of one of its protocols; a prefix or an
+    address is answered whatever the size of the table.
     """
     return agent().state_routes(
         prefix=None if query.prefix is None else _prefix(query.prefix),
