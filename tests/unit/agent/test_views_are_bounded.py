@@ -1,4 +1,4 @@
-"""Whatever a viewer asks for, FRR with a million routes is asked for single routes, counts and short lists."""
+"""Whatever a viewer asks for, FRR with a million routes is asked for single routes, counts, short lists."""
 
 from __future__ import annotations
 
