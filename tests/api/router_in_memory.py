@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from aiohttp import web
 
@@ -111,8 +111,10 @@ class _ToyDataplane(Toy):
 class _ToyRouting(Toy):
     """FRR's side of the agent."""
 
-    routes: ClassVar[dict[str, int]] = {}
-    """How many of which protocol it says there are; none of them can be listed."""
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.routes: dict[str, int] = {}
+        """How many of which protocol it says there are; none of them can be listed."""
 
     def rib_entry(self, destination: str) -> list[dict[str, Any]]:
         return []

@@ -96,7 +96,7 @@ async def _get(views: StateApi, path: str, names: dict[str, str]) -> dict[str, A
     wanted = "/v1/state/" + (f"{place[0]}/neighbors/{{address}}" if place[1] else place[0])
     handler = next(route.handler for route in views.routes() if route.path == wanted)
     try:
-        answer: Any = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))  # type: ignore[arg-type]
+        answer: Any = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
         return dict(json.loads(answer.body))
     finally:
         views.close()
