@@ -16,7 +16,9 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -40,7 +42,7 @@ pytestmark = [pytest.mark.root, pytest.mark.timeout(1800)]
 ROUTES = int(os.environ.get("MILLRACE_SOAK_ROUTES", "1000000"))
 SECONDS = float(os.environ.get("MILLRACE_SOAK_SECONDS", "60"))
 VIEWERS = 4
-LISTS = (
+LISTS: tuple[dict[str, Any], ...] = (
     {},
     {"protocol": "static"},
     {"protocol": "connected"},
@@ -115,7 +117,7 @@ class Viewers:
         try:
             while not self._stop.is_set():
                 begun_s = time.monotonic()
-                answer = client.state_routes(**rng.choice(LISTS))  # type: ignore[arg-type]
+                answer = client.state_routes(**rng.choice(LISTS))
                 self.lists_s.append(time.monotonic() - begun_s)
                 if not (answer["note"] or answer["total"]):
                     self.wrong.append(f"silently empty: {answer}")
@@ -148,11 +150,13 @@ def _moves(feed: RouteFeed, client: FrrClient, seconds: float) -> list[float]:
         for move, there in ((feed.announce, True), (feed.withdraw, False)):
             begun_s = time.monotonic()
             move()
-            wait_until(
-                lambda there=there: (client.rib_lookup(LAST_MOVING) is not None) is there, "a move", 60
-            )
+            wait_until(partial(_is_so, client, there), "a move", 60)
             took_s.append(time.monotonic() - begun_s)
     return took_s
+
+
+def _is_so(client: FrrClient, there: bool) -> bool:
+    return (client.rib_lookup(LAST_MOVING) is not None) is there
 
 
 def _resident_mb() -> int:
