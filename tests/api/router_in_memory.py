@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.routing.rows import Family, RibCount
 from appliance.upgrade.paths import Paths
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
@@ -83,11 +86,11 @@ class _ToyDataplane(Toy):
             }
         ]
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
-        return []
+    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
-        return []
+    def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        return [None] * len(destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         return [{"name": "edge-in", "rules": [{"sequence": 10, "packets": 1, "bytes": 100}], "bindings": []}]
@@ -108,7 +111,18 @@ class _ToyDataplane(Toy):
 class _ToyRouting(Toy):
     """FRR's side of the agent."""
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.routes: dict[str, int] = {}
+        """How many of which protocol it says there are; none of them can be listed."""
+
+    def rib_entry(self, destination: str) -> list[dict[str, Any]]:
+        return []
+
+    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+        return {name: RibCount(count, count) for name, count in self.routes.items() if family == "ipv4"}
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]]:
         return []
 
     def bgp_state(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.engine.backend import Step
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.routing.rows import Family, RibCount
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 
@@ -70,11 +72,12 @@ class ToyPlane(FileToy):
     def interfaces_state(self) -> list[dict[str, Any]]:
         return [{"name": key.split()[1]} for key in self.state if key.startswith("interface ")]
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        return self.kernel_routes(prefix, family)
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        return [{"prefix": "198.51.100.0/24", "next_hops": [{"address": "192.0.2.2", "interface": "lo1"}]}]
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
+        return [known if destination == known.prefix else None for destination in destinations]
 
     def acl_state(self) -> list[dict[str, Any]]:
         return []
@@ -95,10 +98,21 @@ class ToyPlane(FileToy):
 class ToyRouting:
     """The routing daemons' views."""
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+        return [row for row in self._rows() if row["prefix"] == destination]
+
+    def rib_counts(self, family: Family) -> Mapping[str, RibCount]:
+        return {"static": RibCount(2, 1)} if family == "ipv4" else {}
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+        return self._rows()
+
+    def _rows(self) -> list[dict[str, Any]]:
         hops = [{"address": "192.0.2.2", "interface": "lo1", "active": True}]
-        for known in ("198.51.100.0/24", "203.0.113.0/24"):
-            yield {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
+        return [
+            {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
+            for known in ("198.51.100.0/24", "203.0.113.0/24")
+        ]
 
     def bgp_state(self) -> dict[str, Any]:
         return {"neighbors": {}}

@@ -79,7 +79,10 @@ def show_counters(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_route(agent: AgentClient, words: list[str]) -> Output:
-    """RIB, kernel and FIB side by side: ``route [PREFIX|ADDRESS] [ipv4|ipv6] [protocol NAME] [limit N]``."""
+    """RIB, kernel and FIB side by side.
+
+    ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``
+    """
     query: dict[str, Any] = {"limit": 100}
     remaining = list(words)
     while remaining:
@@ -90,24 +93,33 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
             query["protocol"] = remaining.pop(0)
         elif word == "limit" and remaining:
             query["limit"] = number(remaining.pop(0), "limit")
+        elif word == "longer":
+            query["within"] = True
         else:
-            query |= {"prefix": word, "longest": "/" not in word}
+            query["prefix"] = word
     answer = agent.state_routes(**query)
     rows = [_route_row(row) for row in answer["routes"]]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
     total = answer.get("total")
     if isinstance(total, int) and total > len(rows):
         shown += f"\n{len(rows)} of {total} routes; `limit N` shows more"
-    return Output(dict(answer), shown)
+    told = [*(text.clean(row["disagreement"]) for row in rows if row.get("disagreement")), answer.get("note")]
+    if answer.get("age_s", 0) >= 1:
+        told.append(f"read {answer['age_s']:.0f} s ago")
+    return Output(dict(answer), "\n".join([shown, *filter(None, told)]))
 
 
 def _route_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **row,
-        "next_hops": [_hop(hop) for hop in row["rib"]],
-        "kernel": row.get("kernel") is not None,
-        "fib": row.get("fib") is not None,
+        "next_hops": [_hop(hop) for hop in row["rib"] or ()],
+        "kernel": _has(row, "kernel"),
+        "fib": _has(row, "fib"),
     }
+
+
+def _has(row: Mapping[str, Any], table: str) -> bool | str:
+    return "not told" if table in row.get("untold", {}) else row.get(table) is not None
 
 
 def _hop(hop: Mapping[str, Any]) -> str:

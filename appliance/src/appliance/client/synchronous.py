@@ -111,17 +111,23 @@ class AgentClient:
         self,
         prefix: str | None = None,
         longest: bool = False,
+        within: bool = False,
         protocol: str | None = None,
         family: str | None = None,
         offset: int = 0,
         limit: int = 100,
     ) -> Answer:
-        """``routes`` with RIB, kernel and FIB side by side, and ``total``."""
+        """``routes`` with RIB, kernel and FIB side by side, and ``total``.
+
+        ``prefix`` may be an address: the route that packets to it take. What is too long for a list is
+        counted in ``unlisted``, and ``note`` says so.
+        """
         return self._ask(
             calls.state(
                 "routes",
                 prefix=prefix,
                 longest=longest,
+                within=within,
                 protocol=protocol,
                 family=family,
                 offset=offset,

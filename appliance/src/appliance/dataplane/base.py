@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.backend import Backend, StepError
 
 
@@ -120,12 +121,15 @@ class DataPlane(Backend, Protocol):
         """``InterfaceState`` of each interface."""
         ...
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        """Routes it forwards by: ``prefix, next_hops[address, interface, weight], kind, source``."""
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """What it forwards by: for each prefix its own entry, for each address that of the longest match.
+
+        The cost is that of the questions, whatever the size of the table. No commit waits for it.
+        """
         ...
 
-    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        """The same of the kernel's table in the router's namespace, with ``protocol``."""
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """The same of the kernel in the router's namespace."""
         ...
 
     def acl_state(self) -> list[dict[str, Any]]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.errors import NotFound
-from appliance.routing.rows import PAGE, bgp_rows, ospf_state, rib_rows
+from appliance.routing.rows import Family, RibCount, bgp_rows, ospf_state, rib_counts, rib_rows
 from frr_config import (
     FakeFrr,
     FrrClient,
@@ -26,7 +24,6 @@ from frr_config import Step as FrrStep
 from frr_config.errors import FrrError, FrrUnavailable
 
 T = TypeVar("T")
-FAMILIES: tuple[Literal["ipv4", "ipv6"], ...] = ("ipv4", "ipv6")
 
 
 class FrrBackend:
@@ -73,22 +70,22 @@ class FrrBackend:
 
     # What can be looked at.
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterator[dict[str, Any]]:
-        """FRR's table: all of it; a prefix and longer ones; or for an address the route packets take."""
-        families: list[Literal["ipv4", "ipv6"]] = [known for known in FAMILIES if family in (None, known)]
-        longest = None
-        if prefix is not None:
-            families = ["ipv6" if ":" in prefix else "ipv4"]
-            if "/" not in prefix:
-                longest, prefix = str(ip_address(prefix)), None
-        for known in families:
-            offset, more = 0, True
-            while more:
-                page = self._asking(
-                    partial(self._client.rib, known, prefix, longest, offset=offset, limit=PAGE)
-                )
-                yield from rib_rows(page.items)
-                offset, more = offset + PAGE, page.more
+    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+        """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
+        found = self._asking(lambda: self._client.rib_lookup(destination))
+        return [] if found is None else list(rib_rows([found]))
+
+    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+        """Routes by protocol. zebra walks its table for them."""
+        return rib_counts(self._asking(lambda: self._client.rib_summary(family)))
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+        """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes.
+
+        zebra does nothing else until it has written them all: ask for what is known to be short.
+        """
+        page = self._asking(lambda: self._client.rib(family, None, protocol, limit=most))
+        return None if page.more else list(rib_rows(page.items))
 
     def bgp_state(self) -> dict[str, Any]:
         """Instance and neighbors."""

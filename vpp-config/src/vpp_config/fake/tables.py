@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from ipaddress import IPv4Interface, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 
 from vpp_config.objects.acl_rule import AclRule
 
@@ -73,6 +73,16 @@ class FakeInterface:
     pair: Pair | None = None
 
 
+@dataclass(frozen=True)
+class FakePath:
+    """A path of a route; ``next_hop`` is None for a connected one."""
+
+    kind: int
+    next_hop: IPv4Address | IPv6Address | None = None
+    sw_if_index: int = 0xFFFFFFFF
+    weight: int = 1
+
+
 @dataclass
 class Tables:
     """Everything a restart loses."""
@@ -80,6 +90,8 @@ class Tables:
     interfaces: dict[int, FakeInterface] = field(default_factory=dict)
     ip_tables: dict[tuple[int, bool], str] = field(default_factory=dict)
     acls: dict[int, tuple[str, tuple[AclRule, ...]]] = field(default_factory=dict)
+    routes: dict[tuple[int, IPv4Network | IPv6Network], tuple[FakePath, ...]] = field(default_factory=dict)
+    """What linux_nl would have brought."""
     vif_indexes: int = 1
 
     @classmethod

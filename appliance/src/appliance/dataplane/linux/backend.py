@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +18,7 @@ from appliance.dataplane.base import (
     NamespaceMissing,
 )
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_neighbors, kernel_routes, of_kind, vlan_supported
+from appliance.dataplane.kernel_view import kernel_neighbors, of_kind, vlan_supported
 from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
 from appliance.dataplane.linux.links import Links
 from appliance.dataplane.linux.plan import plan
@@ -35,8 +35,11 @@ from appliance.dataplane.linux.state import (
 )
 from appliance.dataplane.linux.sysctl import FORWARDING
 from appliance.dataplane.namespace import Namespace, attributes, read_sysctl, write_sysctl
+from appliance.dataplane.nic import Nic
 from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import BackendUnavailable, Step
 
 T = TypeVar("T")
@@ -65,6 +68,14 @@ class LinuxDataplane:
         self._nic_inventory = nic_inventory
         self._links = Links(self._space, self._take, self._give_back)
         self._filters = Filters()
+        self._views = Namespace(netns)
+        """Looks at the same namespace from a thread of its own: no commit waits for a view."""
+        self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
+        self._seen_links = Links(self._views, self._take, self._give_back)
+        self._seen_filters = Filters()
+        self._counting = Namespace(netns)
+        self._counted_links = Links(self._counting, self._take, self._give_back)
+        self._counted_filters = Filters()
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
 
@@ -92,9 +103,7 @@ class LinuxDataplane:
     def compile_context(self) -> CompileContext:
         """The NICs in both namespaces."""
         with self._available():
-            spaces = [self._space] if self._nic_space is self._space else [self._space, self._nic_space]
-            nics = discover(spaces, self._management, self._nic_inventory)
-            return CompileContext(tuple(nics), self._netns)
+            return CompileContext(tuple(self._nics(self._space, self._nic_space)), self._netns)
 
     # What can be looked at.
 
@@ -111,14 +120,18 @@ class LinuxDataplane:
     def counters(self) -> dict[str, Any]:
         """Interface statistics and rule hits."""
         with self._available():
-            messages, (acls, drops) = self._inside(lambda: (self._links.messages(), self._filters.hits()))
+            messages, (acls, drops) = self._counting.run(
+                lambda: (self._counted_links.messages(), self._counted_filters.hits())
+            )
         interfaces = {name: _counters(message) for name, message in messages.items()}
         return Counters(interfaces, acls, drops={"no access list rule matched": drops}).to_json()
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface."""
         with self._available():
-            observed, messages = self._inside(lambda: (self._links.observe(), self._links.messages()))
+            observed, messages = self._views.run(
+                lambda: (self._seen_links.observe(), self._seen_links.messages())
+            )
         addresses: dict[str, list[str]] = {}
         for item in observed:
             if isinstance(item, LinkAddress):
@@ -129,19 +142,21 @@ class LinuxDataplane:
             if not isinstance(item, LinkAddress) and item.name in messages
         ]
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table, which is what it forwards by."""
-        return self.kernel_routes(prefix, family)
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
-        """The main table of the namespace."""
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """What the kernel of the namespace answers."""
         with self._available():
-            return self._inside(kernel_routes, self._space, prefix, family)
+            return self._views.run(look_up, destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         """Access lists with hits and where they are bound."""
         with self._available():
-            (hits, _), ruleset = self._inside(lambda: (self._filters.hits(), self._filters.ruleset()))
+            (hits, _), ruleset = self._views.run(
+                lambda: (self._seen_filters.hits(), self._seen_filters.ruleset())
+            )
         bound: dict[str, list[dict[str, str]]] = {}
         for binding in ruleset.bindings.values():
             for direction, names in (("in", binding.inbound), ("out", binding.outbound)):
@@ -161,16 +176,18 @@ class LinuxDataplane:
     def neighbors(self) -> list[dict[str, Any]]:
         """The kernel's ARP and ND tables."""
         with self._available():
-            return self._inside(kernel_neighbors, self._space)
+            return self._views.run(kernel_neighbors, self._views)
 
     def hardware(self) -> dict[str, Any]:
         """The NICs."""
-        return {"driver": "linux", "nics": [vars(nic) for nic in self.compile_context().nics], "workers": []}
+        with self._available():
+            nics = self._nics(self._views, self._nic_views)
+        return {"driver": "linux", "nics": [vars(nic) for nic in nics], "workers": []}
 
     def health(self) -> dict[str, Any]:
         """Up while the namespace is there and its kernel forwards."""
         try:
-            forwarding = self._inside(read_sysctl, "net/ipv4/ip_forward")
+            forwarding = self._views.run(read_sysctl, "net/ipv4/ip_forward")
         except DataPlaneError as error:
             return {"state": "down", "detail": str(error)}
         if forwarding != "1":
@@ -179,11 +196,13 @@ class LinuxDataplane:
 
     def close(self) -> None:
         """Let go of threads and sockets."""
-        self._space.close()
-        if self._nic_space is not self._space:
-            self._nic_space.close()
+        for space in {self._views, self._nic_views, self._counting, self._space, self._nic_space}:
+            space.close()
 
     # Inside.
+
+    def _nics(self, *spaces: Namespace) -> list[Nic]:
+        return discover(dict.fromkeys(spaces), self._management, self._nic_inventory)
 
     def _inside(self, work: Callable[..., T], *arguments: Any) -> T:
         return self._space.run(work, *arguments)

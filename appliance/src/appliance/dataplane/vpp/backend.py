@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,18 @@ import vpp_config
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_routes, vlan_supported
+from appliance.dataplane.kernel_view import vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.nic_inventory import read as read_inventory
 from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.plan import RestartStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
@@ -77,7 +80,11 @@ class VppDataplane:
         self._machine = machine
         self._nic_drivers = _NIC_DRIVERS if dpdk else tuple(name for name in _NIC_DRIVERS if name != "dpdk")
         self._sequences: dict[str, tuple[int, ...]] = {}
-        self._view = VppView(self._client, self._session, self._counters)
+        # A view that reads a long table keeps neither this session nor this connection from a commit.
+        self._view_client: VppClient = client or PapiClient(str(api_socket), name="millrace-view")
+        self._view = VppView(self._view_client, self._session, self._counters)
+        self._views = Namespace(netns)
+        self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
         self._vlan: bool | None = None
         self._counting = -1
 
@@ -128,8 +135,7 @@ class VppDataplane:
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
         with self._available():
-            nics = discover([self._nic_space], self._management, self._nic_inventory)
-            return CompileContext(tuple(nics), self._netns, self._machine)
+            return CompileContext(tuple(self._nics(self._nic_space)), self._netns, self._machine)
 
     # What can be looked at.
 
@@ -157,15 +163,15 @@ class VppDataplane:
                 row["note"] = notes.get(row["device"])
         return rows
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
-        """VPP's FIB: all of it, or the entries of a prefix and longer ones inside it."""
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """VPP's FIB."""
         with self._available():
-            yield from self._view.fib(prefix, family)
+            return self._view.fib(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table beside the mirrors, from which linux-nl fills VPP's FIB."""
         with self._available():
-            return self._space.run(kernel_routes, self._space, prefix, family)
+            return self._views.run(look_up, destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         """Access lists with hits and where they are bound."""
@@ -180,7 +186,7 @@ class VppDataplane:
     def hardware(self) -> dict[str, Any]:
         """NICs, threads, memory and VPP's version."""
         with self._available():
-            nics = [vars(nic) for nic in self.compile_context().nics]
+            nics = [vars(nic) for nic in self._nics(self._nic_views)]
             return {"driver": "vpp", "nics": nics, **self._view.hardware()}
 
     def health(self) -> dict[str, Any]:
@@ -195,6 +201,10 @@ class VppDataplane:
         """Let go of sockets and threads."""
         self._counters.close()
         self._client.close()
+        self._view_client.close()
+        self._views.close()
+        if self._nic_views is not self._views:
+            self._nic_views.close()
         self._space.close()
         if self._nic_space is not self._space:
             self._nic_space.close()
@@ -216,6 +226,9 @@ class VppDataplane:
             raise BackendUnavailable(self.name, str(error)) from error
         except VppError as error:
             raise StepError(str(error)) from error
+
+    def _nics(self, space: Namespace) -> list[Nic]:
+        return discover([space], self._management, self._nic_inventory)
 
     def _can(self, vlan: bool) -> Capabilities:
         workers = max((os.cpu_count() or 1) - 1, 0)
@@ -264,8 +277,9 @@ class VppDataplane:
             raise
 
     def _start_again(self, services: ServiceManager) -> None:
-        """The connection is given up first: whoever answers afterwards is the new VPP."""
+        """The connections are given up first: whoever answers afterwards is the new VPP."""
         self._client.close()
+        self._view_client.close()
         try:
             services.restart("vpp")
         except ServiceError as error:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Any
 
 from appliance.config.acl import ALWAYS_PASSED
 from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState, RuleCounters, WorkerLoad
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from vpp_config import AclBinding, Address, Ethernet, Loopback, Session, SubInterface, VppClient
 from vpp_config.counters import Counters as StatsSegment
 from vpp_config.counters import Sample
 from vpp_config.errors import VppError
-from vpp_config.fib import FibRoute, fib_dump, fib_lookup
+from vpp_config.fib import FibRoute, fib_lookups
 
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
@@ -24,11 +25,16 @@ _WITHOUT_HOP = frozenset(["drop", "local", "unreachable", "prohibit"])
 
 
 class VppView:
-    """Reads one VPP. Every method may raise VppError."""
+    """Reads one VPP. Every method may raise VppError.
+
+    ``client`` is a connection of its own: a commit waits neither for it nor for what is observed over it.
+    ``session`` is the commits', which knows the names of interfaces.
+    """
 
     def __init__(self, client: VppClient, session: Session, stats: StatsSegment) -> None:
         self._client = client
         self._session = session
+        self._observing = Session(client)
         self._stats = stats
 
     def answers(self) -> bool:
@@ -55,8 +61,8 @@ class VppView:
 
     def interfaces(self) -> list[dict[str, Any]]:
         """State of each interface of the document that VPP has."""
-        observed = self._session.observe()
-        names = self._session.interface_names()
+        observed = self._observing.observe()
+        names = self._observing.interface_names()
         rows = {
             names[row.sw_if_index]: row
             for row in self._client.dump("sw_interface_dump")
@@ -72,24 +78,19 @@ class VppView:
                 states.append(asdict(_state(item, rows[item.name], tuple(addresses.get(item.name, ())))))
         return states
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterator[dict[str, Any]]:
-        """Rows of the FIB; with a prefix its own entry alone, or of an address the one packets take."""
+    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        """The FIB's entry of each prefix, and for each address that of the longest match."""
         names = self._session.interface_names()
-        if prefix is not None:
-            found = fib_lookup(self._client, prefix, exact="/" in prefix)
-            if found is not None:
-                yield _route(found, names)
-            return
-        for known in ("ipv4", "ipv6"):
-            if family in (None, known):
-                for route in fib_dump(self._client, known):
-                    yield _route(route, names)
+        return [
+            None if route is None else _entry(route, names)
+            for route in fib_lookups(self._client, destinations)
+        ]
 
     def acls(self, sequences: Sequences) -> list[dict[str, Any]]:
         """Access lists with hits and bindings."""
         hits = _hits(self._stats.sample(), sequences)
         bound: dict[str, list[dict[str, str]]] = {}
-        for item in self._session.observe().values():
+        for item in self._observing.observe().values():
             if isinstance(item, AclBinding):
                 for direction, names in (("in", item.inbound), ("out", item.outbound)):
                     for name in names:
@@ -176,20 +177,15 @@ def _state(item: Ethernet | SubInterface | Loopback, row: Any, addresses: tuple[
     )
 
 
-def _route(route: FibRoute, names: Mapping[int, str]) -> dict[str, Any]:
-    hops = [
-        {
-            "address": str(path.next_hop) if path.next_hop is not None else None,
-            "interface": names.get(path.sw_if_index) if path.sw_if_index is not None else None,
-            "weight": path.weight,
-        }
+def _entry(route: FibRoute, names: Mapping[int, str]) -> Entry:
+    hops = tuple(
+        NextHop(
+            str(path.next_hop) if path.next_hop is not None else None,
+            names.get(path.sw_if_index) if path.sw_if_index is not None else None,
+            path.weight,
+        )
         for path in route.paths
         if path.kind not in _WITHOUT_HOP
-    ]
+    )
     kinds = {_KINDS.get(path.kind, path.kind) for path in route.paths}
-    return {
-        "prefix": str(route.prefix),
-        "next_hops": hops,
-        "kind": kinds.pop() if len(kinds) == 1 else "unicast",
-        "source": str(route.source) if route.source else "",
-    }
+    return Entry(str(route.prefix), kinds.pop() if len(kinds) == 1 else "unicast", hops)
