@@ -82,6 +82,16 @@ class ApiClient:
         return self("DELETE", path, **more)
 
 
+@pytest.fixture(autouse=True)
+def nobody_tried_a_password() -> None:
+    """The limits of the sign-in are the process's own: each test starts without."""
+    from webui.accounts.sign_in_gate import gate
+    from webui.accounts.sign_in_tally import tally
+
+    gate.forget()
+    tally.forget()
+
+
 @pytest.fixture
 def router() -> Iterator[RouterInMemory]:
     """A fresh agent, which the web half uses for this test."""

@@ -52,7 +52,7 @@ def test_the_last_admin_stays(admin: ApiClient) -> None:
 def test_passwords_are_hashed_with_argon2() -> None:
     from webui import settings as configured
 
-    assert configured.PASSWORD_HASHERS[0] == "django.contrib.auth.hashers.Argon2PasswordHasher"
+    assert configured.PASSWORD_HASHERS[0] == "webui.accounts.password_hasher.ApplianceArgon2Hasher"
 
 
 def test_a_token_is_shown_once_and_stored_hashed(viewer: ApiClient) -> None:
