@@ -32,6 +32,8 @@ def _logged_out(request: HttpRequest, user: User | None, **_: Any) -> None:
 
 
 def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    if getattr(request, "axes_locked_out", False):
+        return  # announced once more, as a lock-out
     address = "local" if request is None else client_address(request)
     tally.failed(str(credentials.get("username", "")), address)
 

@@ -23,17 +23,21 @@ MAX_TOKENS = 100
 def create(
     actor: Actor, user: User, name: str, write: bool, expires_at: datetime | None
 ) -> tuple[ApiToken, str]:
-    """A new token and its text, which cannot be shown again. Only admins make tokens for others."""
+    """A new token and its text, which cannot be shown again. Only admins make tokens for others.
+
+    A token makes none: one that is stolen ends when it expires or is revoked, and leaves nothing behind.
+    """
+    if actor.via == "token":
+        raise Forbidden("A token cannot make tokens. Sign in to make one.")
     if user.pk != actor.user.pk:
         actor.require(Role.ADMIN)
-    if not actor.write and write:
-        raise Forbidden("A token that may only read cannot make one that may write.")
     name = name.strip()
     if not name or len(name) > 64 or not name.isprintable():
         raise ValidationFailed([Problem("/name", "must be 1 to 64 printable characters")])
     if expires_at is not None and (timezone.is_naive(expires_at) or expires_at <= timezone.now()):
         raise ValidationFailed([Problem("/expires_at", "must be a time to come, with its zone")])
-    if user.tokens.filter(revoked_at=None).count() >= MAX_TOKENS:
+    usable = user.tokens.filter(revoked_at=None).exclude(expires_at__lte=timezone.now())
+    if usable.count() >= MAX_TOKENS:
         raise ValidationFailed([Problem("/name", f"a user has at most {MAX_TOKENS} tokens: revoke one")])
     prefix = f"mr_{secrets.token_hex(4)}"
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
@@ -52,6 +56,13 @@ def revoke(actor: Actor, token: ApiToken) -> None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
         audit.record(actor, "token.revoke", f"{token.user.username} {token.prefix}")
+
+
+def revoke_all(user: User) -> int:
+    """End all tokens of a user; returns how many could still be used."""
+    now = timezone.now()
+    usable: int = user.tokens.filter(revoked_at=None).exclude(expires_at__lte=now).update(revoked_at=now)
+    return usable
 
 
 def find(text: str) -> ApiToken | None:
