@@ -1,4 +1,4 @@
-"""What a stolen token or an old password is still good for: no more than itself, and nothing after a new password."""
+"""A stolen token is good for no more than itself, and an old password for nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _user(name: str, role: str = "viewer") -> Any:
     return user
 
 
-# What a token asks, what it needs beside its role (None: no password helps), and with which status it is refused.
+# What a token asks for, and the status of the answer once its owner gave their password.
 GIVES_ACCESS: dict[str, tuple[str, str, dict[str, Any], int]] = {
     "make a user": ("POST", "users", {"username": "mallory", "password": NEW, "role": "admin"}, 201),
     "set another's password": ("PATCH", "users/{other}", {"password": NEW}, 200),
@@ -94,14 +94,17 @@ def test_a_token_makes_no_token(expires: str | None, write: bool, admin: ApiClie
 def test_guessing_the_present_password_ends(admin: ApiClient) -> None:
     _user("admin")
     statuses = [
-        admin.post("me/password", {"password": NEW, "current_password": f"wrong{n}"}).status for n in range(12)
+        admin.post("me/password", {"password": NEW, "current_password": f"wrong{n}"}).status
+        for n in range(12)
     ]
     assert statuses[0] == 422 and statuses[-1] == 429
     refused = admin.post("me/password", {"password": NEW, "current_password": OLD})
     assert refused.status == 429 and int(refused.headers["Retry-After"]) > 0
 
 
-def test_a_new_password_ends_sessions_and_tokens_and_says_so(client_of: MakeClient, session_of: MakeClient) -> None:
+def test_a_new_password_ends_sessions_and_tokens_and_says_so(
+    client_of: MakeClient, session_of: MakeClient
+) -> None:
     from webui.accounts.models import AuditEntry
 
     token, browser, other = client_of("engineer"), session_of("engineer"), client_of("viewer")
@@ -162,5 +165,7 @@ def test_pages_say_what_ended(session_of: MakeClient) -> None:
     assert browser.get("/tokens", secure=True).status_code == 200
     wrong = browser.post("/password", form, secure=True)
     assert wrong.status_code == 422 and "The present password is wrong." in wrong.content.decode()
-    page = browser.post("/password", {"present": NEW, "password": OLD, "again": OLD}, secure=True, follow=True)
+    page = browser.post(
+        "/password", {"present": NEW, "password": OLD, "again": OLD}, secure=True, follow=True
+    )
     assert "Your other sessions ended; API tokens were kept." in page.content.decode()

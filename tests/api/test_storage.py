@@ -57,7 +57,9 @@ def test_large_columns_have_a_quota_in_bytes() -> None:
 
 def _entries(number: int, action: str = "config.commit", result: str = "done", size: int = 1) -> list[int]:
     rows = [
-        AuditEntry(username="anna", address="192.0.2.1", via="page", action=action, result=result, detail="x" * size)
+        AuditEntry(
+            username="anna", address="192.0.2.1", via="page", action=action, result=result, detail="x" * size
+        )
         for _ in range(number)
     ]
     return [one.pk for one in AuditEntry.objects.bulk_create(rows)]
@@ -90,7 +92,8 @@ def test_old_entries_go_and_nothing_else_can_be_deleted(db: None) -> None:
     with connection.cursor() as cursor:
         # The guard refuses an update as well: an old row can only be made so.
         cursor.execute(
-            "INSERT INTO accounts_auditentry (time, username, address, via, action, target, changes, result, detail) "
+            "INSERT INTO accounts_auditentry "
+            "(time, username, address, via, action, target, changes, result, detail) "
             "VALUES (%s, 'b', '', '', 'x', '', '[]', 'done', '')",
             [timezone.now() - timedelta(days=366)],
         )
@@ -222,7 +225,8 @@ from webui.storage.clean_up import clean_up, give_back
 from webui.storage.registry import KINDS
 from django.conf import settings
 AuditEntry.objects.bulk_create(
-    [AuditEntry(username="a", address="", via="", action="x", result="done", changes=["y" * 10000]) for _ in range(600)]
+    [AuditEntry(username="a", address="", via="", action="x", result="done", changes=["y" * 10000]) for _ in
+    range(600)]
 )
 clean_up()
 full = settings.DATABASES["default"]["NAME"].stat().st_size
@@ -235,7 +239,12 @@ print(full, settings.DATABASES["default"]["NAME"].stat().st_size)
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     environment |= {"MILLRACE_STATE_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "webui.settings"}
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     full, small = map(int, done.stdout.split())

@@ -127,6 +127,7 @@ def test_counting_never_finds_fewer_values_than_there_are() -> None:
 def test_a_document_of_a_hundred_thousand_routes_is_not_too_many() -> None:
     from webui.api.bodies import DOCUMENT_VALUES
 
-    routes = {f"10.{n >> 8 & 255}.{n & 255}.{n >> 16}/32": {"next_hops": [{"address": "192.0.2.1"}]} for n in range(100_000)}  # fmt: skip
+    hop = {"next_hops": [{"address": "192.0.2.1"}]}
+    routes = {f"10.{n >> 8 & 255}.{n & 255}.{n >> 16}/32": hop for n in range(100_000)}
     text = json.dumps({"routing": {"static": routes}})
     assert load.values_at_most(text) < DOCUMENT_VALUES // 2

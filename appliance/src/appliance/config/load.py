@@ -77,8 +77,9 @@ def parse_document(
 def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> Any:
     """What JSON text reads to.
 
-    Raises ValidationFailed for duplicate keys, NaN, huge numbers and bad encodings too, and before anything is
-    parsed for text that may hold more than `most_values` values: each costs a hundred times its text in memory.
+    Raises ValidationFailed for duplicate keys, NaN, huge numbers and bad encodings too, and before anything
+    is parsed for text that may hold more than `most_values` values: each costs a hundred times its text in
+    memory.
     """
     if len(text) > MAX_BYTES:
         raise ValidationFailed([Problem("", f"is larger than {MAX_BYTES // 1024 // 1024} MB")])
@@ -107,7 +108,8 @@ def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> A
 def values_at_most(text: str | bytes | bytearray) -> int:
     """No fewer values than JSON text holds: each follows a comma or opens its container.
 
-    Those within strings are counted too, so that nothing has to be read in order: megabytes take milliseconds.
+    Those within strings are counted too, so that nothing has to be read in order: megabytes take
+    milliseconds.
     """
     if isinstance(text, str):
         return 1 + text.count(",") + text.count("[") + text.count("{")

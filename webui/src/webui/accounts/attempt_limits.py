@@ -32,7 +32,7 @@ class Attempts:
             return max(0.0, (self._now(key) + 1 - self._limit.burst) * self._limit.every_s)
 
     def take(self, key: str) -> float:
-        """Count an attempt and return 0, or count nothing and return the seconds until `key` may try again."""
+        """Count an attempt and return 0, or count none and return the seconds until `key` may try again."""
         with self._lock:
             level = self._now(key)
             if level + 1 > self._limit.burst:

@@ -28,9 +28,7 @@ def record(
     return _append(actor.name, actor.address, actor.via, action, target, changes, result, detail)
 
 
-def record_login(
-    username: str, address: str, action: str, result: Result, detail: str = ""
-) -> AuditEntry:
+def record_login(username: str, address: str, action: str, result: Result, detail: str = "") -> AuditEntry:
     """Append a login or logout; a name that was only tried may be anything, and is cut."""
     return _append(username, address, "page", action, "", (), result, detail)
 

@@ -1,4 +1,4 @@
-"""A list of changed paths that is kept for long: as it is while it is small, and told by numbers past that."""
+"""A list of changed paths that is kept for long: whole while it is small, cut past that."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """One password is hashed at a time, and few may wait for it: memory and CPU of guesses are bounded.
 
-Who signed in from here before, and whoever is signed in, goes before strangers; no place that a stranger takes is
-theirs.
+Who signed in from here before, and whoever is signed in, goes before strangers; no place that a stranger
+takes is theirs.
 """
 
 from __future__ import annotations

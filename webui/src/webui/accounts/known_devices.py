@@ -1,7 +1,8 @@
-"""Browsers and addresses that signed in before: they are told from strangers while somebody guesses passwords.
+"""Browsers and addresses that signed in before: they are told from strangers while somebody guesses
+passwords.
 
-A browser keeps a signed cookie that names its user. It proves no identity and lets nobody in: whoever has it may
-wait in the queue of the known and is not locked out for what others do.
+A browser keeps a signed cookie that names its user. It proves no identity and lets nobody in: whoever has it
+may wait in the queue of the known and is not locked out for what others do.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def device_of(request: HttpRequest) -> Device | None:
 
 def remember(response: HttpResponse, username: str, device: Device | None) -> None:
     """Have the browser keep who signed in with it."""
-    number = device.number if device is not None and device.username == username else secrets.token_urlsafe(12)
+    number = (
+        device.number if device is not None and device.username == username else secrets.token_urlsafe(12)
+    )
     response.set_cookie(
         COOKIE,
         signing.dumps([username, number], salt=_SALT),

@@ -10,9 +10,9 @@ from webui.accounts.hashing_queue import queue
 class ApplianceArgon2Hasher(Argon2PasswordHasher):
     """Argon2id with 32 MiB, three passes, one lane.
 
-    OWASP asks for at least 19 MiB and two passes with one lane. Django's 100 MiB on eight lanes suits a server
-    farm; here it is five percent of a router with 2 GB, before any login. A hash that was made with other
-    parameters is made anew at its owner's next login.
+    OWASP asks for at least 19 MiB and two passes with one lane. Django's 100 MiB on eight lanes suits a
+    server farm; here it is five percent of a router with 2 GB, before any login. A hash that was made with
+    other parameters is made anew at its owner's next login.
     """
 
     time_cost = 3

@@ -20,7 +20,7 @@ TOKENS_KEPT = timedelta(days=90)
 _FAILURE = Q(action="login") & ~Q(result="done")
 
 
-def _delete(rows: Rows, keys: Sequence[Any]) -> None:
+def _delete(rows: Rows, keys: Sequence[Any]) -> None:  # noqa: ARG001 - as every kind's
     AuditEntry.objects.remove(keys)
 
 
@@ -40,7 +40,9 @@ def _ended() -> Rows:
 def _expire_tokens(now: datetime) -> int:
     long_ago = now - TOKENS_KEPT
     return past(
-        lambda: ApiToken.objects.filter(Q(revoked_at__lt=long_ago) | Q(expires_at__lt=long_ago)).order_by("id")
+        lambda: ApiToken.objects.filter(Q(revoked_at__lt=long_ago) | Q(expires_at__lt=long_ago)).order_by(
+            "id"
+        )
     )
 
 

@@ -1,8 +1,8 @@
 """Changes to users. Each needs an admin, except one's own password.
 
-A token is a key that may be stolen, so it gives nobody access: a new user, password or token, a higher role, and
-letting somebody in again need a person, who signed in or gives the present password with the request. What takes
-access away needs none.
+A token is a key that may be stolen, so it gives nobody access: a new user, password or token, a higher role,
+and letting somebody in again need a person, who signed in or gives the present password with the request.
+What takes access away needs none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def require_person(actor: Actor, confirmed: bool) -> None:
     """Raise Forbidden unless a person acts: one who signed in, or a token's owner who gave their password."""
     if actor.via == "token" and not confirmed:
         raise Forbidden(
-            "A token gives nobody access: sign in, or give the password of the token's owner as current_password."
+            "A token gives nobody access: sign in, or give its owner's password as current_password."
         )
 
 
@@ -72,9 +72,7 @@ def confirm(actor: Actor, password: str | None) -> bool:
     return True
 
 
-def create_user(
-    actor: Actor, username: str, password: str, role: str, confirmed: bool = False
-) -> User:
+def create_user(actor: Actor, username: str, password: str, role: str, confirmed: bool = False) -> User:
     """A new user. Raises ValidationFailed with pointers /username, /password or /role."""
     actor.require(Role.ADMIN)
     require_person(actor, confirmed)
@@ -93,7 +91,7 @@ def create_user(
 
 
 def set_role(actor: Actor, user: User, role: str, confirmed: bool = False) -> None:
-    """Give the user another role, from the next request on. Raises Conflict when no active admin would be left."""
+    """Give the user another role from the next request on. Raises Conflict for the last active admin."""
     actor.require(Role.ADMIN)
     _check_role(role)
     if not Role(user.role).includes(Role(role)):
@@ -134,7 +132,9 @@ def set_password(
         actor,
         "user.password",
         user.username,
-        detail=f"all sessions ended; {ended.tokens} tokens ended" if end_tokens else "all sessions ended; tokens stay",
+        detail=f"all sessions ended; {ended.tokens} tokens ended"
+        if end_tokens
+        else "all sessions ended; tokens stay",
     )
     return ended
 

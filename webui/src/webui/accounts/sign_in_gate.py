@@ -1,8 +1,8 @@
 """Who may try a password now. Nothing here says whether a user exists: any name is treated alike.
 
-A stranger is limited by address (IPv6: by /64), by the user they try, and all strangers together; a user whose
-browser or address signed in before is limited apart from them, so that no stranger locks anybody out. In front of
-it axes counts failures of one user from one source.
+A stranger is limited by address (IPv6: by /64), by the user they try, and all strangers together; a user
+whose browser or address signed in before is limited apart from them, so that no stranger locks anybody out.
+In front of it axes counts failures of one user from one source.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class Attempt:
 class SignInGate:
     """The limits and the queue of one process."""
 
-    def __init__(self, hashing: HashingQueue, known_sources: KnownSources, clock: Any = time.monotonic) -> None:
+    def __init__(
+        self, hashing: HashingQueue, known_sources: KnownSources, clock: Any = time.monotonic
+    ) -> None:
         self._queue, self._known_sources = hashing, known_sources
         self._by_source = Attempts(OF_A_SOURCE, clock)
         self._by_user = Attempts(OF_A_USER, clock)
@@ -85,9 +87,7 @@ class SignInGate:
         """Whether this browser signed in as `username` before and has not guessed too often since."""
         device = device_of(request)
         return (
-            device is not None
-            and device.username == username
-            and self._by_device.wait_s(device.number) == 0
+            device is not None and device.username == username and self._by_device.wait_s(device.number) == 0
         )
 
     def signed_in(self) -> None:

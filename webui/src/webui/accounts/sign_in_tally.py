@@ -1,7 +1,7 @@
 """Failed sign-ins in the audit log: the first one at once, those after it counted, one row for each window.
 
-Guesses are free for whoever makes them, so they may neither fill the audit log nor cost a write each. Names and
-addresses are the guesser's choice too: past a number of them the rest is counted together.
+Guesses are free for whoever makes them, so they may neither fill the audit log nor cost a write each. Names
+and addresses are the guesser's choice too: past a number of them the rest is counted together.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ FORM_BYTES = 256 * 1024
 
 
 def read_json(request: HttpRequest, *accepted: str, most_values: int = DOCUMENT_VALUES) -> Any:
-    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON, 413 for more
-    than `most_values` values, which is seen before it is parsed.
+    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON, 413 for
+    more than `most_values` values, which is seen before it is parsed.
     """
     if media_type(request) not in accepted:
         headers = {"Accept-Patch": ", ".join(accepted)} if request.method == "PATCH" else {}

@@ -33,7 +33,8 @@ def compact(change: ChangeSet) -> None:
         **{
             name: getattr(change, name)
             for name in (
-                "state", "committed_revision", "commit_request", "note", "changes", "base_document", "document",
+                "state", "committed_revision", "commit_request", "note",
+                "changes", "base_document", "document",
             )
         },
     )  # fmt: skip
@@ -53,7 +54,9 @@ def expire(now: datetime) -> int:
     for change in abandoned.iterator(chunk_size=10):
         close(change, ChangeState.DISCARDED, note=f"Not edited for {OPEN_KEPT.days} days.")
         audit.record_own(
-            "change.expire", f"change set {change.pk}", f"of {change.owner}: not edited for {OPEN_KEPT.days} days"
+            "change.expire",
+            f"change set {change.pk}",
+            f"of {change.owner}: not edited for {OPEN_KEPT.days} days",
         )
         ended += 1
     whole = ChangeSet.objects.exclude(state=ChangeState.OPEN).exclude(base_document={})

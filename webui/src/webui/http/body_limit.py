@@ -1,7 +1,7 @@
 """Limits on request bodies that hold before any of it is kept.
 
-A small body is let through: it is cheaper than the question who sends it. A larger one is read only once its sender
-is known and may send it; past what the place takes from anybody it is not read at all.
+A small body is let through: it is cheaper than the question who sends it. A larger one is read only once its
+sender is known and may send it; past what the place takes from anybody it is not read at all.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _TOO_LARGE = Refusal(413, "The request is too large.")
 
 
 class BodyLimit:
-    """Answers 413 for a body larger than `most_bytes(path)`, and what `check_sender(scope)` says of larger ones.
+    """Answers 413 for a body larger than `most_bytes(path)`, and what `check_sender(scope)` says of larger
+    ones.
 
     `check_sender` runs in a thread, once for a body of more than STRANGER_BYTES.
     """

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address, ip_address
 
 from django.http import HttpRequest
 
-_UNKNOWN = "0.0.0.0"  # noqa: S104 - nothing listens there: it stands for no address
+_UNKNOWN = "0.0.0.0"
 _HOST_BITS = 64
 
 

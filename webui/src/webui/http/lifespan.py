@@ -12,7 +12,7 @@ from webui.jobs.scheduler import Scheduler
 
 
 class Lifespan:
-    """Runs what belongs to the serving process: the count of failed sign-ins and, without a broker, the scheduler."""
+    """Runs what belongs to the serving process: the count of failed sign-ins and the scheduler."""
 
     def __init__(self, application: Application) -> None:
         self._application = application

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+
 from webui.celery import app
 from webui.jobs import services
 from webui.jobs.models import JobState

@@ -31,8 +31,9 @@ def clean_up() -> dict[str, int]:
 def give_back(free_bytes: int = _FREE_BYTES) -> bool:
     """Give the file system what SQLite no longer uses; whether there was enough to be worth it.
 
-    PostgreSQL's autovacuum makes the room of removed rows usable again by itself. SQLite does so, too, but its
-    file never gets smaller: once more than half of it and more than `free_bytes` are free, it is written anew.
+    PostgreSQL's autovacuum makes the room of removed rows usable again by itself. SQLite does so, too, but
+    its file never gets smaller: once more than half of it and more than `free_bytes` are free, it is written
+    anew.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return False

@@ -1,4 +1,4 @@
-"""One kind of stored thing: how long it is kept, how much of it, and how the rest goes. Knows no kind by name."""
+"""One kind of stored thing: how long and how much of it is kept. Knows no kind by name."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _nothing(_: datetime) -> int:
 class Kind:
     """What is kept of the rows that `rows` names, the oldest first.
 
-    `most_rows` and `most_bytes` (of the columns in `payload`) are quotas: past them the oldest go before their
-    time. A kind without any is bounded by `bounded_by`, which says what does it.
+    `most_rows` and `most_bytes` (of the columns in `payload`) are quotas: past them the oldest go before
+    their time. A kind without any is bounded by `bounded_by`, which says what does it.
     """
 
     name: str

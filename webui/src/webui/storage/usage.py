@@ -32,7 +32,15 @@ def measure() -> dict[str, Any]:
     """Count everything and keep the answer. Reads whole tables: for the job that removes old rows."""
     kinds = [
         asdict(
-            Usage(kind.name, kind.count(), kind.most_rows, kind.bytes(), kind.most_bytes, kind.kept, kind.bounded_by)
+            Usage(
+                kind.name,
+                kind.count(),
+                kind.most_rows,
+                kind.bytes(),
+                kind.most_bytes,
+                kind.kept,
+                kind.bounded_by,
+            )
         )
         for kind in KINDS
     ]

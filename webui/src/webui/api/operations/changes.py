@@ -41,7 +41,9 @@ class CommitIn(Strict):
 class ChangeDetail(ChangeSetOut):
     """A change set with its candidate document."""
 
-    document: dict[str, Any] | None = Field(description="Null when closed: the revision has what was committed.")
+    document: dict[str, Any] | None = Field(
+        description="Null when closed: the revision has what was committed."
+    )
 
     @staticmethod
     def resolve_document(row: ChangeSet) -> dict[str, Any] | None:

@@ -81,7 +81,7 @@ class Storage(Schema):
 
 @router.get("/storage", auth=needs(Role.VIEWER), response=Storage, operation_id="get_storage")
 def get_storage(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
-    """Rows and bytes of everything the web half keeps, with their limits. Measured every quarter of an hour."""
+    """Rows and bytes of everything the web half keeps, and their limits; some minutes old."""
     return usage()
 
 

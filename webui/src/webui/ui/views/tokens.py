@@ -85,9 +85,7 @@ def own_password(request: HttpRequest) -> HttpResponse:
     end_tokens = request.POST.get("end_tokens") == "on"
     try:
         confirmed = services.confirm(actor, request.POST.get("present", ""))
-        ended = services.set_password(
-            actor, user, request.POST.get("password", ""), confirmed, end_tokens
-        )
+        ended = services.set_password(actor, user, request.POST.get("password", ""), confirmed, end_tokens)
     except ValidationFailed as error:
         return _page(request, {"password_error": "; ".join(one.message for one in error.problems)}, 422)
     except RequestProblem as problem:

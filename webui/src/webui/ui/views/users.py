@@ -65,7 +65,6 @@ def change_user(request: HttpRequest, user_id: int) -> HttpResponse:
                 tell(request, f"{user.username} is {request.POST.get('role')} now.")
             case "password":
                 end_tokens = request.POST.get("end_tokens") == "on"
-                present = request.POST.get("present")
                 ended = services.set_password(
                     actor, user, request.POST.get("password", ""), end_tokens=end_tokens
                 )

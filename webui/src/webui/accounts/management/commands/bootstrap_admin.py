@@ -21,7 +21,8 @@ class Command(BaseCommand):
     """Who may run this can read the database: no password is asked."""
 
     help = (
-        "Make or reset an admin, whose sessions and tokens end. The password is the first line of a file, so that no process list shows it."
+        "Make or reset an admin; a reset ends their sessions and tokens. "
+        "The password is the first line of a file, so that no process list shows it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
