@@ -109,6 +109,15 @@ def test_a_token_is_limited_and_so_are_guesses(viewer: ApiClient, settings: Any)
     assert [guess.get("me").status for _ in range(3)] == [401, 401, 429]
 
 
+def test_guesses_shut_out_no_good_token_from_the_same_address(viewer: ApiClient, settings: Any) -> None:
+    settings.TOKEN_FAILURES_PER_MINUTE = 2
+    cache.clear()
+    assert viewer.get("me").status == 200
+    guess = ApiClient("mr_00000000_" + "a" * 43)
+    assert [guess.get("me").status for _ in range(3)] == [401, 401, 429]
+    assert viewer.get("me").status == 200
+
+
 def test_logins_are_locked_out_by_name_and_address(db: None, settings: Any) -> None:
     from webui.accounts.models import AuditEntry, User
 

@@ -108,7 +108,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["REDIS_URL"]}
     if os.environ.get("REDIS_URL")
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    # Counters of attempts are in there: more entries than anybody can push out in their minute.
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
 AUTH_USER_MODEL = "accounts.User"

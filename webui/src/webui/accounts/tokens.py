@@ -42,7 +42,7 @@ def create(
     prefix = f"mr_{secrets.token_hex(4)}"
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
     token = ApiToken.objects.create(
-        user=user, name=name, prefix=prefix, digest=_digest(text), write=write, expires_at=expires_at
+        user=user, name=name, prefix=prefix, digest=digest(text), write=write, expires_at=expires_at
     )
     audit.record(actor, "token.create", f"{user.username} {prefix}")
     return token, text
@@ -69,7 +69,7 @@ def find(text: str) -> ApiToken | None:
     """The usable token of an active user with this text; its last use is noted, at most once a minute."""
     if not text.startswith("mr_") or len(text) > 100 or not text.isascii():
         return None
-    token = ApiToken.objects.select_related("user").filter(digest=_digest(text)).first()
+    token = ApiToken.objects.select_related("user").filter(digest=digest(text)).first()
     if token is None or not token.is_usable or not token.user.is_active:
         return None
     now = timezone.now()
@@ -78,5 +78,6 @@ def find(text: str) -> ApiToken | None:
     return token
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def digest(text: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
