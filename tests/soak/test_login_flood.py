@@ -130,7 +130,8 @@ def test_a_right_login_gets_in_and_nothing_is_lost(flooded: LiveLab) -> None:
         result = flow.stop()
     print(
         f"\n{live.dataplane}: {sum(seen.statuses.values())} guesses in {SECONDS:g} s: {dict(seen.statuses)}, "
-        f"{seen.errors} without an answer; web {before >> 20} MiB before, {seen.most_bytes >> 20} MiB at most; "
+        f"{seen.errors} without an answer; "
+        f"web {before >> 20} MiB before, {seen.most_bytes >> 20} MiB at most; "
         f"{len(seen.logins_s)} right logins, the slowest {max(seen.logins_s):.2f} s; "
         f"{result.sent} packets sent, {result.lost} lost"
     )
