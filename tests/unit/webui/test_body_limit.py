@@ -105,7 +105,7 @@ def test_a_bomb_is_refused_before_it_is_parsed(what: str, monkeypatch: pytest.Mo
     def parsed(*_: object, **__: object) -> None:
         raise AssertionError("was parsed")
 
-    monkeypatch.setattr(load.json, "loads", parsed)
+    monkeypatch.setattr("appliance.config.load.json.loads", parsed)
     with pytest.raises(ValidationFailed) as refused:
         load.parse_json(BOMBS[what], most_values=1_000_000)
     assert "holds more than 1000000 values" in refused.value.problems[0].message
