@@ -11,11 +11,21 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, identify_hasher
 from django.test import Client
 
 from webui.accounts import password_hasher
+from webui.accounts.attempt_limits import Attempts
 from webui.accounts.hashing_queue import queue
 from webui.accounts.sign_in_gate import OF_A_SOURCE, OF_A_USER, OF_STRANGERS, gate
 from webui.accounts.sign_in_tally import MOST_KEYS, OTHERS, tally
 
 GOOD = "Correct-Horse-9-Battery"
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes for the limits, however slow the machine is."""
+    for attempts in vars(gate).values():
+        if isinstance(attempts, Attempts):
+            monkeypatch.setattr(attempts, "_clock", lambda: 0.0)
+    gate.forget()
 
 
 @pytest.fixture
