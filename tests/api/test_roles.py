@@ -15,6 +15,8 @@ ABSENT = "00000000-0000-0000-0000-000000000000"
 TABLE: dict[str, str] = {
     "get_status": "viewer",
     "get_me": "viewer",
+    "set_own_password": "viewer",
+    "get_storage": "viewer",
     "list_changes": "viewer",
     "create_change": "engineer",
     "get_change": "viewer",

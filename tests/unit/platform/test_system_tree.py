@@ -84,6 +84,19 @@ def test_the_web_half_has_no_capability_and_no_network(unit: str) -> None:
     assert found["ReadWritePaths"] == ["/var/lib/millrace/web"]
 
 
+@pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat"])
+def test_memory_of_the_web_half_ends_the_web_half(unit: str) -> None:
+    """It has a ceiling, it goes before everything else, and VPP is never chosen."""
+    found = settings(TREE / f"usr/lib/systemd/system/{unit}.service")
+    high, most = (int(found[name][0].removesuffix("%")) for name in ("MemoryHigh", "MemoryMax"))
+    assert 0 < high < most <= 40
+    assert (
+        found["OOMPolicy"] == ["kill"] and found["Restart"] == ["always"] and found["MemorySwapMax"] == ["0"]
+    )
+    vpp = settings(TREE / "etc/systemd/system/vpp.service")
+    assert int(found["OOMScoreAdjust"][0]) >= 500 > int(vpp["OOMScoreAdjust"][0]) == -1000
+
+
 @pytest.mark.parametrize("unit", ["postgresql", "redis-server"])
 def test_database_and_queue_have_no_network(unit: str) -> None:
     found = settings(TREE / f"etc/systemd/system/{unit}.service")

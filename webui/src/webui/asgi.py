@@ -17,10 +17,11 @@ def _application() -> Any:
     # These need Django to be set up.
     from django.conf import settings
 
+    from webui.http.body_allowance import check_sender, most_bytes
     from webui.http.body_limit import BodyLimit
     from webui.http.lifespan import Lifespan
 
-    served: Any = BodyLimit(django_application, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    served: Any = BodyLimit(django_application, most_bytes, check_sender)
     if settings.TRUSTED_PROXIES:
         served = ProxyHeadersMiddleware(served, trusted_hosts=settings.TRUSTED_PROXIES)
     return Lifespan(served)

@@ -108,13 +108,14 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["REDIS_URL"]}
     if os.environ.get("REDIS_URL")
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    # Counters of attempts are in there: more entries than anybody can push out in their minute.
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "webui.accounts.password_hasher.ApplianceArgon2Hasher",
     # What an installer gave for the first sign-in; Argon2 takes over from there.
     "webui.accounts.crypt_hasher.CryptPasswordHasher",
 ]
@@ -135,7 +136,11 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_TEMPLATE = "ui/lockout.html"
-AXES_CLIENT_IP_CALLABLE = "webui.http.client_address.client_address"
+AXES_CLIENT_IP_CALLABLE = "webui.http.client_address.client_source"
+# A browser that signed in before is not locked out by guesses from elsewhere behind its address.
+AXES_WHITELIST_CALLABLE = "webui.accounts.sign_in_gate.is_known_device"
+# The audit log has the logins; a second log would only grow.
+AXES_DISABLE_ACCESS_LOG = True
 AXES_SENSITIVE_PARAMETERS: list[str] = ["password"]
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False

@@ -16,8 +16,9 @@ from webui.accounts.actor import Actor, actor_of
 from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.errors import Forbidden, RequestProblem
-from webui.http.client_address import client_address
+from webui.http.client_address import client_address, source_of
 
+_GOOD_S = 3600
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -40,13 +41,16 @@ class BearerToken(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> Actor:
         """The actor of this token."""
         address = client_address(request)
-        failures = f"token-failures:{address}"
-        if int(cache.get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE:
+        failures = f"token-failures:{source_of(address)}"
+        # Whose token was good a moment ago is not shut out by somebody else behind the same address.
+        good = f"token-good:{tokens.digest(token)}"
+        if int(cache.get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE and cache.get(good) is None:
             raise RequestProblem(429, "Too many bad tokens from this address.", {"Retry-After": "60"})
         found = tokens.find(token)
         if found is None:
             _count(failures)
             raise AuthenticationError
+        cache.add(good, 1, _GOOD_S)
         if _count(f"token-requests:{found.pk}") > settings.TOKEN_REQUESTS_PER_MINUTE:
             raise RequestProblem(429, "This token is used too often.", {"Retry-After": "60"})
         if request.method not in _SAFE and not found.write:

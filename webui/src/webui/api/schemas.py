@@ -9,6 +9,8 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from webui.changes.closing import expires_at
+
 
 class Strict(Schema):
     """A body: what it does not name is an error."""
@@ -89,11 +91,18 @@ class ChangeSetOut(Schema):
     updated_at: datetime
     committed_revision: int | None
     is_empty: bool
+    note: str = Field(description="Why it was closed, where nobody asked for it.")
+    expires_at: datetime | None = Field(description="Discarded then unless edited before; null when closed.")
 
     @staticmethod
     def resolve_owner(row: Any) -> str:
         """The owner's login name."""
         return str(row.owner.username)
+
+    @staticmethod
+    def resolve_expires_at(row: Any) -> datetime | None:
+        """When nobody edits it."""
+        return expires_at(row)
 
 
 class RevisionOut(Schema):

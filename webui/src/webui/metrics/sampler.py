@@ -35,11 +35,13 @@ def sample(now_s: float | None = None) -> int:
         return stored
 
 
-def forget_old(now_s: float | None = None) -> None:
-    """Remove roll-ups past their time."""
+def forget_old(now_s: float | None = None) -> int:
+    """Remove roll-ups past their time; returns how many."""
     now = time.time() if now_s is None else now_s
-    for step, kept in KEPT_S.items():
-        RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()
+    return sum(
+        RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()[0]
+        for step, kept in KEPT_S.items()
+    )
 
 
 def _from_agent(now: float) -> int:

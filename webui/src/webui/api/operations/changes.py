@@ -41,12 +41,14 @@ class CommitIn(Strict):
 class ChangeDetail(ChangeSetOut):
     """A change set with its candidate document."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] | None = Field(
+        description="Null when closed: the revision has what was committed."
+    )
 
     @staticmethod
-    def resolve_document(row: ChangeSet) -> dict[str, Any]:
+    def resolve_document(row: ChangeSet) -> dict[str, Any] | None:
         """The candidate; secrets masked."""
-        return changes.document(row)
+        return changes.document(row) if row.is_open else None
 
 
 class DifferenceList(Schema):

@@ -106,6 +106,8 @@ def delete_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQ
 def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpResponse:
     if query.change is not None:
         change = change_set(query.change)
+        if not change.is_open:
+            raise Conflict(f"Change set {change.pk} is {change.state}: its document is not kept.")
         document, etag = change.document, change.digest
         extra = {"Millrace-Base-Revision": str(change.base_revision)}
     else:
