@@ -218,7 +218,7 @@ class UpgradeApi:
         return Progress(state="failed", percent=now.percent, detail=detail)
 
     def _ask(self, request: Request) -> None:
-        self._paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(self._paths.run, 0o700)
         self._paths.progress.unlink(missing_ok=True)
         durable.write(self._paths.request, request.model_dump_json().encode())
         try:

@@ -15,6 +15,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
 from appliance.config.validate import require_valid
+from appliance.engine import durable
 from appliance.engine.backend import Backend
 from appliance.engine.confirmation import Confirmation, Pending
 from appliance.engine.documents import Documents, Prepared
@@ -55,7 +56,7 @@ class Committer:
         clock: Callable[[], float],
         patience: Patience,
     ) -> None:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(state_dir, 0o700)
         self.live = Live(backends, step_hook)
         self.view = View(self.live)
         self.compile = compile

@@ -23,7 +23,7 @@ class Jobs:
 
     def __init__(self, state_dir: Path) -> None:
         self._directory = state_dir / "jobs"
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(self._directory, 0o700)
         self._lock = threading.Lock()
         self._since_pruned = 0
 

@@ -77,7 +77,7 @@ def read(path: Path) -> Attempt | None:
 
 def write(path: Path, attempt: Attempt) -> None:
     """Record an attempt, durably. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(path.parent, 0o700)
     durable.write(path, attempt.model_dump_json().encode())
 
 
