@@ -203,7 +203,7 @@ NOT_BY_DURABLE = {
     "upgrade/make.py": "makes upgrade files, on the machine of whoever builds them",
     "upgrade/signing.py": "makes the key, on the machine of whoever builds",
 }
-"""Where a file is opened for writing, or its owner set, without ``engine/durable.py``, and why that is right."""
+"""Where a file is written, or its owner set, without ``engine/durable.py``, and why that is right."""
 
 
 def test_root_writes_files_in_one_way_only() -> None:

@@ -88,7 +88,11 @@ class StateApi:
         router = self._router
         return await self._answer(
             lambda: {
-                "parts": {router.dataplane.name: router.dataplane.health(), "frr": router.routing.health()}
+                "parts": {
+                    router.dataplane.name: router.dataplane.health(),
+                    "frr": router.routing.health(),
+                    "revisions": router.engine.health()["revisions"],
+                }
             }
         )
 

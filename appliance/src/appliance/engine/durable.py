@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,28 +25,18 @@ class Owner(NamedTuple):
     gid: int = -1
 
 
-def write(
-    path: Path, data: bytes, mode: int = 0o600, owner: Owner | None = None, *, synced: bool = True
-) -> None:
+def write(path: Path, data: bytes, mode: int = 0o600, owner: Owner | None = None) -> None:
     """Put ``data`` at ``path``: written beside it, fsync, renamed, directory fsync.
 
-    When it returns the file survives a cut of power (unless not ``synced``), with just this mode and owner;
-    when it raises OSError the old file is still there. Raises UnsafeFolder where others may write.
+    When it returns the file survives a cut of power, with just this mode and owner; when it raises OSError
+    the old file is still there. Raises UnsafeFolder where others may write.
     """
-    with folders.opened(path.parent) as folder, _beside(path.name, folder) as new:
-        descriptor = os.open(new, _NEW, 0o600, dir_fd=folder)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            # On the descriptor, and the owner first: a change of owner may take mode bits away.
-            if owner is not None:
-                os.fchown(descriptor, owner.uid, owner.gid)
-            os.fchmod(descriptor, mode)
-            if synced:
-                os.fsync(descriptor)
-        os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        if synced:
-            os.fsync(folder)
+    _replace(path, data, mode, owner, synced=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """``write`` without waiting for the disk: whole for every reader, and perhaps lost by a cut of power."""
+    _replace(path, data, 0o600, None, synced=False)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -64,8 +55,12 @@ def link(path: Path, target: str) -> None:
 def remove(path: Path) -> None:
     """Remove ``path``, durably; it may be missing."""
     with folders.opened(path.parent) as folder:
-        with suppress(FileNotFoundError):
+        try:
             os.unlink(path.name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        except IsADirectoryError:
+            _set_aside(path.name, folder)
         os.fsync(folder)
 
 
@@ -132,6 +127,32 @@ def give(path: Path, mode: int, owner: Owner) -> None:
         os.chown(path.name, owner.uid, owner.gid, dir_fd=folder, follow_symlinks=False)
         # No other user can have put a link here: the folder is the caller's.
         os.chmod(path.name, mode, dir_fd=folder)
+
+
+def _replace(path: Path, data: bytes, mode: int, owner: Owner | None, *, synced: bool) -> None:
+    with folders.opened(path.parent) as folder, _beside(path.name, folder) as new:
+        descriptor = os.open(new, _NEW, 0o600, dir_fd=folder)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # On the descriptor, and the owner first: a change of owner may take mode bits away.
+            if owner is not None:
+                os.fchown(descriptor, owner.uid, owner.gid)
+            os.fchmod(descriptor, mode)
+            if synced:
+                os.fsync(descriptor)
+        try:
+            os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except IsADirectoryError:
+            _set_aside(path.name, folder)
+            os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        if synced:
+            os.fsync(folder)
+
+
+def _set_aside(name: str, folder: int) -> None:
+    """A folder that has a file's name makes room: whatever it holds is kept, under a name nobody reads."""
+    os.rename(name, f"{name}.damaged-{time.time_ns()}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
 @contextmanager

@@ -57,4 +57,4 @@ class Reporter:
         self._last = progress
         durable.make_folder(self._path.parent, 0o700)
         # Of the run directory: it need not survive a cut of power, only be whole.
-        durable.write(self._path, progress.model_dump_json().encode(), synced=False)
+        durable.write_whole(self._path, progress.model_dump_json().encode())
