@@ -28,10 +28,10 @@ def disk_bytes(folder: Path) -> int:
 
 
 def one_line(wanted: dict[str, Any], chance: random.Random) -> None:
-    """Another distance for one route."""
+    """Another next hop for one route."""
     static: dict[str, Any] = wanted["routing"]["static"]
     name = chance.choice(list(static))
-    static[name] = {**static[name], "distance": chance.randint(2, 250)}
+    static[name] = {"next_hops": [{"address": f"192.0.2.{chance.randint(2, 250)}"}]}
 
 
 def test_history_stays_within_its_quota(tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ def test_history_stays_within_its_quota(tmp_path: Path) -> None:
     used = disk_bytes(toy.directory)
     largest = max(largest, used)
     print(
-        f"seed {SEED}: {COMMITS} commits of one line at {ROUTES} routes; {used / COMMITS:.0f} bytes of disk a "
-        f"commit, largest {largest >> 10} KiB; at one a second without forgetting "
+        f"seed {SEED}: {COMMITS} commits of one line at {ROUTES} routes; {used / COMMITS:.0f} bytes of disk "
+        f"a commit, largest {largest >> 10} KiB; at one a second without forgetting "
         f"{used / COMMITS * 86400 / 2**20:.0f} MiB a day; p95 first {first * 1000:.0f} ms, last "
         f"{last * 1000:.0f} ms; {engine.storage()}"
     )

@@ -70,8 +70,8 @@ def test_a_change_of_fields_is_a_change_of_the_schema_version() -> None:
             + "".join(f"  - {line}\n" for line in gone)
             + "".join(f"  + {line}\n" for line in new)
             + "An image of this version that is out already cannot read documents with what is new, and "
-            "reads what changed as something else. Raise SCHEMA_VERSION (appliance/config/document.py), add the "
-            "migration (appliance/config/migrate.py), and run this test with "
+            "reads what changed as something else. Raise SCHEMA_VERSION (appliance/config/document.py), add "
+            "the migration (appliance/config/migrate.py), and run this test with "
             f"MILLRACE_REWRITE_SCHEMA={SCHEMA_VERSION + 1}. Rewrite the file of this version instead "
             f"(MILLRACE_REWRITE_SCHEMA={SCHEMA_VERSION}) only where no image with it has been released, or "
             "where lines are only added and an older image may refuse documents that use them.",
