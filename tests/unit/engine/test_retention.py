@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from appliance.engine import deltas, store
+from appliance.config.dump import digest as digest_of
+from appliance.engine import deltas
 from appliance.engine.records import Revision, timestamp
 from appliance.engine.retention import Entry, Retention
 from appliance.engine.store import RevisionStore
@@ -72,8 +74,8 @@ def test_a_store_is_bounded_and_every_revision_it_lists_is_whole(
     for number in range(1, 321):
         routes[chance.choice(list(routes))] = chance.randint(2, 250)
         written[number] = document(routes)
-        digest = store.digest(written[number])
-        kept.append(revision(number, digest, kept.put({"plan": [number], "diff": []})), written[number])
+        name = digest_of(written[number])
+        kept.append(revision(number, name, kept.put({"plan": [number], "diff": []})), written[number])
         kept.prune({200})
     names = [path.name for path in (tmp_path / "objects").iterdir()]
     assert sum(name.endswith(".d") for name in names) > 70
@@ -107,6 +109,7 @@ def test_a_delta_makes_the_text_again(seed: int) -> None:
 
 
 def test_a_delta_beyond_its_base_is_refused() -> None:
-    for wrong in ([[0, 2]], [[-1, 1]], [[5, 1]], [{}], [7]):
+    wrongs: tuple[list[Any], ...] = ([[0, 2]], [[-1, 1]], [[5, 1]], [{}], [7])
+    for wrong in wrongs:
         with pytest.raises((ValueError, TypeError)):
             deltas.restored(["one"], wrong)
