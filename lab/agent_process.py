@@ -23,9 +23,13 @@ def write_settings(
         "netns": names.router,
         "nic_netns": names.nic,
         "frr_vty_dir": str(frr_daemons.vty_dir(names.router)),
-        "frr_config_dir": str(frr_daemons.config_dir(names.router)),
+        "frr_config_dir": str(layout.frr_config),
         "host_root": str(layout.host_root),
         "allowed_uids": sorted(set(allowed_uids)),
+        # Whoever owns the checkout has started this lab as root.
+        "folder_owners": sorted(
+            {place.stat().st_uid for place in (layout.directory, layout.directory.parent)}
+        ),
         "service_manager": {"type": "supervisor", "socket": str(layout.supervisor_socket)},
     }
     if dataplane == "vpp":

@@ -41,9 +41,6 @@ class Frr(Protocol):
     def undo(self, step: Step) -> None:
         """Take a step back."""
 
-    def write_startup(self, config: FrrConfig) -> None:
-        """Replace the file FRR boots with."""
-
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon that has to run."""
 

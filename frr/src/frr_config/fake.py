@@ -35,8 +35,6 @@ class FakeFrr(State):
         self._dead: set[str] = set()
         self._fail_after: int | None = None
         self._lock = threading.Lock()
-        self.startup: FrrConfig | None = None
-        """What ``write_startup`` was last given."""
         self.commands: list[Command] = []
         """Every command that was carried out."""
 
@@ -102,10 +100,6 @@ class FakeFrr(State):
                 except FrrCommandError:
                     if not command.text.startswith("no "):
                         raise
-
-    def write_startup(self, config: FrrConfig) -> None:
-        """Kept in ``startup``."""
-        self.startup = config
 
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon."""

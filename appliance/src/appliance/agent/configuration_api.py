@@ -53,7 +53,7 @@ class ConfigurationApi:
     async def status(self, _request: web.Request) -> web.Response:
         """What runs, what awaits confirmation, drift and health."""
         engine = self._engine
-        config, seen = engine.config(), engine.seen
+        config = engine.config()
         capabilities = await self._call(lambda: engine.capabilities)
         return web.json_response(
             {
@@ -63,8 +63,10 @@ class ConfigurationApi:
                 "revision": config["revision"],
                 "digest": config["digest"],
                 "pending_confirm": engine.pending_confirm(),
-                "drift": list(seen.drift),
-                "health": {name: dict(entry) for name, entry in seen.health.items()},
+                "drift": list(engine.seen.drift),
+                "health": engine.health(),
+                "damage": engine.damage(),
+                "storage": engine.storage(),
             }
         )
 

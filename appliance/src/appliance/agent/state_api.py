@@ -108,7 +108,11 @@ class StateApi:
         return await self._answer(
             "health",
             lambda: {
-                "parts": {router.dataplane.name: router.dataplane.health(), "frr": router.routing.health()}
+                "parts": {
+                    router.dataplane.name: router.dataplane.health(),
+                    "frr": router.routing.health(),
+                    "revisions": router.engine.health()["revisions"],
+                }
             },
         )
 

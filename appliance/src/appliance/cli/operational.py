@@ -9,7 +9,7 @@ from typing import Any
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.words import value_at
-from appliance.client import AgentClient
+from appliance.client import AgentClient, StatusAnswer
 from appliance.config.diff import mask
 from appliance.config.pointer import join
 
@@ -205,10 +205,16 @@ def show_health(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_status(agent: AgentClient, words: list[str]) -> Output:
-    """Revision, data plane, what awaits confirmation."""
+    """Revision, data plane, what awaits confirmation, what is damaged, room on the disk."""
     _none(words)
-    answer = dict(agent.status())
-    return Output(answer, text.tree(answer))
+    answer = agent.status()
+    warnings = "".join(f"{line}\n" for line in damage_lines(answer))
+    return Output(dict(answer), warnings + text.tree(dict(answer)))
+
+
+def damage_lines(status: StatusAnswer) -> list[str]:
+    """What of the recorded state cannot be read, for whoever begins to work."""
+    return [f"WARNING: {text.clean(sentence)}" for sentence in status.damage]
 
 
 def show_drift(agent: AgentClient, words: list[str]) -> Output:

@@ -45,6 +45,16 @@ class StatusAnswer(Answer):
         return list(self["drift"])
 
     @property
+    def damage(self) -> list[str]:
+        """What of the recorded state cannot be read: what runs instead and what to do, a sentence each."""
+        return list(self.get("damage", ()))
+
+    @property
+    def storage(self) -> dict[str, dict[str, int]]:
+        """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
+        return dict(self.get("storage", {}))
+
+    @property
     def health(self) -> dict[str, dict[str, str]]:
         """Backend name to ``state`` and ``detail``."""
         return dict(self["health"])

@@ -151,8 +151,11 @@ def forget_upgrade() -> Call[Answer]:
     return Call("DELETE", "/v1/upgrade/file", Answer)
 
 
-def install_upgrade(author: str, reboot: bool, deadline_s: float | None) -> Call[Answer]:
-    return post("upgrade/install", Answer, {"author": author, "reboot": reboot, **_if_given(deadline_s)})
+def install_upgrade(
+    author: str, reboot: bool, deadline_s: float | None, allow_downgrade: bool
+) -> Call[Answer]:
+    body = {"author": author, "reboot": reboot, "allow_downgrade": allow_downgrade}
+    return post("upgrade/install", Answer, {**body, **_if_given(deadline_s)})
 
 
 def switch_slot(author: str, deadline_s: float | None) -> Call[Answer]:

@@ -209,9 +209,19 @@ class AgentClient:
         """Remove the upgrade file that was sent."""
         self._ask(calls.forget_upgrade())
 
-    def install_upgrade(self, *, author: str, reboot: bool = True, deadline_s: float | None = None) -> None:
-        """Write the upgrade file into the other slot, and boot that. Returns when it has begun."""
-        self._ask(calls.install_upgrade(author, reboot, deadline_s))
+    def install_upgrade(
+        self,
+        *,
+        author: str,
+        reboot: bool = True,
+        deadline_s: float | None = None,
+        allow_downgrade: bool = False,
+    ) -> None:
+        """Write the upgrade file into the other slot, and boot that. Returns when it has begun.
+
+        A version that is older than the running one is refused unless ``allow_downgrade``.
+        """
+        self._ask(calls.install_upgrade(author, reboot, deadline_s, allow_downgrade))
 
     def switch_slot(self, *, author: str, deadline_s: float | None = None) -> None:
         """Boot the other slot as it is. Returns when it has begun."""

@@ -15,9 +15,10 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
 from appliance.config.validate import require_valid
+from appliance.engine import durable
 from appliance.engine.backend import Backend
 from appliance.engine.confirmation import Confirmation, Pending
-from appliance.engine.documents import Documents, Prepared
+from appliance.engine.documents import Documents, Prepared, text_at
 from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, StepHook
 from appliance.engine.records import CommitRequest, CommitResult, Preview, Revision, impacts, timestamp
@@ -55,7 +56,7 @@ class Committer:
         clock: Callable[[], float],
         patience: Patience,
     ) -> None:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(state_dir, 0o700)
         self.live = Live(backends, step_hook)
         self.view = View(self.live)
         self.compile = compile
@@ -73,9 +74,9 @@ class Committer:
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
         self._checked: tuple[Prepared, Capabilities] | None = None
         """What the last check found nothing wrong with."""
-        head = self.store.head
-        prepared = self.documents.read(self.store.document(head), self.store.digest(head))
-        self.running = Running(head, prepared)
+        number, prepared = self.store.newest_whole(self.documents.read)
+        self.running = Running(number, prepared)
+        self._lost_secrets = prepared.lost
 
     @contextmanager
     def writing(self, wait_s: float = _WRITER_WAIT_S) -> Iterator[None]:
@@ -86,6 +87,15 @@ class Committer:
             yield
         finally:
             self._writer.release()
+
+    def shut_secrets(self) -> list[str]:
+        """Pointers to secrets that the key does not open, which the router does without until given anew."""
+        lost, sealed = self._lost_secrets, self.running.prepared.sealed
+        return [pointer for pointer, text in lost.items() if text_at(sealed, pointer) == text]
+
+    def check_history(self) -> None:
+        """Begin to read the newest revisions, so that damage is known before somebody needs them."""
+        self._after.submit(self.store.check_newest)
 
     def prepare(self, document: Mapping[str, Any]) -> Prepared:
         """Read, seal and check a document against the running one. Raises ValidationFailed."""
@@ -124,7 +134,8 @@ class Committer:
         with self.view.moving:
             desired, prepared, observed = self._look_and_compile(request.document)
             plan = self.live.plan(desired, observed)
-            if not plan and prepared.digest == self.running.prepared.digest:
+            whole = self.running.revision == self.store.head
+            if not plan and prepared.digest == self.running.prepared.digest and whole:
                 if supersede:
                     self.confirmation.clear()
                 return CommitResult(request_id, "done", self.running.revision)
@@ -147,6 +158,7 @@ class Committer:
             self.view.as_it_should_be(transaction.after)
             self.view.publish((), transaction.after)
         self._after.submit(self._tell, desired)
+        self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
         log.info("revision %s committed by %s in %s steps", self.running.revision, request.author, len(steps))
         expires_at = timestamp(armed[0].expires_at_s) if armed else None
@@ -155,6 +167,14 @@ class Committer:
     def _tell(self, desired: Desired) -> None:
         for failure in self.live.committed(desired):
             log.warning("after the commit: %s", failure)
+
+    def _prune(self) -> None:
+        pending = self.confirmation.pending
+        needed = {self.running.revision} | ({pending.rollback_to, pending.revision} if pending else set())
+        try:
+            self.store.prune(needed)
+        except OSError as error:
+            log.warning("old revisions cannot be forgotten: %s", error)
 
     def close(self) -> None:
         """Finish what was begun, and let go of threads."""
@@ -183,7 +203,7 @@ class Committer:
         armed: list[Pending],
     ) -> None:
         """Write revision N+1, its confirm timer first. Raises OSError with nothing recorded."""
-        head, applied = self.running.revision, transaction.applied
+        running, head, applied = self.running.revision, self.store.head, transaction.applied
         changes = diff_documents(self.running.prepared.sealed, prepared.sealed)
         details = self.store.put(
             {
@@ -200,14 +220,14 @@ class Committer:
             impact="; ".join(impacts(applied)) or "none",
             steps_count=len(applied),
             result="done",
-            base_revision=head,
+            base_revision=running,
             request_id=request_id,
             confirm_s=request.confirm_s,
             details=details,
         )
         before = self.confirmation.pending
         if request.confirm_s is not None:
-            armed.append(self.confirmation.arm(head + 1, head, request.confirm_s))
+            armed.append(self.confirmation.arm(head + 1, running, request.confirm_s))
         try:
             self.store.append(revision, prepared.sealed)
         except OSError:

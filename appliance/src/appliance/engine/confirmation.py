@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from appliance.engine import durable
 from appliance.engine.known_fields import known_fields
+from appliance.engine.records import Revision
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,21 @@ class Confirmation:
         self._clock = clock
         self._pending: Pending | None = None
 
-    def load(self, head: int) -> None:
-        """Read the timer at start. One of another revision than ``head`` is of a commit never recorded."""
+    def load(self, head: int, recorded: Revision | None = None) -> None:
+        """Read the timer at start. One of another revision than ``head`` is of a commit never recorded.
+
+        One that cannot be read begins anew, as ``recorded``, the record of ``head``, says.
+        """
         try:
             pending = Pending(**known_fields(Pending, json.loads(self._path.read_bytes())))
         except FileNotFoundError:
+            return
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            log.error("the timer of the unconfirmed revision cannot be read: %s", error)
+            if recorded is None or recorded.confirm_s is None:
+                self.clear()
+            else:
+                self.arm(head, recorded.base_revision, recorded.confirm_s)
             return
         if pending.revision != head:
             self.clear()

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from appliance.config.capabilities import Capabilities
+from appliance.engine import damage
 from appliance.engine.backend import Backend
 from appliance.engine.committer import Committer, Compile
 from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.keeper import Keeper
 from appliance.engine.live import StepHook
+from appliance.engine.objects import Damaged
 from appliance.engine.records import (
     CommitError,
     CommitRequest,
@@ -112,6 +114,29 @@ class Engine:
             "seconds_left": round(max(0.0, pending.expires_at_s - self._committer.clock()), 1),
         }
 
+    def damage(self) -> list[str]:
+        """What of the recorded state cannot be read, a sentence each; what concerns the running one first."""
+        return [*self._damage_of_what_runs(), *self._damage_of_history()]
+
+    def health(self) -> dict[str, dict[str, str]]:
+        """Health at the last look, and ``revisions``: whether what was committed last is what runs."""
+        told = self._damage_of_what_runs()
+        revisions = {"state": "damaged" if told else "up", "detail": "; ".join(told) or "whole"}
+        return {**{name: dict(entry) for name, entry in self.seen.health.items()}, "revisions": revisions}
+
+    def storage(self) -> dict[str, dict[str, int]]:
+        """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
+        return {"revisions": self._committer.store.usage, "results": self._jobs.usage}
+
+    def _damage_of_what_runs(self) -> list[str]:
+        committer = self._committer
+        store, running = committer.store, committer.running.revision
+        return damage.concerning_what_runs(store.head, running, dict(store.damage), committer.shut_secrets())
+
+    def _damage_of_history(self) -> list[str]:
+        store = self._committer.store
+        return damage.of_history(store.head, self.revision, dict(store.damage))
+
     def revisions(self, limit: int, before: int | None = None) -> list[Revision]:
         """At most ``limit`` revisions older than ``before``, newest first."""
         return self._committer.store.newest(limit, before)
@@ -119,11 +144,11 @@ class Engine:
     def revision_details(self, number: int) -> dict[str, Any]:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store
-        return {
-            **store.get(number).to_json(),
-            "document": store.document(number),
-            **store.details(number),
-        }
+        revision, document = store.get(number).to_json(), store.document(number)
+        try:
+            return {**revision, "document": document, **store.details(number)}
+        except Damaged as error:
+            return {**revision, "document": document, "plan": [], "diff": [], "damage": str(error)}
 
     def job(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""

@@ -35,9 +35,11 @@ class Journal:
         durable.remove(self._path)
 
     def read(self) -> dict[str, Any] | None:
-        """The open transaction, or None."""
+        """The open transaction, or None. One that cannot be read was open all the same."""
         try:
-            data: dict[str, Any] = json.loads(self._path.read_bytes())
+            data = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return None
-        return data
+        except (OSError, ValueError, RecursionError) as error:
+            return {"author": f"somebody unknown (its record cannot be read: {error})"}
+        return data if isinstance(data, dict) else {"author": "somebody unknown (its record is no record)"}

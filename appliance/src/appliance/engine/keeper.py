@@ -56,12 +56,15 @@ class Keeper:
 
     def _settle(self) -> None:
         """What needs only the disk."""
-        committer, head = self._committer, self._committer.store.head
-        committer.confirmation.load(head)
+        committer, running = self._committer, self._committer.running.revision
+        committer.confirmation.load(running, committer.store.get(running) if running else None)
+        committer.check_history()
         recorded = {entry.request_id: entry.revision for entry in committer.store.newest(_SEARCHED)}
-        self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {head} stays")
+        self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {running} stays")
         if (note := committer.journal.read()) is not None:
-            log.warning("a transaction of %s was open at start: restoring revision %s", note["author"], head)
+            log.warning(
+                "a transaction of %s was open at start: restoring revision %s", note.get("author"), running
+            )
             committer.restore_due = True
 
     def tick(self) -> None:
@@ -104,7 +107,9 @@ class Keeper:
         assert pending is not None
         comment = f"Revision {pending.revision} was not confirmed within {pending.confirm_s:g} s"
         log.warning("%s: rolling back to revision %s", comment, pending.rollback_to)
-        request = CommitRequest(committer.store.document(pending.rollback_to), SELF, comment)
+        # Where the one it goes back to is damaged, the newest whole one before it.
+        _, document = committer.store.newest_whole(lambda sealed, _: sealed, pending.rollback_to)
+        request = CommitRequest(document, SELF, comment)
         try:
             committer.transact(request, f"unconfirmed-{pending.revision}", supersede=True)
         except MillraceError as error:
@@ -115,7 +120,8 @@ class Keeper:
         committer, view = self._committer, self._committer.view
         begun_s = time.monotonic()
         states = view.look()
-        if committer.running.revision == 0 and not committer.restore_due:
+        # Of history that is damaged as a whole nothing is left to restore, and the router may well be right.
+        if committer.running.revision == 0 and (committer.store.head > 0 or not committer.restore_due):
             view.publish((), states)
             return
         try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import grp
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.durable import Owner
 from appliance.errors import NotFound
 from appliance.routing.rows import Family, RibCount, bgp_rows, ospf_state, rib_counts, rib_rows
 from frr_config import (
@@ -39,6 +42,7 @@ class FrrBackend:
     ) -> None:
         self._netns = netns
         self._client = client or FrrClient(vty_dir, config_dir)
+        self._startup_file = config_dir / "frr.conf"
         self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
 
     def observe(self) -> FrrConfig:
@@ -64,9 +68,13 @@ class FrrBackend:
             self._client.undo(_frr_step(step))
 
     def committed(self, desired: Routing) -> None:
-        """Write the file FRR boots from without an agent."""
+        """Write the file FRR boots from without an agent. Raises OSError where others may write beside it.
+
+        It belongs to root, and FRR's group reads it: FRR has nothing to write there. It holds passwords.
+        """
         with self._failing():
-            self._client.write_startup(self._render(desired, self._client.version()))
+            text = self._render(desired, self._client.version()).text()
+        durable.write(self._startup_file, text.encode("ascii"), 0o640, Owner(gid=_frr_group()))
 
     # What can be looked at.
 
@@ -156,3 +164,11 @@ class FrrBackend:
 def _frr_step(step: Step) -> FrrStep:
     assert isinstance(step, FrrStep)
     return step
+
+
+def _frr_group() -> int:
+    """Number of FRR's group; -1, which changes nothing, where FRR runs as nobody else."""
+    try:
+        return grp.getgrnam("frr").gr_gid
+    except KeyError:
+        return -1

@@ -42,6 +42,14 @@ class StatusOut(BaseModel):
     pending_confirm: PendingConfirm | None
     drift: list[Any]
     health: dict[str, Any]
+    damage: list[str] = Field(
+        default_factory=list,
+        description="What of the recorded state cannot be read: what runs instead, and what to do.",
+    )
+    storage: dict[str, dict[str, int]] = Field(
+        default_factory=dict,
+        description="Room on the disk by kind of what is kept: `used_bytes`, `quota_bytes` and a count.",
+    )
     web_version: str
 
 
