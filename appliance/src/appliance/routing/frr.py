@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -42,11 +42,15 @@ class FrrBackend:
     ) -> None:
         self._netns = netns
         self._client = client or FrrClient(vty_dir, config_dir)
+        self._startup_file = config_dir / "frr.conf"
+        self._version: FrrVersion | None = None
         self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
 
     def observe(self) -> FrrConfig:
         """The running configuration of all daemons."""
-        return self._asking(self._client.observe)
+        observed = self._asking(self._client.observe)
+        self._version = observed.version
+        return observed
 
     def plan(self, desired: Routing, observed: FrrConfig) -> Sequence[Step]:
         """Steps from observed to desired, in the language of the version that was observed. Pure."""
@@ -67,9 +71,9 @@ class FrrBackend:
             self._client.undo(_frr_step(step))
 
     def committed(self, desired: Routing) -> None:
-        """Write the file FRR boots from without an agent."""
+        """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has."""
         with self._failing():
-            self._client.write_startup(self._render(desired, self._client.version()))
+            self._client.write_startup(self._render(desired, self._known_version()))
 
     # What can be looked at.
 
@@ -139,6 +143,15 @@ class FrrBackend:
             kept = (desired, version, render(desired, version))
             self._rendered = kept
         return kept[2]
+
+    def _known_version(self) -> FrrVersion:
+        """As it was seen last; else what the file it boots from is of; else asked."""
+        if self._version is not None:
+            return self._version
+        with suppress(OSError, FrrError, UnicodeDecodeError):
+            first = self._startup_file.read_text("ascii").partition("\n")[0]
+            return FrrVersion.parse(first.removeprefix("frr version "))
+        return self._client.version()
 
     def _asking(self, question: Callable[[], T]) -> T:
         try:
