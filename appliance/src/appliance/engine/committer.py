@@ -286,24 +286,25 @@ class Committer:
             confirm_s=request.confirm_s,
             details=self._put_surely(shown) if must_not_fail else self.store.put(shown),
         )
-        standing = self.confirmation.pending
-        coming = None
-        if request.confirm_s is not None:
-            confirmed = running if standing is None else standing.rollback_to
-            coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
 
         def append() -> None:
             self.store.append(revision, prepared.sealed)
 
-        try:
-            if must_not_fail:
-                self.reserve.spend(append)
-            else:
-                append()
-        except OSError:
-            self.confirmation.give_up()
-            raise
-        self.confirmation.take(coming)
+        with self.confirmation.deciding:
+            standing = self.confirmation.pending
+            coming = None
+            if request.confirm_s is not None:
+                confirmed = running if standing is None else standing.rollback_to
+                coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
+            try:
+                if must_not_fail:
+                    self.reserve.spend(append)
+                else:
+                    append()
+            except OSError:
+                self.confirmation.give_up()
+                raise
+            self.confirmation.take(coming)
 
     def _put_surely(self, shown: Mapping[str, Any]) -> str:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ class Confirmation:
         self._clock, self._reserve = clock, reserve
         self._pending: Pending | None = None
         self._noted_s = 0.0
+        self.deciding = threading.RLock()
+        """Held by whoever confirms, and while a revision that replaces the unconfirmed one is recorded."""
 
     def load(self, head: Revision | None) -> None:
         """Read the timer at start. ``head`` is the last recorded revision, None before the first.
@@ -145,13 +148,14 @@ class Confirmation:
 
     def note(self) -> None:
         """Note what is left when that is due; call it often. Raises nothing."""
-        pending = self._pending
-        if pending is None or self._clock.boot_s() - self._noted_s < pending.charge_s:
-            return
-        try:
-            self._note()
-        except OSError as error:
-            log.error("what is left of the confirm timer cannot be noted: %s", error)
+        with self.deciding:
+            pending = self._pending
+            if pending is None or self._clock.boot_s() - self._noted_s < pending.charge_s:
+                return
+            try:
+                self._note()
+            except OSError as error:
+                log.error("what is left of the confirm timer cannot be noted: %s", error)
 
     @property
     def note_every_s(self) -> float | None:

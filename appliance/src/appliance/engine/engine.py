@@ -206,9 +206,12 @@ class Engine:
         return self._job(request_id, fingerprint("rollback", revision, author, comment, confirm_s), run, True)
 
     def confirm(self, author: str) -> int:
-        """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does."""
+        """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
+
+        Waits for no commit and for no look at the router.
+        """
         confirmation = self._committer.confirmation
-        with self._committer.writing():
+        with confirmation.deciding:
             pending = confirmation.pending
             if pending is None:
                 raise Conflict("no revision awaits confirmation")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 
 from appliance.engine.committer import Committer, Running
+from appliance.engine.confirmation import Pending
 from appliance.engine.documents import Prepared
 from appliance.engine.records import CommitRequest
 
@@ -28,8 +29,14 @@ def roll_back_unconfirmed(committer: Committer) -> None:
     all the same, ``unrecorded`` says why, and the timer stays: call again. Raises what reading the revision
     raises.
     """
-    pending = committer.confirmation.pending
-    assert pending is not None
+    with committer.confirmation.deciding:
+        pending = committer.confirmation.pending
+        # Confirmed at the last moment.
+        if pending is not None:
+            _roll_back(committer, pending)
+
+
+def _roll_back(committer: Committer, pending: Pending) -> None:
     number, prepared = _confirmed(committer, pending.rollback_to)
     if not committer.unrecorded and prepared.digest == committer.running.prepared.digest:
         committer.confirmation.clear()
