@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from appliance.config.diff import Change
 from appliance.engine.backend import Backend, Step
-from appliance.engine.own_path import Caller
+from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
 from appliance.errors import Problem
 
 State = Literal["done", "failed", "running"]
@@ -68,6 +68,7 @@ class Preview:
             "frr_diff": list(self.frr_diff),
             "impacts": impacts(self.steps),
             "own_path": list(self.own_path),
+            "confirm_default_s": DEFAULT_CONFIRM_S if self.own_path else None,
         }
 
 
