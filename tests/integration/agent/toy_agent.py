@@ -30,13 +30,13 @@ class FileToy(Toy):
 
     def __init__(self, name: str, down: str, up: str, path: Path, step_s: float) -> None:
         self._path, self._step_s = path, step_s
-        self._down = path.with_suffix(".down")
+        self._away = path.with_suffix(".down")
         super().__init__(name, down, up)
 
     @property
     def up(self) -> bool:
         """Down while there is a file that says so."""
-        return not self._down.exists()
+        return not self._away.exists()
 
     @up.setter
     def up(self, up: bool) -> None:

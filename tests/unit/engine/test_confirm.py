@@ -1,9 +1,8 @@
 """Commit-confirm on the worst day: clocks that jump, programs that are down or die of the commit, kill -9 at
-every step, a full disk, slow work in the same agent. Each ends on the confirmed revision."""
+every step, slow work in the same agent. Each ends on the confirmed revision."""
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,33 +16,25 @@ from appliance.config.document import RouterConfig
 from appliance.engine import durable
 from appliance.engine.backend import Step
 from appliance.engine.engine import Engine
-from appliance.engine.records import CommitRequest
-from tests.unit.engine.toys import Killed, Router, commit, compile_toy, document, router
+from tests.unit.engine.toys import (
+    CONFIRMED,
+    UNCONFIRMED,
+    Killed,
+    Router,
+    commit,
+    compile_toy,
+    document,
+    pending_of,
+    router,
+    unconfirmed,
+)
 
-CONFIRMED, UNCONFIRMED = document("198.51.100.0/24"), document("203.0.113.0/24")
-UNCONFIRMED["interfaces"]["lo2"] = {"type": "loopback"}
 HOUR_S = 3600.0
 
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Router:
     return router(tmp_path / "state")
-
-
-def _pending(engine: Engine) -> dict[str, Any]:
-    pending = engine.pending_confirm()
-    assert pending is not None
-    return pending
-
-
-def _unconfirmed(toy: Router, confirm_s: float = 60) -> tuple[Engine, dict[str, dict[str, str]]]:
-    """An engine whose revision 2 awaits confirmation, and the router as revision 1 had it."""
-    engine = toy.engine()
-    commit(engine, CONFIRMED)
-    before = toy.live()
-    commit(engine, UNCONFIRMED, confirm_s=confirm_s)
-    assert toy.live() != before
-    return engine, before
 
 
 def _documents_match(engine: Engine) -> bool:
@@ -55,11 +46,11 @@ def _documents_match(engine: Engine) -> bool:
 
 @pytest.mark.parametrize("jump_s", [-HOUR_S, HOUR_S])
 def test_a_clock_that_is_set_while_the_timer_runs_does_not_move_it(toy: Router, jump_s: float) -> None:
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     toy.clock.wait(30)
     toy.clock.now_s += jump_s
     engine.tick()
-    assert (engine.revision, _pending(engine)["seconds_left"]) == (2, 30)
+    assert (engine.revision, pending_of(engine)["seconds_left"]) == (2, 30)
     toy.clock.wait(29.9)
     engine.tick()
     assert engine.revision == 2
@@ -72,14 +63,14 @@ def test_a_clock_that_is_set_while_the_timer_runs_does_not_move_it(toy: Router, 
 def test_over_a_reboot_the_time_that_was_left_is_left_whatever_the_clock_says(
     toy: Router, jump_s: float
 ) -> None:
-    _, before = _unconfirmed(toy)
+    _, before = unconfirmed(toy)
     toy.clock.wait(12)
     toy.engine().recover()  # the agent notes what is left
     toy.clock.now_s += jump_s
     toy.clock.reboot()
     engine = toy.engine()
     engine.recover()
-    left_s = _pending(engine)["seconds_left"]
+    left_s = pending_of(engine)["seconds_left"]
     assert 60 - 12 - 6 <= left_s <= 60 - 12, "at most a tenth of the time is charged for the power cut"
     toy.clock.wait(left_s - 0.1)
     engine.tick()
@@ -90,7 +81,7 @@ def test_over_a_reboot_the_time_that_was_left_is_left_whatever_the_clock_says(
 
 
 def test_reboot_after_reboot_the_timer_ends(toy: Router) -> None:
-    _, before = _unconfirmed(toy)
+    _, before = unconfirmed(toy)
     up_s = 0.0
     while (engine := toy.engine()).revision == 2:
         engine.recover()
@@ -104,14 +95,14 @@ def test_reboot_after_reboot_the_timer_ends(toy: Router) -> None:
 
 
 def test_what_is_left_is_noted_as_time_goes_by(toy: Router) -> None:
-    engine, _ = _unconfirmed(toy)
+    engine, _ = unconfirmed(toy)
     for _ in range(10):
         toy.clock.wait(5)
         engine._committer.confirmation.note()
     toy.clock.reboot()
     again = toy.engine()
     again.recover()
-    assert 0 < _pending(again)["seconds_left"] <= 10
+    assert 0 < pending_of(again)["seconds_left"] <= 10
 
 
 # Backends that are down.
@@ -119,7 +110,7 @@ def test_what_is_left_is_noted_as_time_goes_by(toy: Router) -> None:
 
 @pytest.mark.parametrize("down", ["plane", "routing"])
 def test_what_answers_goes_back_at_once_and_the_rest_when_it_answers(toy: Router, down: str) -> None:
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     broken, well = (toy.plane, toy.routing) if down == "plane" else (toy.routing, toy.plane)
     broken.up = False
     toy.clock.wait(60)
@@ -168,7 +159,7 @@ def test_a_program_that_dies_of_the_commit_starts_on_the_confirmed_revision(toy:
         toy.routing.up = "route 203.0.113.0/24" not in toy.routing.state
 
     toy.routing.committed = committed  # type: ignore[attr-defined]
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     _wait_until(lambda: "route 203.0.113.0/24" in boots_from)
     for _ in range(3):
         start()
@@ -185,7 +176,7 @@ def test_a_program_that_dies_of_the_commit_starts_on_the_confirmed_revision(toy:
 
 
 def test_a_step_that_fails_does_not_put_the_unconfirmed_revision_back(toy: Router) -> None:
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     toy.routing.refuses = "route 198.51.100.0/24"
     toy.clock.wait(60)
     engine.tick()
@@ -217,7 +208,7 @@ def _hanging(toy: Router) -> tuple[threading.Event, threading.Event]:
 
 @pytest.mark.parametrize("who", ["nobody", "preview", "keeper"])
 def test_a_backend_that_hangs_does_not_keep_the_others(toy: Router, who: str) -> None:
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     begun, release = _hanging(toy)
     works = {"nobody": None, "preview": lambda: engine.preview(UNCONFIRMED), "keeper": engine.tick}
     work = works[who]
@@ -240,7 +231,7 @@ def test_a_backend_that_hangs_does_not_keep_the_others(toy: Router, who: str) ->
 
 
 def test_a_preview_that_compiles_for_long_does_not_keep_the_timer(toy: Router) -> None:
-    engine, before = _unconfirmed(toy)
+    engine, before = unconfirmed(toy)
     begun, release = threading.Event(), threading.Event()
 
     def slow(config: RouterConfig) -> dict[str, dict[str, Any]]:
@@ -302,10 +293,10 @@ def test_a_rollback_that_takes_long_is_overtaken_by_the_timer(toy: Router) -> No
 
 
 def test_a_rollback_with_a_timer_goes_back_to_what_was_confirmed(toy: Router) -> None:
-    engine, _ = _unconfirmed(toy)
+    engine, _ = unconfirmed(toy)
     first = engine.rollback(0, "bob", confirm_s=30)
     assert first.state == "done"
-    assert (_pending(engine)["revision"], _pending(engine)["rollback_to"]) == (3, 1)
+    assert (pending_of(engine)["revision"], pending_of(engine)["rollback_to"]) == (3, 1)
     toy.clock.wait(30)
     engine.tick()
     assert _documents_match(engine)
@@ -353,7 +344,7 @@ def test_killed_at_each_step_of_a_rollback_it_ends_on_the_confirmed_revision(
     at, over = 0, False
     while not over:
         toy = router(tmp_path / f"state-{at}")
-        engine, before = _unconfirmed(toy)
+        engine, before = unconfirmed(toy)
         applies = toy.plane.apply, toy.routing.apply
         with monkeypatch.context() as patch:
             _dying(patch, at)
@@ -371,7 +362,7 @@ def test_killed_at_each_step_of_a_rollback_it_ends_on_the_confirmed_revision(
         restarted = toy.engine()
         restarted.recover()
         if how == "rollback with a timer" and not over:
-            pending = _pending(restarted)
+            pending = pending_of(restarted)
             assert (pending["revision"], pending["rollback_to"]) in ((2, 1), (3, 1)), at
         toy.clock.wait(60)
         restarted.tick()
@@ -380,116 +371,6 @@ def test_killed_at_each_step_of_a_rollback_it_ends_on_the_confirmed_revision(
         assert _documents_match(restarted)
         at += 1
     assert at > 6, "steps of a rollback"
-
-
-# The disk.
-
-
-def _full_disk(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No byte can be written while the agent's reserve takes the last of the disk."""
-    write = durable.write
-
-    def full(path: Path, data: bytes, mode: int = 0o600) -> None:
-        if path.is_relative_to(toy.directory) and list((toy.directory / "reserve").iterdir()):
-            raise OSError(28, "No space left on device")
-        write(path, data, mode)
-
-    monkeypatch.setattr(durable, "write", full)
-
-
-def test_on_a_full_disk_a_commit_is_refused_and_changes_nothing(
-    toy: Router, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = toy.engine()
-    commit(engine, CONFIRMED)
-    before = toy.live()
-    _full_disk(toy, monkeypatch)
-    toy.plane.log.clear()
-    result = engine.commit(CommitRequest(UNCONFIRMED, "alice"))
-    assert result.error is not None
-    assert result.error.kind == "storage"
-    assert str(toy.directory) in result.error.message
-    assert (toy.live(), toy.plane.log, engine.revision) == (before, [], 1)
-
-
-def test_on_a_full_disk_a_rollback_goes_back(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, before = _unconfirmed(toy)
-    _full_disk(toy, monkeypatch)
-    assert engine.rollback(1, "bob").state == "done"
-    assert (engine.revision, engine.pending_confirm(), toy.live()) == (3, None, before)
-
-
-def test_on_a_full_disk_the_timer_goes_back(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, before = _unconfirmed(toy)
-    _full_disk(toy, monkeypatch)
-    toy.clock.wait(60)
-    engine.tick()
-    assert (engine.revision, engine.pending_confirm(), toy.live()) == (3, None, before)
-    again = toy.engine()
-    again.recover()
-    assert (again.revision, toy.live()) == (3, before)
-
-
-def test_on_a_full_disk_a_commit_can_be_confirmed(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, _ = _unconfirmed(toy)
-    _full_disk(toy, monkeypatch)
-    assert engine.confirm("bob") == 2
-    toy.clock.wait(100)
-    engine.tick()
-    assert engine.revision == 2
-
-
-def test_a_disk_that_cannot_be_written_at_all_does_not_keep_the_router(
-    toy: Router, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine, before = _unconfirmed(toy)
-
-    def read_only(path: Path, data: bytes, mode: int = 0o600) -> None:
-        raise OSError(30, "Read-only file system")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(durable, "write", read_only)
-        toy.clock.wait(60)
-        engine.tick()
-        assert toy.live() == before
-        assert any("cannot be recorded: Read-only" in line for line in engine.seen.drift)
-        engine.tick()
-        assert toy.live() == before
-    engine.tick()
-    assert (engine.revision, engine.pending_confirm(), engine.seen.drift) == (3, None, ())
-    assert toy.live() == before
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pending": 7, "next": null}'])
-def test_a_damaged_timer_begins_anew_and_stops_nothing(toy: Router, text: str) -> None:
-    _, before = _unconfirmed(toy)
-    (toy.directory / "pending.json").write_text(text)
-    engine = toy.engine()
-    engine.recover()
-    assert _pending(engine)["seconds_left"] == 60
-    toy.clock.wait(60)
-    engine.tick()
-    assert (engine.revision, toy.live()) == (3, before)
-
-
-def test_a_timer_of_an_earlier_version_is_read(toy: Router) -> None:
-    _unconfirmed(toy)
-    old = {"revision": 2, "rollback_to": 1, "expires_at_s": 1_000_060.0, "confirm_s": 60.0}
-    (toy.directory / "pending.json").write_text(json.dumps(old))
-    engine = toy.engine()
-    engine.recover()
-    assert (_pending(engine)["revision"], _pending(engine)["seconds_left"]) == (2, 60)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]"])
-def test_a_damaged_journal_is_an_open_one(toy: Router, text: str) -> None:
-    engine = toy.engine()
-    commit(engine, document("198.51.100.0/24", system={"drift_policy": "report"}))
-    before = toy.live()
-    (toy.directory / "journal.json").write_text(text)
-    toy.plane.state["interface lo7"] = "half of a commit"
-    toy.engine().recover()
-    assert toy.live() == before
 
 
 def _tick_until(engine: Engine, condition: Callable[[], bool]) -> None:

@@ -193,3 +193,23 @@ def commit(engine: Engine, wanted: dict[str, Any], **more: Any) -> CommitResult:
     result = engine.commit(CommitRequest(wanted, "alice", **more))
     assert result.state == "done", result
     return result
+
+
+CONFIRMED, UNCONFIRMED = document("198.51.100.0/24"), document("203.0.113.0/24")
+UNCONFIRMED["interfaces"]["lo2"] = {"type": "loopback"}
+
+
+def unconfirmed(toy: Router, confirm_s: float = 60) -> tuple[Engine, dict[str, dict[str, str]]]:
+    """An engine whose revision 2 awaits confirmation, and the router as revision 1 had it."""
+    engine = toy.engine()
+    commit(engine, CONFIRMED)
+    before = toy.live()
+    commit(engine, UNCONFIRMED, confirm_s=confirm_s)
+    assert toy.live() != before
+    return engine, before
+
+
+def pending_of(engine: Engine) -> dict[str, Any]:
+    pending = engine.pending_confirm()
+    assert pending is not None
+    return pending
