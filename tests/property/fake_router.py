@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,7 @@ class FakeRouter:
         """Desired state."""
         return compile_document(config, "vpp", self.plane.compile_context())
 
-    def engine(
-        self, hook: StepHook | None = None, clock: Callable[[], float] = lambda: 1_000_000.0
-    ) -> Engine:
+    def engine(self, hook: StepHook | None = None) -> Engine:
         """An engine on this router, as after a start of the agent; not yet recovered."""
         return Engine(
             self.backends,
@@ -78,6 +76,5 @@ class FakeRouter:
             self.plane.capabilities,
             self.directory / "state",
             step_hook=hook,
-            clock=clock,
             patience=Patience(settle_s=0.2, restart_s=0.5),
         )

@@ -31,8 +31,18 @@ class FileToy(Toy):
     """A toy whose state is in a file."""
 
     def __init__(self, name: str, down: str, up: str, path: Path, step_s: float) -> None:
-        super().__init__(name, down, up)
         self._path, self._step_s = path, step_s
+        self._away = path.with_suffix(".down")
+        super().__init__(name, down, up)
+
+    @property
+    def up(self) -> bool:
+        """Down while there is a file that says so."""
+        return not self._away.exists()
+
+    @up.setter
+    def up(self, up: bool) -> None:
+        assert up
 
     def observe(self) -> dict[str, str]:
         self.state = json.loads(self._path.read_text()) if self._path.exists() else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +88,13 @@ class Plane:
     health = hardware
 
 
+class Engine:
+    """What the only view that asks the engine, health, hears."""
+
+    def health(self) -> dict[str, Any]:
+        return {"revisions": {"state": "up", "detail": "whole"}}
+
+
 async def _get(views: StateApi, path: str) -> dict[str, Any]:
     wanted = f"/v1/state/{path.partition('?')[0]}"
     names = {"address": "192.0.2.1"} if "/neighbors/" in path else {}
@@ -98,8 +106,8 @@ async def _get(views: StateApi, path: str) -> dict[str, Any]:
 
 def _views(frr: FakeFrr) -> StateApi:
     given: Any = Plane()
-    routing = FrrBackend("nowhere", None, None, client=frr)  # type: ignore[arg-type]  # a fake has no paths
-    engine: Any = None  # no view asks it
+    routing = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=frr)
+    engine: Any = Engine()
     return StateApi(Router(engine, given, routing, "nowhere"))
 
 

@@ -296,7 +296,7 @@ def test_a_damaged_timer_begins_anew(toy: Router, harm: Harm) -> None:
     pending = engine.pending_confirm()
     assert pending is not None
     assert (pending["revision"], pending["seconds_left"]) == (2, 60)
-    toy.now_s += 61
+    toy.clock.wait(61)
     engine.tick()
     assert routes_of(toy) == {route(1)}
 
@@ -307,7 +307,7 @@ def test_a_rollback_whose_target_is_damaged_goes_further_back(toy: Router) -> No
     engine.close()
     truncate(object_of(toy, 2))
     engine = started(toy)
-    toy.now_s += 61
+    toy.clock.wait(61)
     engine.tick()
     assert routes_of(toy) == {route(1)}
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from aiohttp import web
 
 from appliance.agent import notify, peers
-from appliance.agent.bodies import MAX_BODY_BYTES
+from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.problems import problems
@@ -27,7 +27,7 @@ def application(
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
     app = web.Application(
         middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
-        client_max_size=MAX_BODY_BYTES,
+        client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
     configuration, state, counters = ConfigurationApi(router.engine), StateApi(router), CountersApi(samples)

@@ -14,7 +14,6 @@ Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2
 """Text of one line."""
 Author = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
-ConfirmSeconds = Annotated[float, Field(ge=1, le=86400)]
 IpAddress = IPv4Address | IPv6Address
 
 
@@ -32,6 +31,17 @@ Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_d
 """An address or a prefix, in its canonical form."""
 
 
+def _none_or_a_second(seconds: float) -> float:
+    if 0 < seconds < 1:
+        raise ValueError("is 0 for no timer, or at least 1 second")
+    return seconds
+
+
+ConfirmSeconds = Annotated[float, Field(ge=0, le=86400), AfterValidator(_none_or_a_second)]
+"""How long a commit waits for its confirmation; 0 is for ever. Left out: DEFAULT_CONFIRM_S when it touches
+the caller's own path, else for ever."""
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,6 +50,13 @@ class DocumentRequest(_Request):
     """A document to be sealed, validated or planned."""
 
     document: dict[str, Any]
+
+
+class PlanBody(DocumentRequest):
+    """``POST /v1/plan``."""
+
+    caller_address: IpAddress | None = None
+    """Whence the commit would be asked for; left out at the router's own console."""
 
 
 class CommitBody(_Request):
@@ -51,6 +68,7 @@ class CommitBody(_Request):
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
     request_id: RequestId | None = None
+    caller_address: IpAddress | None = None
 
 
 class RollbackBody(_Request):
@@ -61,6 +79,7 @@ class RollbackBody(_Request):
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
     request_id: RequestId | None = None
+    caller_address: IpAddress | None = None
 
 
 class ConfirmBody(_Request):

@@ -140,6 +140,11 @@ class CommitAnswer(Answer):
         return error
 
     @property
+    def confirm_reason(self) -> str:
+        """Why it is rolled back unless confirmed, when nobody asked for that."""
+        return str(self.get("confirm_reason", ""))
+
+    @property
     def confirm_expires_at(self) -> datetime | None:
         """When it is rolled back unless confirmed."""
         text = self["confirm_expires_at"]

@@ -51,9 +51,9 @@ class AsyncAgentClient:
         """What would stop a commit."""
         return await self._ask(calls.validate(document))
 
-    async def plan(self, document: calls.Document) -> PlanAnswer:
-        """What a commit would do."""
-        return await self._ask(calls.plan(document))
+    async def plan(self, document: calls.Document, caller_address: str | None = None) -> PlanAnswer:
+        """What a commit from this address would do."""
+        return await self._ask(calls.plan(document, caller_address))
 
     async def commit(
         self,
@@ -64,10 +64,11 @@ class AsyncAgentClient:
         base_revision: int | None = None,
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails."""
         return await self._change(
-            calls.commit(document, base_revision, comment, author, confirm_s, request_id)
+            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
         )
 
     async def rollback(
@@ -78,9 +79,12 @@ class AsyncAgentClient:
         comment: str = "",
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision."""
-        return await self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+        return await self._change(
+            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address)
+        )
 
     async def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback."""

@@ -66,8 +66,8 @@ def validate(document: Document) -> Call[list[Problem]]:
     return post("validate", read, {"document": document})
 
 
-def plan(document: Document) -> Call[PlanAnswer]:
-    return post("plan", PlanAnswer, {"document": document})
+def plan(document: Document, caller_address: str | None) -> Call[PlanAnswer]:
+    return post("plan", PlanAnswer, {"document": document, "caller_address": caller_address})
 
 
 def commit(
@@ -77,6 +77,7 @@ def commit(
     author: str,
     confirm_s: float | None,
     request_id: str | None,
+    caller_address: str | None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
@@ -85,12 +86,18 @@ def commit(
         "author": author,
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
     }
     return post("commit", CommitAnswer, body)
 
 
 def rollback(
-    revision: int, comment: str, author: str, confirm_s: float | None, request_id: str | None
+    revision: int,
+    comment: str,
+    author: str,
+    confirm_s: float | None,
+    request_id: str | None,
+    caller_address: str | None,
 ) -> Call[CommitAnswer]:
     body = {
         "revision": revision,
@@ -98,6 +105,7 @@ def rollback(
         "author": author,
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
     }
     return post("rollback", CommitAnswer, body)
 

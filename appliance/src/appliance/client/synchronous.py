@@ -55,9 +55,9 @@ class AgentClient:
         """What would stop a commit; empty when nothing would."""
         return self._ask(calls.validate(document))
 
-    def plan(self, document: calls.Document) -> PlanAnswer:
-        """What a commit would do."""
-        return self._ask(calls.plan(document))
+    def plan(self, document: calls.Document, caller_address: str | None = None) -> PlanAnswer:
+        """What a commit from this address would do."""
+        return self._ask(calls.plan(document, caller_address))
 
     def commit(
         self,
@@ -68,12 +68,18 @@ class AgentClient:
         base_revision: int | None = None,
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
+        ``confirm_s`` 0 is no timer. None is none either, unless the commit touches the way by which
+        ``caller_address`` reaches the router: then it is 120 s, and ``confirm_reason`` says why.
+
         State ``running``: it took longer than the client's timeout; look it up by its request id.
         """
-        return self._change(calls.commit(document, base_revision, comment, author, confirm_s, request_id))
+        return self._change(
+            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
+        )
 
     def rollback(
         self,
@@ -83,9 +89,10 @@ class AgentClient:
         comment: str = "",
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
-        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id, caller_address))
 
     def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback; does not raise when that failed."""
@@ -258,5 +265,11 @@ class AgentClient:
 
 def _running(request_id: str) -> CommitAnswer:
     return CommitAnswer(
-        request_id=request_id, state="running", revision=None, steps=[], error=None, confirm_expires_at=None
+        request_id=request_id,
+        state="running",
+        revision=None,
+        steps=[],
+        error=None,
+        confirm_expires_at=None,
+        confirm_reason="",
     )

@@ -89,6 +89,20 @@ def append(path: Path, data: bytes, offset: int) -> None:
                 raise
 
 
+def allocate(path: Path, size_bytes: int) -> None:
+    """Make ``path`` a file that holds so many bytes of the disk. Raises OSError, with no file left."""
+    with folders.opened(path.parent) as folder:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
+        try:
+            os.posix_fallocate(descriptor, 0, size_bytes)
+        except OSError:
+            os.unlink(path.name, dir_fd=folder)
+            raise
+        finally:
+            os.close(descriptor)
+
+
 def lock_file(path: Path) -> int:
     """Descriptor of a file to lock, made if need be; the caller closes it."""
     with folders.opened(path.parent) as folder:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from appliance.engine import durable
 from appliance.engine.records import PlannedStep, timestamp
+
+log = logging.getLogger(__name__)
 
 
 class Journal:
@@ -35,11 +38,12 @@ class Journal:
         durable.remove(self._path)
 
     def read(self) -> dict[str, Any] | None:
-        """The open transaction, or None. One that cannot be read was open all the same."""
+        """The open transaction, or None. One that cannot be read is open all the same, and empty."""
         try:
             data = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
-            return {"author": f"somebody unknown (its record cannot be read: {error})"}
-        return data if isinstance(data, dict) else {"author": "somebody unknown (its record is no record)"}
+            log.error("the journal %s cannot be read: %s", self._path, error)
+            return {}
+        return data if isinstance(data, dict) else {}

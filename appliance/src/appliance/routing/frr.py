@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grp
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,11 +43,14 @@ class FrrBackend:
         self._netns = netns
         self._client = client or FrrClient(vty_dir, config_dir)
         self._startup_file = config_dir / "frr.conf"
+        self._version: FrrVersion | None = None
         self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
 
     def observe(self) -> FrrConfig:
         """The running configuration of all daemons."""
-        return self._asking(self._client.observe)
+        observed = self._asking(self._client.observe)
+        self._version = observed.version
+        return observed
 
     def plan(self, desired: Routing, observed: FrrConfig) -> Sequence[Step]:
         """Steps from observed to desired, in the language of the version that was observed. Pure."""
@@ -68,12 +71,13 @@ class FrrBackend:
             self._client.undo(_frr_step(step))
 
     def committed(self, desired: Routing) -> None:
-        """Write the file FRR boots from without an agent. Raises OSError where others may write beside it.
+        """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
 
         It belongs to root, and FRR's group reads it: FRR has nothing to write there. It holds passwords.
+        Raises OSError where others may write beside it.
         """
         with self._failing():
-            text = self._render(desired, self._client.version()).text()
+            text = self._render(desired, self._known_version()).text()
         durable.write(self._startup_file, text.encode("ascii"), 0o640, Owner(gid=_frr_group()))
 
     # What can be looked at.
@@ -144,6 +148,15 @@ class FrrBackend:
             kept = (desired, version, render(desired, version))
             self._rendered = kept
         return kept[2]
+
+    def _known_version(self) -> FrrVersion:
+        """As it was seen last; else what the file it boots from is of; else asked."""
+        if self._version is not None:
+            return self._version
+        with suppress(OSError, FrrError, UnicodeDecodeError):
+            first = self._startup_file.read_text("ascii").partition("\n")[0]
+            return FrrVersion.parse(first.removeprefix("frr version "))
+        return self._client.version()
 
     def _asking(self, question: Callable[[], T]) -> T:
         try:

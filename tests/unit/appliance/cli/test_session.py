@@ -116,7 +116,13 @@ def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
     ]
     assert "revision 2" in session.line("commit confirmed 60 comment small packets")
     assert agent.commits == [
-        {"author": "nina", "comment": "small packets", "base_revision": 1, "confirm_s": 60.0}
+        {
+            "author": "nina",
+            "comment": "small packets",
+            "base_revision": 1,
+            "confirm_s": 60.0,
+            "caller_address": None,
+        }
     ]
     assert session.line("compare") == "no changes"
 

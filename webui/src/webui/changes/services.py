@@ -135,8 +135,8 @@ def diff(change: ChangeSet) -> list[Change]:
     return diff_documents(change.base_document, change.document)
 
 
-def preview(change: ChangeSet) -> Preview:
-    """What a commit would do now. Problems and conflicts are in the result, not raised.
+def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
+    """What a commit from this address would do now. Problems and conflicts are in the result, not raised.
 
     Raises Conflict for a closed change set.
     """
@@ -146,13 +146,15 @@ def preview(change: ChangeSet) -> Preview:
     merged = _merged(change, now)
     if merged.conflicts:
         return Preview(now["revision"], tuple(diff(change)), conflicts=merged.conflicts)
-    return preview_document(merged.document, now)
+    return preview_document(merged.document, now, caller_address)
 
 
-def preview_document(sealed: dict[str, Any], now: dict[str, Any]) -> Preview:
+def preview_document(
+    sealed: dict[str, Any], now: dict[str, Any], caller_address: str | None = None
+) -> Preview:
     """What a commit of a sealed document over what runs (`now`, the agent's answer) would do."""
     try:
-        plan = agent().plan(sealed)
+        plan = agent().plan(sealed, caller_address)
     except ValidationFailed as error:
         changes = tuple(diff_documents(now["document"], sealed))
         return Preview(now["revision"], changes, problems=error.problems)
@@ -162,6 +164,8 @@ def preview_document(sealed: dict[str, Any], now: dict[str, Any]) -> Preview:
         steps=steps_of(plan["steps"]),
         frr_diff=tuple(plan.get("frr_diff", ())),
         impacts=tuple(plan.get("impacts", ())),
+        own_path=tuple(plan.get("own_path", ())),
+        confirm_default_s=plan.get("confirm_default_s"),
     )
 
 

@@ -27,6 +27,9 @@ class PendingConfirm(BaseModel):
     revision: int
     expires_at: str | float
     seconds_left: float
+    rollback_to: int
+    reason: str
+    """Why, when nobody asked for it; else empty."""
 
 
 class StatusOut(BaseModel):
@@ -41,6 +44,8 @@ class StatusOut(BaseModel):
     digest: str
     pending_confirm: PendingConfirm | None
     drift: list[Any]
+    waiting: list[str] = []
+    """Parts of the router that are not yet back at the running revision, after a rollback or a crash."""
     health: dict[str, Any]
     damage: list[str] = Field(
         default_factory=list,

@@ -5,6 +5,6 @@ class Migration(migrations.Migration):
     dependencies = [("changes", "0002_commit_request")]
 
     operations = [
-        migrations.AddField("changeset", "changes", models.JSONField(default=list)),
-        migrations.AddField("changeset", "note", models.CharField(blank=True, max_length=200)),
+        migrations.AddField("changeset", "changes", models.JSONField(default=list, db_default=[])),
+        migrations.AddField("changeset", "note", models.CharField(blank=True, db_default="", max_length=200)),
     ]

@@ -33,9 +33,9 @@ class ChangeSet(models.Model):
     commit_request = models.CharField(max_length=64, blank=True)
     """Request id of a commit whose outcome is not known yet."""
 
-    changes = models.JSONField(default=list)
+    changes = models.JSONField(default=list, db_default=[])
     """What a closed one changed, as in the audit log; its documents are empty then."""
-    note = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=200, blank=True, db_default="")
     """Why it was closed, where nobody asked for it."""
 
     class Meta:
