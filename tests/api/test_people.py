@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
@@ -106,7 +106,7 @@ def test_a_token_cannot_make_itself_stronger(client_of: MakeClient) -> None:
 
 def test_a_token_is_limited_and_so_are_guesses(viewer: ApiClient, settings: Any) -> None:
     settings.TOKEN_REQUESTS_PER_MINUTE, settings.TOKEN_FAILURES_PER_MINUTE = 3, 2
-    cache.clear()
+    caches["counts"].clear()
     assert [viewer.get("me").status for _ in range(4)] == [200, 200, 200, 429]
     assert viewer.get("me").headers["Retry-After"] == "60"
     guess = ApiClient("mr_00000000_" + "a" * 43)

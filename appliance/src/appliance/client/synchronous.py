@@ -13,6 +13,7 @@ import httpx
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
+from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
 
 T = TypeVar("T")
@@ -157,13 +158,21 @@ class AgentClient:
         """``parts``: name to ``state`` and ``detail``, asked now."""
         return self._ask(calls.state("health"))
 
-    def counters(self) -> Answer:
+    def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""
-        return self._ask(calls.counters())
+        return self._ask(calls.counters(selection))
 
-    def counters_history(self, seconds: int = 300) -> list[Answer]:
-        """Samples of the last seconds, oldest first."""
-        return self._ask(calls.counters_history(seconds))
+    def acl_totals(self) -> Answer:
+        """``acls``: how many rules each access list has, and their ``packets`` and ``bytes`` together."""
+        return self._ask(calls.acl_totals())
+
+    def acl_hits(self, name: str) -> Answer:
+        """``rules``: ``packets`` and ``bytes`` by sequence, as they are now. Raises NotFound."""
+        return self._ask(calls.acl_hits(name))
+
+    def counters_history(self, seconds: int = 300, selection: Selection = EVERYTHING) -> list[Answer]:
+        """Samples of the last seconds, oldest first: ``time`` and ``interfaces``."""
+        return self._ask(calls.counters_history(seconds, selection))
 
     def counters_stream(self) -> Generator[Answer, None, None]:
         """Each new sample, one a second, until the agent goes away (AgentUnavailable) or the caller stops."""

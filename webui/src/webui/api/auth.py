@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
@@ -18,6 +18,8 @@ from webui.accounts.roles import Role
 from webui.errors import Forbidden, RequestProblem
 from webui.http.client_address import client_address
 
+COUNTS = "counts"
+"""The cache of this process: one process serves the API, and every request counts."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -41,7 +43,7 @@ class BearerToken(HttpBearer):
         """The actor of this token."""
         address = client_address(request)
         failures = f"token-failures:{address}"
-        if int(cache.get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE:
+        if int(caches[COUNTS].get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE:
             raise RequestProblem(429, "Too many bad tokens from this address.", {"Retry-After": "60"})
         found = tokens.find(token)
         if found is None:
@@ -90,9 +92,10 @@ def actor(request: HttpRequest) -> Actor:
 
 def _count(key: str) -> int:
     """Raise a counter that lives a minute; returns its new value."""
-    cache.add(key, 0, 60)
+    counts = caches[COUNTS]
+    counts.add(key, 0, 60)
     try:
-        return int(cache.incr(key))
+        return int(counts.incr(key))
     except ValueError:  # expired between the two
-        cache.set(key, 1, 60)
+        counts.set(key, 1, 60)
         return 1
