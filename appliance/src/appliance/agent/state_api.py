@@ -14,6 +14,7 @@ from appliance.agent import route_table, tools
 from appliance.agent.bodies import body, query
 from appliance.agent.requests import PingBody, RoutesQuery, TracerouteBody
 from appliance.agent.router import Router
+from appliance.agent.shared_reads import SharedReads
 from appliance.errors import NotFound
 
 
@@ -23,6 +24,7 @@ class StateApi:
     def __init__(self, router: Router) -> None:
         self._router = router
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="state")
+        self._reads = SharedReads(self._pool)
 
     def routes(self) -> list[web.RouteDef]:
         """The endpoints."""
@@ -46,7 +48,9 @@ class StateApi:
 
     async def interfaces(self, _request: web.Request) -> web.Response:
         """State of each interface."""
-        return await self._answer(lambda: {"interfaces": self._router.dataplane.interfaces_state()})
+        return await self._shared(
+            "interfaces", lambda: {"interfaces": self._router.dataplane.interfaces_state()}
+        )
 
     async def route_table(self, request: web.Request) -> web.Response:
         """RIB, kernel and FIB side by side."""
@@ -56,7 +60,7 @@ class StateApi:
 
     async def bgp(self, _request: web.Request) -> web.Response:
         """The instance and its neighbors."""
-        return await self._answer(self._router.routing.bgp_state)
+        return await self._shared("bgp", self._router.routing.bgp_state)
 
     async def bgp_neighbor(self, request: web.Request) -> web.Response:
         """One neighbor."""
@@ -69,27 +73,28 @@ class StateApi:
 
     async def ospf(self, _request: web.Request) -> web.Response:
         """Areas, interfaces and neighbors."""
-        return await self._answer(self._router.routing.ospf_state)
+        return await self._shared("ospf", self._router.routing.ospf_state)
 
     async def acls(self, _request: web.Request) -> web.Response:
         """Access lists with hits and bindings."""
-        return await self._answer(lambda: {"acls": self._router.dataplane.acl_state()})
+        return await self._shared("acls", lambda: {"acls": self._router.dataplane.acl_state()})
 
     async def neighbors(self, _request: web.Request) -> web.Response:
         """ARP and ND entries."""
-        return await self._answer(lambda: {"neighbors": self._router.dataplane.neighbors()})
+        return await self._shared("neighbors", lambda: {"neighbors": self._router.dataplane.neighbors()})
 
     async def hardware(self, _request: web.Request) -> web.Response:
         """NICs, threads and memory."""
-        return await self._answer(self._router.dataplane.hardware)
+        return await self._shared("hardware", self._router.dataplane.hardware)
 
     async def health(self, _request: web.Request) -> web.Response:
         """How the data plane and the routing daemons are, asked now."""
         router = self._router
-        return await self._answer(
+        return await self._shared(
+            "health",
             lambda: {
                 "parts": {router.dataplane.name: router.dataplane.health(), "frr": router.routing.health()}
-            }
+            },
         )
 
     async def ping(self, request: web.Request) -> web.Response:
@@ -103,6 +108,10 @@ class StateApi:
         """Traceroute from the router."""
         asked = await body(request, TracerouteBody)
         return web.json_response(await tools.traceroute(self._router.netns, asked.destination, asked.source))
+
+    async def _shared(self, kind: str, read: Callable[[], dict[str, Any]]) -> web.Response:
+        """For questions that all ask alike."""
+        return web.Response(body=await self._reads.answer(kind, read), content_type="application/json")
 
     async def _answer(self, read: Callable[[], dict[str, Any]]) -> web.Response:
         return web.json_response(await asyncio.get_running_loop().run_in_executor(self._pool, read))
