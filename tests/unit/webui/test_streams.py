@@ -124,7 +124,12 @@ async def test_a_sample_is_made_into_text_once_for_all_who_select_alike(
 ) -> None:
     made: list[str] = []
     event = live._event
-    monkeypatch.setattr(live, "_event", lambda name, data: made.append(name) or event(name, data))
+
+    def noted(name: str, data: Any) -> bytes:
+        made.append(name)
+        return event(name, data)
+
+    monkeypatch.setattr(live, "_event", noted)
     shared = live.Broadcast()
     one, other = Selection(frozenset(["rx_bytes"]), frozenset(["lan0"])), Selection(frozenset(["workers"]))
     listeners = [live.Listener(selection) for selection in (one, one, one, other)]
