@@ -30,6 +30,8 @@ def test_the_hits_of_rules_are_read_now_and_apart(viewer: ApiClient, router: Rou
     assert hits["rules"]["10"]["packets"] >= 100
     assert viewer.get("counters/acls").body["acls"] == {"edge-in": {"rules": 1, **hits["rules"]["10"]}}
     assert viewer.get("counters/acls/other").status == 404
+    assert viewer.get("counters/acls/..").status in (404, 422)
+    assert viewer.get("counters/acls/%2e%2e").status in (404, 422)
     page = viewer.get("/metrics").body.decode()
     assert 'millrace_acl_packets_total{acl="edge-in"}' in page
 

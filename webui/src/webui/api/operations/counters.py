@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponseBase
-from ninja import Query, Router, Schema
+from ninja import Path, Query, Router, Schema
 from pydantic import BaseModel, ConfigDict, Field
 
 from appliance.client.selection import FIELDS, MAX_INTERFACES, field_names, interface_names, parse
@@ -82,6 +82,7 @@ class ListTotals(Schema):
 
 
 Range = Annotated[Literal["5m", "1h", "24h", "30d"], Query("1h", alias="range", description="How far back.")]
+ListName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Fields = Annotated[
     str | None,
     Query(None, max_length=200, description=f"Only these, comma separated, of: {', '.join(FIELDS)}."),
@@ -137,7 +138,7 @@ def acl_totals(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 
 
 @router.get("/counters/acls/{name}", auth=needs(Role.VIEWER), response=ListHits, operation_id="get_acl_hits")
-def acl_hits(request: HttpRequest, name: str) -> Any:  # noqa: ARG001 - ninja's signature
+def acl_hits(request: HttpRequest, name: ListName) -> Any:  # noqa: ARG001 - ninja's signature
     """Hits of the rules of one access list as they are now."""
     return agent().acl_hits(name)
 
