@@ -98,17 +98,26 @@ class Generator:
     async def listen(self, number: int, times: list[float], other: Counter[str]) -> None:
         """Note when each sample of a stream was taken, and every other event, until cancelled."""
         headers = self._headers[number % len(self._headers)]
-        async with self._session.get(self._base + _STREAM, headers=headers) as answer:
-            assert answer.status == 200, await answer.text()
-            event = ""
-            async for line in answer.content:
-                if line.startswith(b"event: "):
-                    event = line[7:].decode().strip()
-                elif line.startswith(b"data: "):
-                    if event == "sample":
-                        times.append(float(json.loads(line[6:])["time"]))
-                    else:
-                        other[event] += 1
+        while True:
+            async with self._session.get(self._base + _STREAM, headers=headers) as answer:
+                if answer.status == 200:
+                    await self._read(answer, times, other)
+                    raise AssertionError("the stream ended")
+                # A hundred that open at once are more than may wait: as a browser does, come again.
+                assert answer.status == 503 and not times, await answer.text()
+                await asyncio.sleep(float(answer.headers["Retry-After"]))
+
+    @staticmethod
+    async def _read(answer: aiohttp.ClientResponse, times: list[float], other: Counter[str]) -> None:
+        event = ""
+        async for line in answer.content:
+            if line.startswith(b"event: "):
+                event = line[7:].decode().strip()
+            elif line.startswith(b"data: "):
+                if event == "sample":
+                    times.append(float(json.loads(line[6:])["time"]))
+                else:
+                    other[event] += 1
 
 
 def _tokens(lab: LiveLab) -> list[str]:
