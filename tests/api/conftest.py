@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from tests.api.router_in_memory import RouterInMemory
@@ -106,7 +106,8 @@ def router() -> Iterator[RouterInMemory]:
     with RouterInMemory() as running:
         replace_agent(running.client)
         before, settings.AGENT_SOCKET = settings.AGENT_SOCKET, str(running.socket)
-        cache.clear()
+        for one in caches:
+            caches[one].clear()
         yield running
         settings.AGENT_SOCKET = before
         replace_agent(None)

@@ -68,10 +68,12 @@ class _ToyDataplane(Toy):
         one = InterfaceCounters(rx_packets=self.packets, rx_bytes=self.packets * 100, tx_packets=self.packets)
         return Counters(
             {"lan0": one, "wan0": one},
-            {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}},
             (WorkerLoad("main", 1.5, 0.1),),
             {"no route": 3},
         ).to_json()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        return {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}}
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         return [

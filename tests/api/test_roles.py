@@ -43,6 +43,8 @@ TABLE: dict[str, str] = {
     "get_health_state": "viewer",
     "get_counters": "viewer",
     "get_counters_history": "viewer",
+    "get_acl_totals": "viewer",
+    "get_acl_hits": "viewer",
     "stream_counters": "viewer",
     "ping": "operator",
     "traceroute": "operator",
@@ -74,6 +76,7 @@ TABLE: dict[str, str] = {
 
 # What makes a path whole; nothing with such a number is there.
 FILL = {
+    "name": "nothing",
     "number": "2000000000",
     "other": "2000000000",
     "request_id": "none",

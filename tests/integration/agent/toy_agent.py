@@ -18,6 +18,7 @@ from appliance.agent.router import Router
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
+from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.engine.backend import Step
@@ -77,7 +78,10 @@ class ToyPlane(FileToy):
 
     def counters(self) -> dict[str, Any]:
         interfaces = {key.split()[1]: {"rx_packets": 7} for key in self.state if key.startswith("interface ")}
-        return {"interfaces": interfaces, "acls": {}, "workers": [], "drops": {}}
+        return {"interfaces": interfaces, "workers": [], "drops": {}}
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        return {}
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         return [{"name": key.split()[1]} for key in self.state if key.startswith("interface ")]

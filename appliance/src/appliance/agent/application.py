@@ -12,6 +12,7 @@ from appliance.agent import notify, peers
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
+from appliance.agent.hits import Hits
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
@@ -30,7 +31,8 @@ def application(
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
-    configuration, state, counters = ConfigurationApi(router.engine), StateApi(router), CountersApi(samples)
+    configuration, state = ConfigurationApi(router.engine), StateApi(router)
+    counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
     for part in (configuration, state, counters, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
@@ -43,6 +45,7 @@ def application(
             with suppress(asyncio.CancelledError):
                 await task
         samples.close()
+        counters.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

@@ -111,7 +111,14 @@ class RoutesQuery(_Request):
     limit: int = Field(default=100, ge=1, le=1000)
 
 
-class HistoryQuery(_Request):
+class SelectionQuery(_Request):
+    """``GET /v1/counters`` and its stream: comma separated lists, see `appliance.client.selection`."""
+
+    fields: Annotated[str, StringConstraints(max_length=200)] | None = None
+    interfaces: Annotated[str, StringConstraints(max_length=1100)] | None = None
+
+
+class HistoryQuery(SelectionQuery):
     """``GET /v1/counters/history``."""
 
     seconds: int = Field(default=300, ge=1, le=3600)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -131,4 +132,6 @@ class StateApi:
     async def _answer(
         self, part: str, read: Callable[[], dict[str, Any]], what: Hashable = None
     ) -> web.Response:
-        return web.json_response(await self._parts[part].read(what, read))
+        """What is read, and put into JSON, once for all who ask alike at the same time."""
+        body = await self._parts[part].read(what, lambda: json.dumps(read(), separators=(",", ":")).encode())
+        return web.Response(body=body, content_type="application/json")

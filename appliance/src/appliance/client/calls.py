@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.selection import Selection
 from appliance.errors import Problem
 
 T = TypeVar("T")
@@ -134,15 +135,24 @@ def bgp_neighbor(address: str) -> Call[Answer]:
     return get(f"state/bgp/neighbors/{quote(address, safe='')}", Answer)
 
 
-def counters() -> Call[Answer]:
-    return get("counters", Answer)
+def counters(selection: Selection) -> Call[Answer]:
+    return get("counters", Answer, **selection.query())
 
 
-def counters_history(seconds: int) -> Call[list[Answer]]:
+def acl_totals() -> Call[Answer]:
+    return get("counters/acls", Answer)
+
+
+def acl_hits(name: str) -> Call[Answer]:
+    return get(f"counters/acls/{quote(name, safe='')}", Answer)
+
+
+def counters_history(seconds: int, selection: Selection) -> Call[list[Answer]]:
     return get(
         "counters/history",
         lambda answer: [Answer(sample) for sample in answer["samples"]],
         seconds=seconds,
+        **selection.query(),
     )
 
 

@@ -76,11 +76,9 @@ class WorkerLoad:
 
 @dataclass(frozen=True)
 class Counters:
-    """All counters at one moment."""
+    """What is sampled each second: nothing in it grows with the number of rules."""
 
     interfaces: dict[str, InterfaceCounters] = field(default_factory=dict)
-    acls: dict[str, dict[int, RuleCounters]] = field(default_factory=dict)
-    """By access list and rule sequence."""
     workers: tuple[WorkerLoad, ...] = ()
     drops: dict[str, int] = field(default_factory=dict)
     """Packets dropped, by reason."""
@@ -89,10 +87,6 @@ class Counters:
         """The agent's sample, but for its time."""
         return {
             "interfaces": {name: vars(counters) for name, counters in self.interfaces.items()},
-            "acls": {
-                name: {str(sequence): vars(hits) for sequence, hits in rules.items()}
-                for name, rules in self.acls.items()
-            },
             "workers": [asdict(worker) for worker in self.workers],
             "drops": dict(self.drops),
         }
@@ -115,6 +109,10 @@ class DataPlane(Backend, Protocol):
 
     def counters(self) -> dict[str, Any]:
         """``Counters.to_json`` of now."""
+        ...
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits as they are now, by access list and rule sequence."""
         ...
 
     def interfaces_state(self) -> list[dict[str, Any]]:

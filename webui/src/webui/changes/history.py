@@ -24,6 +24,8 @@ _MOST = 1000
 def mirror() -> None:
     """Copy what the mirror lacks, newest first; again is no change. Raises AgentUnavailable."""
     known = RevisionMirror.objects.order_by("-number").values_list("number", "digest").first()
+    if known and [(int(one["revision"]), one["digest"]) for one in agent().revisions(limit=1)] == [known]:
+        return
     before: int | None = None
     while True:
         batch = agent().revisions(limit=_BATCH if before or not known else 20, before=before)

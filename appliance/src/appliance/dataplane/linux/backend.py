@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from appliance.dataplane.base import (
     InterfaceCounters,
     InterfaceState,
     NamespaceMissing,
+    RuleCounters,
 )
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_view import kernel_neighbors, of_kind, vlan_supported
@@ -44,6 +46,8 @@ from appliance.engine.backend import BackendUnavailable, Step
 
 T = TypeVar("T")
 _LOWER_UP = 0x10000
+DROPS_EVERY_S = 10.0
+"""How often the drops are counted: nft lists every rule for that."""
 
 
 class LinuxDataplane:
@@ -78,6 +82,7 @@ class LinuxDataplane:
         self._counted_filters = Filters()
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
+        self._drops, self._drops_at_s = 0, -DROPS_EVERY_S
 
     # The transaction engine's side.
 
@@ -118,13 +123,18 @@ class LinuxDataplane:
         return self._capabilities
 
     def counters(self) -> dict[str, Any]:
-        """Interface statistics and rule hits."""
+        """Interface statistics, and the packets that no rule matched as of the last look at the rules."""
         with self._available():
-            messages, (acls, drops) = self._counting.run(
-                lambda: (self._counted_links.messages(), self._counted_filters.hits())
-            )
+            if time.monotonic() - self._drops_at_s >= DROPS_EVERY_S:
+                self._counting.run(self._read_hits, self._counted_filters)
+            messages = self._counting.run(self._counted_links.messages)
         interfaces = {name: _counters(message) for name, message in messages.items()}
-        return Counters(interfaces, acls, drops={"no access list rule matched": drops}).to_json()
+        return Counters(interfaces, drops={"no access list rule matched": self._drops}).to_json()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of each rule; the kernel is asked for all of them."""
+        with self._available():
+            return self._views.run(self._read_hits, self._seen_filters)
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface."""
@@ -154,8 +164,8 @@ class LinuxDataplane:
     def acl_state(self) -> list[dict[str, Any]]:
         """Access lists with hits and where they are bound."""
         with self._available():
-            (hits, _), ruleset = self._views.run(
-                lambda: (self._seen_filters.hits(), self._seen_filters.ruleset())
+            hits, ruleset = self._views.run(
+                lambda: (self._read_hits(self._seen_filters), self._seen_filters.ruleset())
             )
         bound: dict[str, list[dict[str, str]]] = {}
         for binding in ruleset.bindings.values():
@@ -213,6 +223,11 @@ class LinuxDataplane:
             yield
         except DataPlaneError as error:
             raise BackendUnavailable(self.name, str(error)) from error
+
+    def _read_hits(self, filters: Filters) -> dict[str, dict[int, RuleCounters]]:
+        hits, self._drops = filters.hits()
+        self._drops_at_s = time.monotonic()
+        return hits
 
     def _observe(self) -> list[LinuxObject]:
         values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)

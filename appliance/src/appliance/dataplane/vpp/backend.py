@@ -11,7 +11,7 @@ from typing import Any
 
 import vpp_config
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane.base import DataPlaneError, NamespaceMissing
+from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_view import vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
@@ -151,7 +151,12 @@ class VppDataplane:
     def counters(self) -> dict[str, Any]:
         """VPP's own counters, from its shared memory."""
         with self._available():
-            return self._view.counters(self._sequences)
+            return self._view.counters()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of each rule, with those from before its list was replaced or VPP restarted."""
+        with self._available():
+            return self._view.hits(self._sequences)
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface, as VPP has it."""
@@ -238,11 +243,11 @@ class VppDataplane:
         return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()
 
     def _count_hits(self) -> None:
-        """The first sample of a VPP makes it count the hits of access lists, which it does not by itself."""
+        """The first look at a VPP makes it count the hits of access lists, which it does not by itself."""
         if self._counting != self._client.generation:
             # Without a stats segment nobody can ask for the hits either.
             with suppress(StatsUnavailable):
-                self._counters.sample()
+                self._counters.hits()
             self._counting = self._client.generation
 
     def _kernel(self) -> KernelSettings:

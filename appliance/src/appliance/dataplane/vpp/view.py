@@ -12,7 +12,7 @@ from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from vpp_config import AclBinding, Address, Ethernet, Loopback, Session, SubInterface, VppClient
 from vpp_config.counters import Counters as StatsSegment
-from vpp_config.counters import Sample
+from vpp_config.counters import RuleHits
 from vpp_config.errors import VppError
 from vpp_config.fib import FibRoute, fib_lookups
 
@@ -49,15 +49,18 @@ class VppView:
         """VPP's version."""
         return str(self._client.call("show_version").version)
 
-    def counters(self, sequences: Sequences) -> dict[str, Any]:
+    def counters(self) -> dict[str, Any]:
         """The agent's sample, but for its time."""
         sample = self._stats.sample()
         return Counters(
             {name: InterfaceCounters(**_fields(counters)) for name, counters in sample.interfaces.items()},
-            _hits(sample, sequences),
             tuple(WorkerLoad(worker.name, worker.vectors_per_call, worker.load) for worker in sample.workers),
             dict(sample.drops),
         ).to_json()
+
+    def hits(self, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of the rules of the document's access lists, by sequence."""
+        return _hits(self._stats.hits(), sequences)
 
     def interfaces(self) -> list[dict[str, Any]]:
         """State of each interface of the document that VPP has."""
@@ -88,7 +91,7 @@ class VppView:
 
     def acls(self, sequences: Sequences) -> list[dict[str, Any]]:
         """Access lists with hits and bindings."""
-        hits = _hits(self._stats.sample(), sequences)
+        hits = self.hits(sequences)
         bound: dict[str, list[dict[str, str]]] = {}
         for item in self._observing.observe().values():
             if isinstance(item, AclBinding):
@@ -141,9 +144,11 @@ def _fields(item: Any) -> dict[str, Any]:
     return asdict(item)
 
 
-def _hits(sample: Sample, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
+def _hits(
+    counted: Mapping[str, tuple[RuleHits, ...]], sequences: Sequences
+) -> dict[str, dict[int, RuleCounters]]:
     hits = {}
-    for name, rules in sample.acls.items():
+    for name, rules in counted.items():
         known = sequences.get(name)
         if name != ALWAYS_PASSED and known is not None and len(known) == len(rules):
             hits[name] = {
