@@ -18,7 +18,7 @@ from lab import readiness
 from lab.command import run
 from lab.errors import LabError
 from lab.initial_document import build
-from lab.supervision import Supervisor
+from lab.supervision import Supervisor, spawned
 from lab.traffic import Flow
 from tests.live_lab import LiveLab, wait_until
 from tests.soak import evidence, faults, processes, witness
@@ -36,6 +36,12 @@ _PPS = 500
 _FLOW_S = 600
 _PORT = 7110
 _OPENING = 3
+_CRASH_LOOP = 4
+"""Starts of the agent after the trouble that mean it will never stay."""
+
+
+class Lost(Exception):
+    """The lab cannot be brought back to where a round may begin."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +65,18 @@ class Finding:
 
 @dataclass
 class Campaign:
-    """A campaign over a running lab; ``replays`` maps a round to the command that runs it alone."""
+    """A campaign over a running lab; ``replays`` maps a round to the command that runs it alone.
+
+    ``findings`` and ``counted``, how often each fault struck, are added to.
+    """
 
     live: LiveLab
     seed: int
     faults: list[Fault]
     replays: dict[int, str]
+    findings: list[Finding]
+    counted: Counter[str]
     books: Books = field(default_factory=Books)
-    findings: list[Finding] = field(default_factory=list)
-    counted: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         running = set(Supervisor(self.live.directory).states())
@@ -109,14 +118,6 @@ class Campaign:
             print(f"FOUND {finding}", flush=True)
         if any(kind != "leak" for kind, _ in found):
             self._anew()
-
-    def summary(self) -> str:
-        """All that was found, by kind of fault and finding, and how often each fault struck."""
-        struck = ", ".join(f"{name} {times}" for name, times in sorted(self.counted.items()))
-        classes = Counter((finding.fault, finding.kind) for finding in self.findings)
-        lines = [f"seed {self.seed} on {self.live.dataplane}; faults: {struck}"]
-        lines += [f"  {times} times {fault}: {kind}" for (fault, kind), times in sorted(classes.items())]
-        return "\n".join([*lines, *map(str, self.findings)])
 
     def _rng(self, *parts: object) -> random.Random:
         return random.Random(f"{self.seed}/" + "/".join(map(str, parts)))
@@ -183,10 +184,12 @@ class Campaign:
         """Wait until the router is at rest at its last revision; what keeps it from that, if it never is."""
         if fault.harms_history:
             self.books.may_run |= set(self.books.marks.values())
-        deadline = time.monotonic() + _SETTLED_S
+        deadline, starts = time.monotonic() + _SETTLED_S, self._agent_starts()
         while (problem := self._problem()) is not None:
             if time.monotonic() > deadline:
                 return [problem]
+            if (more := self._agent_starts() - starts) >= _CRASH_LOOP:
+                return [("crash-loop", f"the agent was started {more} times: {problem[1]}")]
             time.sleep(0.2)
         status, document = self.live.agent.status(), self.live.agent.config().document
         mark = document.get("system", {}).get("banner", "")
@@ -202,6 +205,9 @@ class Campaign:
                 number: mark for number, mark in self.books.marks.items() if number <= status.revision
             }
         return found
+
+    def _agent_starts(self) -> int:
+        return sum(1 for name, _ in spawned(self.live.directory) if name == "agent")
 
     def _problem(self) -> tuple[str, str] | None:
         """The first thing that is not as it should be now: its kind, and what was seen."""
@@ -246,7 +252,10 @@ class Campaign:
         for path in sorted((self.live.directory / "agent").rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         supervisor.start_program("agent")
-        wait_until(self._answers, timeout_s=_ANSWERS_S, what="an agent without history answers")
+        try:
+            wait_until(self._answers, timeout_s=_ANSWERS_S, what="an agent without history answers")
+        except AssertionError as error:
+            raise Lost(str(error)) from error
         self.books = Books()
         deadline = time.monotonic() + _SETTLED_S
         while True:
@@ -254,15 +263,28 @@ class Campaign:
                 first = build("vpp" if self.live.dataplane == "vpp" else "linux")
                 self.live.agent.commit(first, author=AUTHOR, comment="anew")
                 break
-            except MillraceError:
+            except MillraceError as error:
                 if time.monotonic() > deadline:
-                    raise
+                    raise Lost(f"a router set up anew takes no commit: {error}") from error
                 time.sleep(1.0)
         self.opening()
-        wait_until(lambda: self._problem() is None, timeout_s=_SETTLED_S, what="the router is at rest again")
+        deadline = time.monotonic() + _SETTLED_S
+        while (problem := self._problem()) is not None:
+            if time.monotonic() > deadline:
+                raise Lost(f"a router set up anew does not come to rest: {problem}")
+            time.sleep(0.2)
 
     def _answers(self) -> bool:
         try:
             return self.live.agent.status().revision == 0
         except (MillraceError, LabError):
             return False
+
+
+def summarized(seed: int, dataplane: str, findings: list[Finding], counted: Counter[str]) -> str:
+    """All that was found, by kind of fault and finding, and how often each fault struck."""
+    struck = ", ".join(f"{name} {times}" for name, times in sorted(counted.items()))
+    classes = Counter((finding.fault, finding.kind) for finding in findings)
+    lines = [f"seed {seed} on {dataplane}: {len(findings)} findings; faults: {struck}"]
+    lines += [f"  {times} times {fault}: {kind}" for (fault, kind), times in sorted(classes.items())]
+    return "\n".join([*lines, *map(str, findings)])

@@ -9,6 +9,7 @@ that round again.
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,9 @@ import pytest
 from tests.lab_support.shifted_clock import ShiftedClock
 from tests.live_lab import live_lab
 from tests.requirements import require_root_netns, require_vpp
-from tests.soak.campaign import Campaign
-from tests.soak.faults import catalogue
-from tests.soak.options import options
+from tests.soak.campaign import Campaign, Finding, Lost, summarized
+from tests.soak.faults import Fault, catalogue
+from tests.soak.options import Options, options
 
 pytestmark = [pytest.mark.soak, pytest.mark.root, pytest.mark.timeout(0)]
 
@@ -42,14 +43,33 @@ def test_fault_campaign(dataplane: str) -> None:
         require_vpp()
     asked, known = options(), catalogue()
     chosen = [known[name] for name in asked.chosen(known)]
-    replays = {number: asked.replay("test_fault_campaign", dataplane, number) for number in asked.rounds}
     print(f"\nMILLRACE_SEED={asked.seed}: {len(asked.rounds)} rounds on {dataplane}", flush=True)
+    left, findings, counted = list(asked.rounds), list[Finding](), Counter[str]()
+    try:
+        while left:
+            _rounds(dataplane, asked, chosen, left, findings, counted)
+    finally:
+        summary = summarized(asked.seed, dataplane, findings, counted)
+        print(summary, flush=True)
+    if findings:
+        pytest.fail(summary, pytrace=False)
+
+
+def _rounds(
+    dataplane: str,
+    asked: Options,
+    chosen: list[Fault],
+    left: list[int],
+    findings: list[Finding],
+    counted: Counter[str],
+) -> None:
+    """Rounds on one lab, until none is ``left`` or the lab is lost; at least one is taken."""
+    replays = {number: asked.replay("test_fault_campaign", dataplane, number) for number in left}
     with live_lab(f"s{dataplane[0]}", dataplane, asked.database, _prepare) as live:
-        campaign = Campaign(live, asked.seed, chosen, replays)
+        campaign = Campaign(live, asked.seed, chosen, replays, findings, counted)
         campaign.opening()
         try:
-            for number in asked.rounds:
-                campaign.round(number)
-        finally:
-            print(campaign.summary(), flush=True)
-    assert not campaign.findings, campaign.summary()
+            while left:
+                campaign.round(left.pop(0))
+        except Lost as error:
+            print(f"another lab goes on: {error}", flush=True)

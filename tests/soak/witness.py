@@ -21,6 +21,8 @@ FAR_HOSTS = tuple(
 )
 _NEIGHBOR = re.compile(r"^ neighbor ([0-9a-fA-F.:]+) (?:remote-as|peer-group) ", re.MULTILINE)
 _STATIC = re.compile(r"^ip(?:v6)? route (\S+) ", re.MULTILINE)
+_EMPTY_MAP = "65535"
+"""FRR has no empty route map: a rule that denies all stands for it."""
 _MAP = re.compile(r"^route-map (\S+) (?:permit|deny) (\d+)", re.MULTILINE)
 
 
@@ -107,7 +109,7 @@ def _routing(live: LiveLab, document: Json) -> Iterator[str]:
     wanted = {
         (name, sequence)
         for name, entry in routing["policy"]["route_maps"].items()
-        for sequence in entry.get("rules", ())
+        for sequence in entry.get("rules") or (_EMPTY_MAP,)
     }
     yield from _compared("route-map rules", set(_MAP.findall(text)), wanted)
 
