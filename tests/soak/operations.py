@@ -26,6 +26,8 @@ _LATE_S = 20.0
 """How much later than its timer an unconfirmed revision may be gone on a busy machine."""
 _EARLY_S = 0.5
 _NEWEST = 12
+_UNEXPECTED = "its log says more"
+"""What the agent answers where it has no name for what happened."""
 _KINDS = ("commit", "commit", "confirm", "expire", "replace", "rollback", "rollback-expire", "page")
 
 
@@ -122,7 +124,9 @@ class Operator:
             except NotFound:
                 return None
             except AgentRefused as error:
-                self._wrong("refusal", f"a change was answered with a fault of the agent's: {error}")
+                if _UNEXPECTED in str(error):
+                    self._wrong("refusal", f"a change met a fault that nobody had thought of: {error}")
+                self.books.told.append(f"refused: {error}")
                 return None
             except MillraceError as error:
                 self.books.told.append(f"refused: {type(error).__name__}: {str(error)[:160]}")
