@@ -14,41 +14,47 @@ _NEWEST = 20
 
 
 def inflict(kind: str, state: Path, rng: random.Random) -> str:
-    """Damage one file below ``state``; the agent does not run. Returns what was done."""
+    """Damage one thing below ``state``, all files that hold it or one of them; the agent does not run.
+
+    Returns what was done.
+    """
     revisions = sorted((state / "revisions").glob("[0-9]*.json"))
     head, history = revisions[-1], revisions[-_NEWEST:-1] or revisions[-1:]
     match kind:
         case "head-revision":
-            path = head
+            paths = [head]
         case "history-revision":
-            path = rng.choice(history)
+            paths = [rng.choice(history)]
         case "head-object":
-            path = _object(state, head, "digest")
+            paths = _object(state, head, "digest")
         case "history-object":
-            path = _object(state, rng.choice(history), "digest")
+            paths = _object(state, rng.choice(history), "digest")
         case "details":
-            path = _object(state, rng.choice(revisions[-_NEWEST:]), "details")
+            paths = _object(state, rng.choice(revisions[-_NEWEST:]), "details")
         case "job":
-            path = rng.choice(sorted((state / "jobs").glob("*.json")))
+            paths = [rng.choice(sorted((state / "jobs").glob("*.json")))]
         case "journal" | "pending":
             # They exist only while something is under way: a cut left them half written.
-            path = state / f"{kind}.json"
-            path.write_text('{"base_revision":1,"revision":1,"rollback_to":0,"confirm_s":5,"expires_at_s":1}')
+            paths = [state / f"{kind}.json"]
+            paths[0].write_text(
+                '{"base_revision":1,"revision":1,"rollback_to":0,"confirm_s":5,"expires_at_s":1}'
+            )
         case _:
             raise ValueError(kind)
     how = rng.choice([word for word in _HOW if word != "deleted" or kind not in ("journal", "pending")])
-    _damage(path, how, rng)
-    return f"{path.relative_to(state)} {how}"
+    chosen = paths if rng.random() < 0.5 else [rng.choice(paths)]
+    for path in chosen:
+        _damage(path, how, rng)
+    return f"{' '.join(str(path.relative_to(state)) for path in chosen)} {how}"
 
 
-def _object(state: Path, revision: Path, field: str) -> Path:
-    """The file of an object that a revision names, whatever is behind the name's first part."""
+def _object(state: Path, revision: Path, field: str) -> list[Path]:
+    """The files of an object that a revision names, however many copies the store keeps of it."""
     try:
         name = str(json.loads(revision.read_bytes())[field])
     except (ValueError, KeyError):
-        return revision  # damaged already
-    found = sorted((state / "objects").rglob(f"*{name[2:]}*"))
-    return found[0] if found else revision
+        return [revision]  # damaged already
+    return sorted((state / "objects").glob(f"{name}.*")) or [revision]
 
 
 def _damage(path: Path, how: str, rng: random.Random) -> None:

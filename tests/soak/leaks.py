@@ -64,7 +64,8 @@ class Leaks:
 
 def _unfinished(live: LiveLab) -> list[Path]:
     """Temporary files of writes that never ended."""
-    folders = (live.directory / "agent", live.directory / "host-root", live.topology.frr_config_dir)
+    own = (live.directory / name for name in ("agent", "host-root", "frr"))
+    folders = (*own, live.topology.frr_config_dir)
     return [
         path.relative_to(folder)
         for folder in folders
