@@ -15,7 +15,7 @@ from tests.live_lab import REPOSITORY, LiveLab, json_of
 
 ADDRESS, ASN = "10.10.0.66", 65066
 HOSTNAME = b"<img src=x onerror=alert(1)>\x1b[2J\x1b]0;owned\x07\x9b31m\r\n{{ 7*7 }}"
-FAREWELL = b'"><script>alert(2)</script>\x1b[31m\x9bm\r\nroot@router# '
+FAREWELL = '"><script>alert(2)</script>\x1b[31m\x9bm\r\nroot@router# '.encode()
 _MARKUP = ("<img src=x", "<script>alert")
 _MERGE = {"Content-Type": "application/merge-patch+json"}
 
