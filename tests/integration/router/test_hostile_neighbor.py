@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,8 @@ _SEED, _MESSAGES = "millrace", 40
 
 def _page(live: LiveLab, path: str) -> str:
     """A page as a browser gets it that has signed in."""
-    with httpx.Client(base_url=live.base_url, verify=live.environment["CA_FILE"], timeout=60) as browser:
+    trust = ssl.create_default_context(cafile=live.environment["CA_FILE"])
+    with httpx.Client(base_url=live.base_url, verify=trust, timeout=60) as browser:
         browser.get("/login")
         form = {
             "username": live.environment["USERNAME"],
