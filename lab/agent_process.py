@@ -8,6 +8,7 @@ from lab import frr_daemons
 from lab.layout import REPOSITORY, Layout
 from lab.namespaces import Dataplane, Namespaces
 from lab.supervision import Program
+from tests.lab_support.shifted_clock import ShiftedClock
 
 _PRIORITY = 50
 
@@ -42,10 +43,11 @@ def write_settings(
 
 
 def program(layout: Layout) -> Program:
-    """The agent."""
+    """The agent; its clock is a test's where a test prepared one."""
     return Program(
         "agent",
         [sys.executable, "-m", "appliance.agent", "--config", str(layout.agent_config)],
+        environment=ShiftedClock(layout.directory).environment(),
         priority=_PRIORITY,
         directory=REPOSITORY,
         stop_s=20,

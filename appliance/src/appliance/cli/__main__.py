@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interact(session, str(hostname))
         return _run(session, sys.stdin)
     except AgentUnavailable as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{told(error)}\n")
         return 3
     finally:
         agent.close()
