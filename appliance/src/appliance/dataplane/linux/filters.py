@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from appliance.dataplane.base import DataPlaneError, RuleCounters
-from appliance.dataplane.linux import nft
+from appliance.dataplane.nftables import nft
+from appliance.dataplane.nftables.expressions import Json, add
 from appliance.dataplane.linux.ruleset import (
-    Json,
-    add,
+    TABLE,
     binding_chains,
     binding_rules,
     element,
@@ -45,7 +45,7 @@ class Filters:
         """What is in the table, with the hits of each rule as they are now."""
         for _ in range(5):
             generation = nft.generation()
-            listing = nft.listing()
+            listing = nft.listing(TABLE)
             if nft.generation() == generation:
                 ruleset = read(listing) if listing is not None else Ruleset()
                 self._read = (generation, ruleset)

@@ -8,7 +8,8 @@ from ipaddress import ip_network
 from typing import Any, Literal
 
 from appliance.dataplane.base import RuleCounters
-from appliance.dataplane.linux.ruleset import Json, binding_rules, reflect_rules
+from appliance.dataplane.nftables.expressions import Json
+from appliance.dataplane.linux.ruleset import binding_rules, reflect_rules
 from appliance.dataplane.linux.state import FilterBinding, FilterList, FilterRule, Foreign
 
 _FAMILY = {2: "ipv4", 10: "ipv6"}

@@ -12,6 +12,7 @@ from appliance.config.acl import ALWAYS_PASSED, Acl, AclRule
 from appliance.config.document import RouterConfig
 from appliance.config.interfaces import Ethernet, Loopback, SubInterface
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_number
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
@@ -37,6 +38,7 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
         VppState.of(_objects(config, nics, context.netns)),
         sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
+        compile_control_plane(config),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
 
