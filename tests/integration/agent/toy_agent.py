@@ -76,6 +76,9 @@ class ToyPlane(FileToy):
     def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
         return [{"prefix": "198.51.100.0/24", "next_hops": [{"address": "192.0.2.2", "interface": "lo1"}]}]
 
+    def control_plane_state(self) -> dict[str, Any]:
+        return {"interfaces": [], "policers": []}
+
     def acl_state(self) -> list[dict[str, Any]]:
         return []
 

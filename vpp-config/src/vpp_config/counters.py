@@ -19,6 +19,7 @@ from pathlib import Path
 
 from vpp_config.errors import VppError
 from vpp_config.objects import AclRule
+from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
 
@@ -131,6 +132,11 @@ class Counters:
                 sample.drops,
                 sample.memory,
             )
+
+    def punted(self) -> tuple[PuntCounts, ...]:
+        """Packets to Linux that were policed. Raises what :meth:`sample` does."""
+        with self._session.lock, self._lock:
+            return punt_counts(self._session.client, self._session.prefix, self._segment)
 
     def _count_hits(self) -> None:
         """VPP counts hits only when told to; it forgets that when it restarts."""

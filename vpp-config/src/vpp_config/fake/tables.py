@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface, IPv6Interface
+from typing import Any
 
 from vpp_config.objects.acl_rule import AclRule
 
@@ -80,6 +82,10 @@ class Tables:
     interfaces: dict[int, FakeInterface] = field(default_factory=dict)
     ip_tables: dict[tuple[int, bool], str] = field(default_factory=dict)
     acls: dict[int, tuple[str, tuple[AclRule, ...]]] = field(default_factory=dict)
+    policers: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    """Name and settings."""
+    punt_policed: dict[bool, list[int]] = field(default_factory=lambda: {False: [], True: []})
+    """For each family: a policer's index for each time it was bound."""
     vif_indexes: int = 1
 
     @classmethod
@@ -117,10 +123,14 @@ class Tables:
         self.acls[index] = (tag, rules)
         return index
 
+    def add_policer(self, name: str, settings: dict[str, Any]) -> int:
+        """The new policer's index."""
+        index = _lowest_free(self.policers)
+        self.policers[index] = (name, settings)
+        return index
 
-def _lowest_free(
-    used: dict[int, object] | dict[int, FakeInterface] | dict[int, tuple[str, tuple[AclRule, ...]]],
-) -> int:
+
+def _lowest_free(used: Container[int]) -> int:
     index = 0
     while index in used:
         index += 1

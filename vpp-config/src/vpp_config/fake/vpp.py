@@ -13,8 +13,11 @@ from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
+from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import AnyInterface, RefusedError, Tables
 from vpp_config.retvals import meaning
+
+_READS = ("_dump", "_dump_v2", "_get", "_get_table", "feature_is_enabled", "control_ping")
 
 
 @dataclass
@@ -51,6 +54,7 @@ class FakeVpp:
             InterfaceCalls(self._held, self._host_devices),
             IpCalls(self._held),
             AclCalls(self._held),
+            PolicerCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):
@@ -152,7 +156,7 @@ class FakeVpp:
         if handler is None:
             raise VppApiError(name, -126, "not offered by this VPP: is its plugin enabled?")
         try:
-            if not name.endswith(("_dump", "_get", "_get_table", "control_ping")):
+            if not name.endswith(_READS):
                 self.calls.append(Request(name, fields))
                 self._fail_if_asked(name)
             answer = handler(**fields)

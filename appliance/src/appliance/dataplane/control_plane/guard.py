@@ -23,7 +23,9 @@ class ControlPlaneGuard:
 
     def observe(self) -> ControlPlane | None:
         """What is let in; None where there are no rules of ours. Raises DataPlaneError."""
-        reading = self._read[1] if self._read is not None and self._read[0] == nft.generation() else self._now()
+        reading = (
+            self._read[1] if self._read is not None and self._read[0] == nft.generation() else self._now()
+        )
         return None if reading is None else reading.control_plane
 
     def change(self, wanted: ControlPlane | None) -> None:
@@ -44,7 +46,10 @@ class ControlPlaneGuard:
             nft.transaction(changes(before, wanted))
 
     def state(self) -> list[dict[str, Any]]:
-        """``interface, accepted, dropped`` of each guarded interface, packets by reason. Raises DataPlaneError."""
+        """``interface, accepted, dropped`` of each guarded interface, packets by reason.
+
+        Raises DataPlaneError.
+        """
         reading = self._now()
         if reading is None:
             return []

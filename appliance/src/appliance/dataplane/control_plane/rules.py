@@ -39,7 +39,7 @@ _NFPROTO_IPV4 = 2
 _ACK_OR_RST = 0x14
 _TRACEROUTE = [33434, 33534]
 _SOLICITATIONS = [135, 136]
-# An echo reply, unreachable, time exceeded, parameter problem; of IPv6 also too big, and a query for listeners.
+# Echo reply, unreachable, time exceeded, parameter problem; of IPv6 also too big and the query for listeners.
 _ANSWERS = {"icmp": [0, 3, 11, 12], "icmpv6": [1, 2, 3, 4, 129, 130]}
 _ECHO_REQUEST = {"icmp": 8, "icmpv6": 128}
 _SOURCE = {"ipv4": payload("ip", "saddr"), "ipv6": payload("ip6", "saddr")}

@@ -104,7 +104,9 @@ def _openings(rules: list[list[Json]]) -> tuple[Opening, ...]:
     return tuple(sorted(openings))
 
 
-def _same_sets(sets: Mapping[str, Json], members: Mapping[str, tuple[str, ...]], read_back: ControlPlane) -> bool:
+def _same_sets(
+    sets: Mapping[str, Json], members: Mapping[str, tuple[str, ...]], read_back: ControlPlane
+) -> bool:
     wanted = {name: set(held) for name, held in interface_sets(read_back).items()}
     wanted |= {name: set(held) for name, held in bgp_sets(read_back).items()}
     return (

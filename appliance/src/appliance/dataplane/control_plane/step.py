@@ -1,7 +1,8 @@
 """The one step that changes what the router lets in for itself. Pure.
 
-It stands in the phase ``create``: after routing has let go of a neighbor that is closed out, and before routing
-starts one that is let in; before an interface that comes has an address, and after one that goes has lost them.
+It stands in the phase ``create``: after routing has let go of a neighbor that is closed out, and before
+routing starts one that is let in; before a new interface has addresses, and after one that goes has lost its
+own.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from appliance.dataplane.base import DataPlaneError, RuleCounters
-from appliance.dataplane.nftables import nft
-from appliance.dataplane.nftables.expressions import Json, add
 from appliance.dataplane.linux.ruleset import (
     TABLE,
     binding_chains,
@@ -20,6 +18,8 @@ from appliance.dataplane.linux.ruleset import (
 )
 from appliance.dataplane.linux.ruleset_read import ReadRule, Ruleset, read
 from appliance.dataplane.linux.state import FilterBinding, FilterList, FilterRule
+from appliance.dataplane.nftables import nft
+from appliance.dataplane.nftables.expressions import Json, add
 
 MAX_REFLECTING = 32
 """One bit of the connection mark for each interface."""

@@ -18,8 +18,8 @@ from __future__ import annotations
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.nftables.expressions import Json, add, match, meta, payload
 from appliance.dataplane.linux.state import FilterBinding, FilterRule
+from appliance.dataplane.nftables.expressions import Json, add, match, meta, payload
 
 TABLE = "millrace"
 

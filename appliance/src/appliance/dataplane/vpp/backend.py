@@ -176,6 +176,11 @@ class VppDataplane:
         with self._available():
             return self._view.acls(self._sequences)
 
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
+        with self._available():
+            return {"interfaces": self._space.run(self._self_guard.state), "policers": self._view.policers()}
+
     def neighbors(self) -> list[dict[str, Any]]:
         """VPP's ARP and ND tables."""
         with self._available():
