@@ -33,6 +33,7 @@ class StateApi:
             web.get("/v1/state/bgp/neighbors/{address}", self.bgp_neighbor),
             web.get("/v1/state/ospf", self.ospf),
             web.get("/v1/state/acls", self.acls),
+            web.get("/v1/state/control-plane", self.control_plane),
             web.get("/v1/state/neighbors", self.neighbors),
             web.get("/v1/state/hardware", self.hardware),
             web.get("/v1/state/health", self.health),
@@ -74,6 +75,10 @@ class StateApi:
     async def acls(self, _request: web.Request) -> web.Response:
         """Access lists with hits and bindings."""
         return await self._answer(lambda: {"acls": self._router.dataplane.acl_state()})
+
+    async def control_plane(self, _request: web.Request) -> web.Response:
+        """Packets for the router itself, accepted and dropped."""
+        return await self._answer(self._router.dataplane.control_plane_state)
 
     async def neighbors(self, _request: web.Request) -> web.Response:
         """ARP and ND entries."""
