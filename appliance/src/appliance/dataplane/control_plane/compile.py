@@ -18,10 +18,10 @@ def compile_control_plane(config: RouterConfig) -> ControlPlane:
     bgp, ospf = config.routing.bgp, config.routing.ospf
     speaking = () if ospf is None else (name for name, one in ospf.interfaces.items() if not one.passive)
     openings = (
-        Opening(name, service, "" if source is None or source.endswith("/0") else source)
+        Opening(name, service, source)
         for name, link in links.items()
         for service in link.management_services
-        for source in link.management_sources or (None,)
+        for source in link.management_sources or ("",)
     )
     return ControlPlane(
         interfaces=tuple(sorted(links)),

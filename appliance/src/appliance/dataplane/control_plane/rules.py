@@ -35,7 +35,7 @@ FAMILIES = ("ipv4", "ipv6")
 
 _BGP = 179
 _IGMP, _TCP, _UDP, _OSPF = 2, 6, 17, 89
-_NFPROTO_IPV4 = 2
+NFPROTO = {"ipv4": 2, "ipv6": 10}
 _ACK_OR_RST = 0x14
 _TRACEROUTE = [33434, 33534]
 _SOLICITATIONS = [135, 136]
@@ -133,7 +133,7 @@ def _protect() -> list[list[Json]]:
         ],
         [match(payload("tcp", "dport"), _BGP), _goto("bgp")],
         [match(payload("tcp", "sport"), _BGP), match(flags, 0, "!="), _goto("bgp")],
-        [match(meta("nfproto"), _NFPROTO_IPV4), match(meta("l4proto"), _OSPF), _goto("ospf")],
+        [match(meta("nfproto"), NFPROTO["ipv4"]), match(meta("l4proto"), _OSPF), _goto("ospf")],
         *([match(payload(name, "type"), number), _goto("echo")] for name, number in _ECHO_REQUEST.items()),
         *([*matches, _goto("icmp")] for matches in answers),
         [match(payload("udp", "dport"), {"range": _TRACEROUTE}), _goto("traceroute")],
@@ -157,12 +157,18 @@ def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     for opening in wanted.management:
         matches = [match(meta("iifname"), opening.interface)]
         if opening.source:
-            network = ip_network(opening.source)
-            host = network.prefixlen == network.max_prefixlen
-            value: Any = str(network.network_address) if host else prefix(opening.source)
-            matches.append(match(_SOURCE[family_of(opening.source)], value))
+            matches.append(_from(opening.source))
         matches.append(match(payload("tcp", "dport"), SERVICES[opening.service]))
         yield [*matches, *_accepted("management")]
+
+
+def _from(source: str) -> Json:
+    network = ip_network(source)
+    if network.prefixlen == 0:
+        return match(meta("nfproto"), NFPROTO[family_of(source)])
+    host = network.prefixlen == network.max_prefixlen
+    value: Any = str(network.network_address) if host else prefix(source)
+    return match(_SOURCE[family_of(source)], value)
 
 
 def _interface_in(name: str) -> Json:

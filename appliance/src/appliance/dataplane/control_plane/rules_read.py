@@ -8,11 +8,19 @@ from ipaddress import ip_network
 from typing import Any
 
 from appliance.dataplane.control_plane.policy import SERVICES, BgpPeer, ControlPlane, Opening
-from appliance.dataplane.control_plane.rules import HOOK, bgp_sets, chains, interface_sets, set_definition
+from appliance.dataplane.control_plane.rules import (
+    HOOK,
+    NFPROTO,
+    bgp_sets,
+    chains,
+    interface_sets,
+    set_definition,
+)
 from appliance.dataplane.nftables.expressions import Json
 
 _TCP_FLAGS = {"fin": 0x01, "syn": 0x02, "rst": 0x04, "psh": 0x08, "ack": 0x10, "urg": 0x20}
 _PORT_UNREACHABLE = ("port-unreachable", 1)
+_EVERYBODY = {NFPROTO["ipv4"]: "0.0.0.0/0", NFPROTO["ipv6"]: "::/0"}
 _SERVICE = {port: service for service, port in SERVICES.items()}
 
 
@@ -95,6 +103,8 @@ def _openings(rules: list[list[Json]]) -> tuple[Opening, ...]:
             left, right = matched.get("left", {}), matched.get("right")
             if left == {"meta": {"key": "iifname"}} and not str(right).startswith("@"):
                 found["interface"] = str(right)
+            elif left == {"meta": {"key": "nfproto"}}:
+                found["source"] = _EVERYBODY.get(right, "") if isinstance(right, int) else ""
             elif isinstance(left, dict) and left.get("payload", {}).get("field") == "saddr":
                 found["source"] = _canonical(_member(right))
             elif isinstance(left, dict) and left.get("payload", {}).get("field") == "dport":
