@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def _compiled(**parts: Any) -> ControlPlane:
     return compile_control_plane(config)
 
 
-def _bgp(**neighbors: dict[str, Any]) -> dict[str, Any]:
+def _bgp(**neighbors: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         address: {"ipv6_unicast" if ":" in address else "ipv4_unicast": {}, **settings}
         for address, settings in neighbors.items()
