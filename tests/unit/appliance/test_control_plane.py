@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ def _compiled(**parts: Any) -> ControlPlane:
     return compile_control_plane(config)
 
 
-def _bgp(**neighbors: Mapping[str, Any]) -> dict[str, Any]:
+def _bgp(**neighbors: Any) -> dict[str, Any]:
     found = {
         address: {"ipv6_unicast" if ":" in address else "ipv4_unicast": {}, **settings}
         for address, settings in neighbors.items()
