@@ -6,7 +6,7 @@ A VPP without one of the plugins simply has none of its objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Interface, IPv6Interface
@@ -17,11 +17,9 @@ from vpp_config.leftover import Leftover, device_token
 from vpp_config.objects.base import Family
 from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, VirtioPci
 from vpp_config.objects.loopback import instance_of
-from vpp_config.objects.punt_policer import bound_question
 
 _ALL = 0xFFFFFFFF
 _ADMIN_UP = 1
-_FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _INCONSISTENT_MTU = 0
 _DPDK_PREFIX = "dpdk-"
 
@@ -34,8 +32,6 @@ _TABLES = (
     request("acl_dump", acl_index=_ALL),
     request("acl_interface_list_dump", sw_if_index=_ALL),
     request("policer_dump_v2", policer_index=_ALL),
-    request("feature_is_enabled", **bound_question("ipv4")),
-    request("feature_is_enabled", **bound_question("ipv6")),
 )
 
 
@@ -71,15 +67,13 @@ class Dumps:
     acl_details: Sequence[Reply]
     acl_bindings: Sequence[Reply]
     policers: Sequence[Reply] = ()
-    punt_policed: Mapping[Family, bool] = field(default_factory=dict)
-    """Whether packets of a family that go to Linux pass a policer."""
     interface_tables: dict[int, dict[Family, int]] = field(default_factory=dict)
     addresses: dict[int, list[IPv4Interface | IPv6Interface]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, client: VppClient, prefix: str, generation: int) -> Dumps:
         """Ask VPP. Raises ``VppUnavailable``, ``VppApiError``."""
-        interfaces, packet, virtio, pairs, tables, acls, bindings, policers, *bound = _ask(
+        interfaces, packet, virtio, pairs, tables, acls, bindings, policers = _ask(
             client, _TABLES, generation
         )
         rows = [_row(reply, prefix) for reply in interfaces]
@@ -88,10 +82,7 @@ class Dumps:
         for row in rows:
             if row.vpp_name.startswith(_DPDK_PREFIX) and row.parent_index == row.index:
                 attachments[row.index] = Dpdk(row.vpp_name.removeprefix(_DPDK_PREFIX))
-        dumps = cls(
-            prefix, rows, attachments, pairs, [r.table for r in tables], acls, bindings, policers,
-            dict(zip(_FAMILIES, (bool(getattr(one, "is_enabled", False)) for one in bound), strict=True)),
-        )  # fmt: skip
+        dumps = cls(prefix, rows, attachments, pairs, [r.table for r in tables], acls, bindings, policers)
         dumps._read_interfaces(client, generation)
         return dumps
 

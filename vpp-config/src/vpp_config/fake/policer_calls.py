@@ -51,16 +51,8 @@ class PolicerCalls:
         ]
 
     def ip_punt_police(self, policer_index: int, is_add: bool, is_ip6: bool) -> None:
-        """It has to be unbound as often as it was bound."""
+        """It has to be unbound as often as it was bound; once too often does no harm."""
         if is_add:
             self._held.punt_policed[is_ip6].append(policer_index)
         elif self._held.punt_policed[is_ip6]:
             self._held.punt_policed[is_ip6].pop()
-
-    def feature_is_enabled(self, arc_name: str, feature_name: str, sw_if_index: int) -> Mapping[str, Any]:
-        """Knows the two policers of packets to Linux."""
-        self._held.interface(sw_if_index)
-        families = {"ip4-punt": False, "ip6-punt": True}
-        if arc_name not in families or feature_name != f"{arc_name}-policer":
-            raise RefusedError(t.INVALID_VALUE)
-        return {"is_enabled": bool(self._held.punt_policed[families[arc_name]])}

@@ -17,7 +17,7 @@ from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import AnyInterface, RefusedError, Tables
 from vpp_config.retvals import meaning
 
-_READS = ("_dump", "_dump_v2", "_get", "_get_table", "feature_is_enabled", "control_ping")
+_READS = ("_dump", "_dump_v2", "_get", "_get_table", "control_ping")
 
 
 @dataclass

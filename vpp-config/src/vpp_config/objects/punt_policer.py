@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _NAME = "punt-"
-_LOCAL0 = 0
 _ALL = 0xFFFFFFFF
 _PACKETS_PER_SECOND = 1
 _CLOSEST, _ONE_RATE_TWO_COLORS = 0, 0
@@ -59,26 +58,28 @@ class PuntPolicer(VppObject):
         return f"limit {self.family} packets to Linux to {self.rate_pps} a second"
 
     def create(self, vpp: Access) -> None:
-        """Make the policer and bind it; one that is left of an earlier attempt is used."""
+        """Make the policer and bind it; one that is left of an earlier attempt is used.
+
+        VPP counts how often it was bound and does not tell: what is left is unbound first, which does no harm
+        where it was not bound.
+        """
         index = self._find(vpp)
         if index is None:
             name = policer_name(vpp.prefix, self.family)
             index = vpp.call("policer_add", name=name, infos=self._settings()).policer_index
         else:
+            self._bind(vpp, index, is_add=False)
             vpp.call("policer_update", policer_index=index, infos=self._settings())
-        self._bind(vpp, index)
+        self._bind(vpp, index, is_add=True)
 
     def update(self, before: PuntPolicer, vpp: Access) -> None:
-        """Change rate and burst in place."""
-        self.create(vpp)
+        """Change rate and burst in place. Raises ``ObjectMissing``."""
+        vpp.call("policer_update", policer_index=self._index(vpp), infos=self._settings())
 
     def delete(self, vpp: Access) -> None:
         """Unbind, then remove: VPP does not look whether a policer is in use. Raises ``ObjectMissing``."""
-        index = self._find(vpp)
-        if index is None:
-            raise ObjectMissing(f"VPP has no {self.label()}")
-        if self._bound(vpp):
-            vpp.call("ip_punt_police", policer_index=index, is_add=False, is_ip6=self.family == "ipv6")
+        index = self._index(vpp)
+        self._bind(vpp, index, is_add=False)
         vpp.call("policer_del", policer_index=index)
 
     def _settings(self) -> dict[str, Any]:
@@ -92,31 +93,24 @@ class PuntPolicer(VppObject):
     def _find(self, vpp: Access) -> int | None:
         return policer_index(vpp.call, policer_name(vpp.prefix, self.family))
 
-    def _bind(self, vpp: Access, index: int) -> None:
-        """VPP counts how often it was bound, and has to be unbound as often."""
-        if not self._bound(vpp):
-            vpp.call("ip_punt_police", policer_index=index, is_add=True, is_ip6=self.family == "ipv6")
+    def _index(self, vpp: Access) -> int:
+        index = self._find(vpp)
+        if index is None:
+            raise ObjectMissing(f"VPP has no {self.label()}")
+        return index
 
-    def _bound(self, vpp: Access) -> bool:
-        return bool(vpp.call("feature_is_enabled", **bound_question(self.family)).is_enabled)
+    def _bind(self, vpp: Access, index: int, *, is_add: bool) -> None:
+        vpp.call("ip_punt_police", policer_index=index, is_add=is_add, is_ip6=self.family == "ipv6")
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[PuntPolicer]:
-        """Those of our name that are bound; one that is not bound is used when it is made again."""
+        """Those of our name. VPP does not tell what is bound: each is bound as it is made."""
         for family in _FAMILIES:
             details = next(
                 (one for one in dumps.policers if dumps.our_name(one.name) == _NAME + family), None
             )
-            if details is None or not dumps.punt_policed[family]:
-                continue
-            if int(details.rate_type) == _PACKETS_PER_SECOND and details.cir and details.cb:
+            if details is not None and int(details.rate_type) == _PACKETS_PER_SECOND:
                 yield cls(family, details.cir, details.cb)
-
-
-def bound_question(family: Family) -> dict[str, Any]:
-    """Fields of ``feature_is_enabled``, asking whether packets of the family to Linux are policed."""
-    arc = "ip6-punt" if family == "ipv6" else "ip4-punt"
-    return {"arc_name": arc, "feature_name": f"{arc}-policer", "sw_if_index": _LOCAL0}
 
 
 def policer_index(call: Callable[..., Any], name: str) -> int | None:
