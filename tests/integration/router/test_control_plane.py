@@ -41,7 +41,7 @@ def _dropped(live: LiveLab, interface: str) -> dict[str, int]:
 def test_a_scan_from_the_lan_finds_nothing_and_bgp_goes_on_through_it_and_a_commit(live: LiveLab) -> None:
     revision = live.agent.status().revision
     wait_until(
-        lambda: {state for state, _ in _sessions(live).values()} == {"established"},
+        lambda: {state for state, _ in _sessions(live).values()} == {"Established"},
         timeout_s=60,
         what="both BGP sessions are up",
     )
