@@ -97,6 +97,11 @@ class _ToyDataplane(Toy):
     def acl_state(self) -> list[dict[str, Any]]:
         return [{"name": "edge-in", "rules": [{"sequence": 10, "packets": 1, "bytes": 100}], "bindings": []}]
 
+    def control_plane_state(self) -> dict[str, Any]:
+        counts = {"interface": "lan0", "accepted": {"bgp": 12}, "dropped": {"bgp": 3, "tcp": 40}}
+        limit = {"family": "ipv4", "rate_pps": 50_000, "passed": 12, "dropped": 0}
+        return {"interfaces": [counts], "policers": [limit]}
+
     def neighbors(self) -> list[dict[str, Any]]:
         return []
 

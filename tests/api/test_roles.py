@@ -38,6 +38,7 @@ TABLE: dict[str, str] = {
     "get_bgp_neighbor_state": "viewer",
     "get_ospf_state": "viewer",
     "get_acls_state": "viewer",
+    "get_control_plane_state": "viewer",
     "get_neighbors_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",

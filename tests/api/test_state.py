@@ -17,6 +17,7 @@ def test_every_part_says_what_the_agent_says(viewer: ApiClient, router: RouterIn
         ("bgp", agent.state_bgp()),
         ("ospf", agent.state_ospf()),
         ("acls", agent.state_acls()),
+        ("control-plane", agent.state_control_plane()),
         ("neighbors", agent.state_neighbors()),
         ("hardware", agent.state_hardware()),
         ("health", agent.state_health()),

@@ -93,6 +93,9 @@ class ToyPlane(FileToy):
         known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
         return [known if destination == known.prefix else None for destination in destinations]
 
+    def control_plane_state(self) -> dict[str, Any]:
+        return {"interfaces": [], "policers": []}
+
     def acl_state(self) -> list[dict[str, Any]]:
         return []
 

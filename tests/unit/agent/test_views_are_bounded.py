@@ -35,7 +35,7 @@ SHORT = {
 }
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
-    "interfaces", "bgp", "ospf", "acls", "neighbors", "hardware", "health",
+    "interfaces", "bgp", "ospf", "acls", "control-plane", "neighbors", "hardware", "health",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
@@ -85,7 +85,7 @@ class Plane:
     def hardware(self) -> dict[str, Any]:
         return {}
 
-    health = hardware
+    health = control_plane_state = hardware
 
 
 class Engine:

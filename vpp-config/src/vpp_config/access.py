@@ -37,7 +37,7 @@ class Access:
         self._interfaces = {name: index for index, name in dumps.names.items()}
         self._acls = {name: (details.acl_index, tuple(details.r)) for name, details in dumps.acls.items()}
 
-    def call(self, name: str, **fields: Any) -> Reply:
+    def call(self, name: str, /, **fields: Any) -> Reply:
         """One call on this connection and no later one. Raises ``VppApiError``, ``VppUnavailable``."""
         answer = self._client.pipeline([request(name, **fields)], generation=self.generation)[0]
         if isinstance(answer, VppError):

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from vpp_config.errors import VppError
 from vpp_config.objects import AclRule
+from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
 
@@ -142,6 +143,11 @@ class Counters:
             )
             self._hits_read_s = time.monotonic()
             return self._hits.carry(self._session.client.generation, lists, raw)
+
+    def punted(self) -> tuple[PuntCounts, ...]:
+        """Packets to Linux that were policed. Raises what :meth:`sample` does."""
+        with self._session.lock, self._lock:
+            return punt_counts(self._session.client, self._session.prefix, self._segment)
 
     def _count_hits(self) -> None:
         """VPP counts hits only when told to; it forgets that when it restarts."""

@@ -31,6 +31,7 @@ _TABLES = (
     request("ip_table_dump"),
     request("acl_dump", acl_index=_ALL),
     request("acl_interface_list_dump", sw_if_index=_ALL),
+    request("policer_dump_v2", policer_index=_ALL),
 )
 
 
@@ -65,20 +66,23 @@ class Dumps:
     tables: Sequence[Reply]
     acl_details: Sequence[Reply]
     acl_bindings: Sequence[Reply]
+    policers: Sequence[Reply] = ()
     interface_tables: dict[int, dict[Family, int]] = field(default_factory=dict)
     addresses: dict[int, list[IPv4Interface | IPv6Interface]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, client: VppClient, prefix: str, generation: int) -> Dumps:
         """Ask VPP. Raises ``VppUnavailable``, ``VppApiError``."""
-        interfaces, packet, virtio, pairs, tables, acls, bindings = _ask(client, _TABLES, generation)
+        interfaces, packet, virtio, pairs, tables, acls, bindings, policers = _ask(
+            client, _TABLES, generation
+        )
         rows = [_row(reply, prefix) for reply in interfaces]
         attachments: dict[int, Attachment] = {r.sw_if_index: AfPacket(r.host_if_name) for r in packet}
         attachments |= {r.sw_if_index: VirtioPci(_pci(r.pci_addr)) for r in virtio}
         for row in rows:
             if row.vpp_name.startswith(_DPDK_PREFIX) and row.parent_index == row.index:
                 attachments[row.index] = Dpdk(row.vpp_name.removeprefix(_DPDK_PREFIX))
-        dumps = cls(prefix, rows, attachments, pairs, [r.table for r in tables], acls, bindings)
+        dumps = cls(prefix, rows, attachments, pairs, [r.table for r in tables], acls, bindings, policers)
         dumps._read_interfaces(client, generation)
         return dumps
 

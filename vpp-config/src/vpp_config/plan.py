@@ -7,9 +7,9 @@ that
    nothing passes while their access lists come off; then the access lists of interfaces that go away, and
    those that shall have none.
 2. ``delete``: leftovers in the way; then addresses, mirrors (of sub-interfaces first), VRF bindings,
-   sub-interfaces, other interfaces, VRF tables.
-3. ``create``: VRF tables, access lists (new ones, and rules replaced in place), Ethernet and loopback
-interfaces,
+   sub-interfaces, other interfaces, VRF tables, punt policers.
+3. ``create``: punt policers, VRF tables, access lists (new ones, and rules replaced in place), Ethernet and
+   loopback interfaces,
    sub-interfaces, MTUs, VRF bindings, mirrors (of parents first), addresses. Interfaces are made down.
    VPP refuses another VRF under an address, and copies to a mirror only the addresses that come after it.
    Where a sub-interface's MTU shrinks it changes before its parent's, else after: VPP clamps it to the
@@ -40,6 +40,7 @@ from vpp_config.objects import (
     InterfaceVrf,
     LcpPair,
     Loopback,
+    PuntPolicer,
     SubInterface,
     VppObject,
     VrfTable,
@@ -189,6 +190,7 @@ class _Planner:
             [_down(item) for item in _of(SubInterface, removed)],
             [_down(item) for item in (*_of(Ethernet, removed), *_of(Loopback, removed))],
             _of(VrfTable, removed),
+            _of(PuntPolicer, removed),
         ):
             for item in group:
                 yield self._remove("delete", item)
@@ -201,12 +203,14 @@ class _Planner:
 
     def _create(self) -> Iterable[Step]:
         made = self.made.values()
+        for policer in _of(PuntPolicer, made):
+            yield self._make("create", policer)
         for table in _of(VrfTable, made):
             yield self._make("create", table)
         for acl in _of(Acl, made):
             yield self._make("create", acl)
         for key, (before, after) in self.changed.items():
-            if isinstance(after, Acl) and key not in self.made:
+            if isinstance(after, (Acl, PuntPolicer)) and key not in self.made:
                 yield self._update("create", before, after)
         # VPP clamps a sub-interface's MTU to its parent's: shrink the inner first, grow the outer first.
         yield from self._mtu_steps(lambda before, after: _is_sub_interface(after) and after.mtu < before.mtu)

@@ -18,7 +18,8 @@ from appliance.agent.shared_reads import SharedReads
 from appliance.errors import NotFound
 
 _PARTS = (
-    "interfaces", "routes", "route lists", "bgp", "ospf", "acls", "neighbors", "hardware", "health",
+    "interfaces", "routes", "route lists", "bgp", "ospf", "acls", "control plane", "neighbors", "hardware",
+    "health",
 )  # fmt: skip
 
 
@@ -39,6 +40,7 @@ class StateApi:
             web.get("/v1/state/bgp/neighbors/{address}", self.bgp_neighbor),
             web.get("/v1/state/ospf", self.ospf),
             web.get("/v1/state/acls", self.acls),
+            web.get("/v1/state/control-plane", self.control_plane),
             web.get("/v1/state/neighbors", self.neighbors),
             web.get("/v1/state/hardware", self.hardware),
             web.get("/v1/state/health", self.health),
@@ -94,6 +96,10 @@ class StateApi:
     async def acls(self, _request: web.Request) -> web.Response:
         """Access lists with hits and bindings."""
         return await self._answer("acls", lambda: {"acls": self._router.dataplane.acl_state()})
+
+    async def control_plane(self, _request: web.Request) -> web.Response:
+        """Packets for the router itself, accepted and dropped."""
+        return await self._answer("control plane", self._router.dataplane.control_plane_state)
 
     async def neighbors(self, _request: web.Request) -> web.Response:
         """ARP and ND entries."""

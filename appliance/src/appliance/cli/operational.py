@@ -182,6 +182,26 @@ def show_acl(agent: AgentClient, words: list[str]) -> Output:
     return Output(lists, "\n".join(parts) or "(none)")
 
 
+def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
+    """Packets for the router itself, accepted and dropped: all of one interface, or all that counted."""
+    name = _one(words)
+    answer = agent.state_control_plane()
+    interfaces = [row for row in answer["interfaces"] if name in (None, row["interface"])]
+    if name is not None and not interfaces:
+        raise CommandError(f"{name} is no data interface")
+    rows = [
+        {"interface": row["interface"], "reason": reason, "verdict": verdict, "packets": packets}
+        for row in interfaces
+        for verdict in ("accepted", "dropped")
+        for reason, packets in row[verdict].items()
+        if packets or name is not None
+    ]
+    parts = [text.table(rows, ("interface", "verdict", "reason", "packets"))]
+    if name is None and answer["policers"]:
+        parts.append(text.table(answer["policers"], ("family", "rate_pps", "passed", "dropped")))
+    return Output({**answer, "interfaces": interfaces}, "\n\n".join(parts))
+
+
 def show_neighbors(agent: AgentClient, words: list[str]) -> Output:
     """ARP and ND entries."""
     _none(words)
@@ -254,6 +274,7 @@ SHOWS: dict[str, Show] = {
     "acl": show_acl,
     "bgp": show_bgp,
     "config": show_config,
+    "control-plane": show_control_plane,
     "counters": show_counters,
     "drift": show_drift,
     "hardware": show_hardware,

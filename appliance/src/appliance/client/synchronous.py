@@ -153,6 +153,10 @@ class AgentClient:
         """``acls``: a list with rules and their hits."""
         return self._ask(calls.state("acls"))
 
+    def state_control_plane(self) -> Answer:
+        """``interfaces`` with packets for the router itself by reason, and ``policers``."""
+        return self._ask(calls.state("control-plane"))
+
     def state_neighbors(self) -> Answer:
         """``neighbors``: ARP and ND entries."""
         return self._ask(calls.state("neighbors"))

@@ -134,6 +134,12 @@ class DataPlane(Backend, Protocol):
         """``name, rules[sequence, packets, bytes], bindings[interface, direction]`` of each access list."""
         ...
 
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself: ``interfaces``, each with ``interface``, and ``accepted`` and
+        ``dropped`` by reason; ``policers``, each with ``family``, ``rate_pps``, ``passed`` and ``dropped``.
+        """
+        ...
+
     def neighbors(self) -> list[dict[str, Any]]:
         """``interface, address, mac, state`` of each ARP and ND entry."""
         ...

@@ -14,8 +14,11 @@ from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
+from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
+
+_READS = ("_dump", "_dump_v2", "_get", "_get_table", "_lookup_v2", "control_ping")
 
 
 @dataclass
@@ -52,6 +55,7 @@ class FakeVpp:
             InterfaceCalls(self._held, self._host_devices),
             IpCalls(self._held),
             AclCalls(self._held),
+            PolicerCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):
@@ -158,7 +162,7 @@ class FakeVpp:
         if handler is None:
             raise VppApiError(name, -126, "not offered by this VPP: is its plugin enabled?")
         try:
-            if not name.endswith(("_dump", "_get", "_get_table", "_lookup_v2", "control_ping")):
+            if not name.endswith(_READS):
                 self.calls.append(Request(name, fields))
                 self._fail_if_asked(name)
             answer = handler(**fields)

@@ -11,11 +11,12 @@ from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, Vi
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
 from vpp_config.objects.loopback import Loopback
+from vpp_config.objects.punt_policer import PuntPolicer
 from vpp_config.objects.sub_interface import SubInterface
 from vpp_config.objects.vrf_table import VrfTable
 
 KINDS: tuple[type[VppObject], ...] = (
-    VrfTable, Acl, Ethernet, Loopback, SubInterface, InterfaceVrf, LcpPair, Address, AclBinding,
+    PuntPolicer, VrfTable, Acl, Ethernet, Loopback, SubInterface, InterfaceVrf, LcpPair, Address, AclBinding,
 )  # fmt: skip
 """All kinds, in the order in which they are made (:mod:`vpp_config.plan` says why)."""
 
@@ -37,6 +38,7 @@ __all__ = [
     "InterfaceVrf",
     "LcpPair",
     "Loopback",
+    "PuntPolicer",
     "SubInterface",
     "VirtioPci",
     "VppObject",

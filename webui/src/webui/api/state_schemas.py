@@ -134,6 +134,30 @@ class Acls(_Live):
     acls: list[AclState]
 
 
+class GuardedInterface(_Live):
+    """Packets for the router itself that came in by one interface."""
+
+    interface: str
+    accepted: dict[str, int] = Field({}, description="Packets by what they were accepted as.")
+    dropped: dict[str, int] = Field({}, description="Packets by why they were dropped.")
+
+
+class PuntPolicer(_Live):
+    """How many packets of a family VPP hands to Linux."""
+
+    family: str
+    rate_pps: int = Field(description="Packets a second above which it drops.")
+    passed: int
+    dropped: int
+
+
+class ControlPlane(_Live):
+    """What guards the router itself; there are policers on the vpp data plane only."""
+
+    interfaces: list[GuardedInterface]
+    policers: list[PuntPolicer]
+
+
 class NeighborState(_Live):
     """An entry of the ARP or IPv6 neighbor table."""
 

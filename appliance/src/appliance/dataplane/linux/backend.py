@@ -20,6 +20,8 @@ from appliance.dataplane.base import (
     RuleCounters,
 )
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.guard import ControlPlaneGuard
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.kernel_view import kernel_neighbors, of_kind, vlan_supported
 from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
 from appliance.dataplane.linux.links import Links
@@ -72,6 +74,7 @@ class LinuxDataplane:
         self._nic_inventory = nic_inventory
         self._links = Links(self._space, self._take, self._give_back)
         self._filters = Filters()
+        self._self_guard = ControlPlaneGuard()
         self._views = Namespace(netns)
         """Looks at the same namespace from a thread of its own: no commit waits for a view."""
         self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
@@ -183,6 +186,11 @@ class LinuxDataplane:
             for name, rules in sorted(hits.items())
         ]
 
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself, accepted and dropped."""
+        with self._available():
+            return {"interfaces": self._views.run(ControlPlaneGuard().state), "policers": []}
+
     def neighbors(self) -> list[dict[str, Any]]:
         """The kernel's ARP and ND tables."""
         with self._available():
@@ -232,7 +240,9 @@ class LinuxDataplane:
     def _observe(self) -> list[LinuxObject]:
         values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)
         kernel = KernelSettings(values, self._links.loopback_is_up())
-        return [kernel, *self._links.observe(), *self._filters.ruleset().objects()]
+        guarded = self._self_guard.observe()
+        protection = [] if guarded is None else [guarded]
+        return [kernel, *protection, *self._links.observe(), *self._filters.ruleset().objects()]
 
     def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
         with self._guard:
@@ -254,6 +264,8 @@ class LinuxDataplane:
                 self._links.delete_address(item)
             else:
                 self._links.add_address(item)
+        elif isinstance(item, ControlPlane):
+            self._self_guard.change(of_kind(after, ControlPlane))
         elif isinstance(item, FilterList):
             self._filters.set_list(item.name, of_kind(after, FilterList))
         elif isinstance(item, FilterBinding):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from appliance.config.acl import PROTOCOLS, Acl, AclRule
 from appliance.config.document import RouterConfig
 from appliance.config.interfaces import Ethernet, Interface, Loopback
+from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.state import (
     EthernetLink,
     FilterBinding,
@@ -34,6 +35,7 @@ def compile_linux(config: RouterConfig, nics: Mapping[str, Nic]) -> LinuxState:
 
 def _objects(config: RouterConfig, nics: Mapping[str, Nic]) -> Iterator[LinuxObject]:
     yield KernelSettings(FORWARDING)
+    yield compile_control_plane(config)
     for name, acl in config.acls.items():
         yield FilterList(name, tuple(filter_rule(sequence, rule) for sequence, rule in acl.ordered()))
     for name, interface in config.interfaces.items():

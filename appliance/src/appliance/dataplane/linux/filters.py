@@ -5,10 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from appliance.dataplane.base import DataPlaneError, RuleCounters
-from appliance.dataplane.linux import nft
 from appliance.dataplane.linux.ruleset import (
-    Json,
-    add,
+    TABLE,
     binding_chains,
     binding_rules,
     element,
@@ -20,6 +18,8 @@ from appliance.dataplane.linux.ruleset import (
 )
 from appliance.dataplane.linux.ruleset_read import ReadRule, Ruleset, read
 from appliance.dataplane.linux.state import FilterBinding, FilterList, FilterRule
+from appliance.dataplane.nftables import nft
+from appliance.dataplane.nftables.expressions import Json, add
 
 MAX_REFLECTING = 32
 """One bit of the connection mark for each interface."""
@@ -45,7 +45,7 @@ class Filters:
         """What is in the table, with the hits of each rule as they are now."""
         for _ in range(5):
             generation = nft.generation()
-            listing = nft.listing()
+            listing = nft.listing(TABLE)
             if nft.generation() == generation:
                 ruleset = read(listing) if listing is not None else Ruleset()
                 self._read = (generation, ruleset)

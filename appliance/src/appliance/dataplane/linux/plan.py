@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from appliance.config.pointer import escape
+from appliance.dataplane.control_plane.policy import ControlPlane
+from appliance.dataplane.control_plane.step import WHAT, describe
 from appliance.dataplane.linux.state import (
     EthernetLink,
     FilterBinding,
@@ -151,6 +153,8 @@ def _what(item: LinuxObject) -> str:
             return f"access list {name}"
         case FilterBinding(interface):
             return f"access lists on {interface}"
+        case ControlPlane():
+            return WHAT
     return "kernel settings of the namespace"
 
 
@@ -162,6 +166,8 @@ def _detail(before: LinuxObject | None, after: LinuxObject | None) -> str:
         return f": rules {shown}" if changed else ""
     if isinstance(after, FilterList):
         return f" with {len(after.rules)} rules"
+    if isinstance(after, ControlPlane):
+        return describe(before if isinstance(before, ControlPlane) else None, after)
     if isinstance(after, FilterBinding):
         return f": in {', '.join(after.inbound) or 'none'}, out {', '.join(after.outbound) or 'none'}"
     if isinstance(before, KernelSettings) and isinstance(after, KernelSettings):

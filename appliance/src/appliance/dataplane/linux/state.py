@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from appliance.dataplane.control_plane.policy import ControlPlane
+
 
 @dataclass(frozen=True)
 class EthernetLink:
@@ -128,7 +130,7 @@ class KernelSettings:
         return "kernel"
 
 
-LinuxObject = Link | LinkAddress | FilterList | FilterBinding | KernelSettings
+LinuxObject = Link | LinkAddress | FilterList | FilterBinding | KernelSettings | ControlPlane
 
 
 class LinuxState(Mapping[str, LinuxObject]):

@@ -13,6 +13,8 @@ import vpp_config
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.guard import ControlPlaneGuard
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.kernel_view import vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
@@ -73,6 +75,7 @@ class VppDataplane:
         self._startup_conf = startup_conf
         self._netns = netns
         self._space = Namespace(netns)
+        self._self_guard = ControlPlaneGuard()
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._services = services
         self._management = management
@@ -100,8 +103,9 @@ class VppDataplane:
         with self._available():
             objects = self._session.observe()
             kernel = self._space.run(self._kernel)
+            control_plane = self._space.run(self._self_guard.observe)
             self._count_hits()
-        return VppDataplaneState(objects, self._startup(), kernel)
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[Step]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
@@ -116,7 +120,7 @@ class VppDataplane:
             if isinstance(step, RestartStep):
                 self._restart(step.after)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_kernel, step.after)
+                self._space.run(self._set_in_namespace, step.after)
             else:
                 self._session.apply(_vpp_step(step))
 
@@ -128,7 +132,7 @@ class VppDataplane:
                 for again in vpp_config.plan(step.lost, VppState.of(())):
                     self._session.apply(again)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_kernel, step.before)
+                self._space.run(self._set_in_namespace, step.before)
             else:
                 self._session.undo(_vpp_step(step))
 
@@ -182,6 +186,12 @@ class VppDataplane:
         """Access lists with hits and where they are bound."""
         with self._available():
             return self._view.acls(self._sequences)
+
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
+        with self._available():
+            interfaces = self._views.run(ControlPlaneGuard().state)
+            return {"interfaces": interfaces, "policers": self._view.policers()}
 
     def neighbors(self) -> list[dict[str, Any]]:
         """VPP's ARP and ND tables."""
@@ -255,7 +265,10 @@ class VppDataplane:
         values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
         return KernelSettings(values, bool(next(iter(route.get_links(1)))["flags"] & 1))
 
-    def _set_kernel(self, wanted: KernelSettings) -> None:
+    def _set_in_namespace(self, wanted: KernelSettings | ControlPlane | None) -> None:
+        if not isinstance(wanted, KernelSettings):
+            self._self_guard.change(wanted)
+            return
         for name, value in wanted.values:
             if read_sysctl(name) != value:
                 write_sysctl(name, value)

@@ -12,6 +12,7 @@ from appliance.config.acl import ALWAYS_PASSED, Acl, AclRule
 from appliance.config.document import RouterConfig
 from appliance.config.interfaces import Ethernet, Loopback, SubInterface
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_number
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
@@ -24,6 +25,8 @@ from vpp_config import VppObject, VppState
 _ND_TYPES = (133, 137)
 _MAX_LOOPBACKS = 16384
 """Instances VPP numbers its loopbacks with."""
+_PUNT_PPS, _PUNT_BURST_MS = 50_000, 100
+"""What Linux is handed at most, of each family: well above what a full table's BGP session needs."""
 _VIRTIO_TRANSITIONAL = "1af4:1000"
 """The only device that VPP's own virtio driver can drive without crashing."""
 
@@ -37,6 +40,7 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
         VppState.of(_objects(config, nics, context.netns)),
         sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
+        compile_control_plane(config),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
 
@@ -44,6 +48,8 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
 def _objects(config: RouterConfig, nics: Mapping[str, Nic], netns: str) -> Iterator[VppObject]:
     instances = _loopback_instances(config)
     bound = False
+    yield vpp.PuntPolicer("ipv4", _PUNT_PPS, _PUNT_BURST_MS)
+    yield vpp.PuntPolicer("ipv6", _PUNT_PPS, _PUNT_BURST_MS)
     for name, interface in config.interfaces.items():
         mtu, enabled = interface.mtu, interface.enabled
         if isinstance(interface, Ethernet):

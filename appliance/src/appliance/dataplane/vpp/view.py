@@ -10,7 +10,7 @@ from typing import Any
 from appliance.config.acl import ALWAYS_PASSED
 from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState, RuleCounters, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
-from vpp_config import AclBinding, Address, Ethernet, Loopback, Session, SubInterface, VppClient
+from vpp_config import AclBinding, Address, Ethernet, Loopback, PuntPolicer, Session, SubInterface, VppClient
 from vpp_config.counters import Counters as StatsSegment
 from vpp_config.counters import RuleHits
 from vpp_config.errors import VppError
@@ -110,6 +110,17 @@ class VppView:
                 "bindings": bound.get(name, []),
             }
             for name, known in sorted(sequences.items())
+        ]
+
+    def policers(self) -> list[dict[str, Any]]:
+        """The limits of packets that VPP hands to Linux, with what they let through and dropped."""
+        limits = {
+            item.family: item for item in self._session.observe().values() if isinstance(item, PuntPolicer)
+        }
+        return [
+            {"rate_pps": limits[counts.family].rate_pps, **asdict(counts)}
+            for counts in self._stats.punted()
+            if counts.family in limits
         ]
 
     def neighbors(self) -> list[dict[str, Any]]:

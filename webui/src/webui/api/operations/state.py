@@ -132,6 +132,18 @@ def acls(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 
 
 @router.get(
+    "/state/control-plane",
+    auth=needs(Role.VIEWER),
+    response=shapes.ControlPlane,
+    exclude_unset=True,
+    operation_id="get_control_plane_state",
+)
+def control_plane(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """Packets for the router itself, accepted and dropped by reason on each data interface."""
+    return agent().state_control_plane()
+
+
+@router.get(
     "/state/neighbors",
     auth=needs(Role.VIEWER),
     response=shapes.Neighbors,

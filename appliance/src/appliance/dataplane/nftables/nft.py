@@ -10,7 +10,7 @@ import subprocess
 from typing import Any
 
 from appliance.dataplane.base import DataPlaneError
-from appliance.dataplane.linux.ruleset import TABLE, Json
+from appliance.dataplane.nftables.expressions import Json
 
 TIMEOUT_S = 20
 _NETLINK_NETFILTER = 12
@@ -25,10 +25,10 @@ def transaction(commands: list[Json]) -> None:
         _run(["--file", "-"], json.dumps({"nftables": commands}))
 
 
-def listing() -> Json | None:
-    """Our table, numbers as numbers; None when there is none."""
+def listing(table: str) -> Json | None:
+    """A table of ours, numbers as numbers; None when there is none."""
     try:
-        return dict(json.loads(_run(["--numeric", "list", "table", "inet", TABLE])))
+        return dict(json.loads(_run(["--numeric", "list", "table", "inet", table])))
     except DataPlaneError as error:
         if "No such file or directory" in str(error):
             return None
