@@ -39,7 +39,7 @@ _BOUNDED = re.compile(
     r"|show (ip|ipv6) route (summary|[0-9a-f.:]+(/\d+)?|static|connected|kernel|ospf) json"
     r"|show ipv6 route json"
 )
-"""The questions whose answer is short, however long the IPv4 table is: IPv6 has a handful here, counted first."""
+"""The questions whose answer is short, however long the IPv4 table is; IPv6 has a handful of routes here."""
 
 
 class WatchedFrr(FrrClient):
