@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vpp_config.errors import VppError
-from vpp_config.objects import AclRule
+from vpp_config.objects import Acl, AclRule
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
 
@@ -120,7 +120,8 @@ class Counters:
         """Read everything now. Raises ``StatsUnavailable``, ``VppUnavailable``, ``VppApiError``."""
         # Always the session's lock before ours: it calls us while it holds its own.
         with self._session.lock, self._lock:
-            names, lists = self._session.interface_names(), self._session.acls()
+            names = self._session.interface_names()
+            lists = {item.name: (index, item.rules) for index, item in self._session.held(Acl)}
             self._count_hits()
             sample = self._segment.read(lambda segment: _read(segment, names, lists))
             return Sample(
