@@ -16,6 +16,7 @@ Undoing the changes in reverse passes the same intermediate states, so it is alw
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from planner.declared import PHASES, Declared, Phase
@@ -97,7 +98,7 @@ class _Graph(Generic[T]):
             chain.append(self._build[key])
         if last is not after:
             chain.append(self._add_wake(key, position, last, after))
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             one.precedes(other)
 
     def _add_silence(self, key: str, position: int, before: T, after: T) -> Node[T]:
@@ -110,7 +111,14 @@ class _Graph(Generic[T]):
         return self._wake[key]
 
     def _node(
-        self, phase: Phase, slot: int, rank: int, operation: int, position: int, before: T | None, after: T | None
+        self,
+        phase: Phase,
+        slot: int,
+        rank: int,
+        operation: int,
+        position: int,
+        before: T | None,
+        after: T | None,
     ) -> Node[T]:
         node = Node(PHASES.index(phase), (slot, rank, operation, position), before, after)
         self.nodes.append(node)

@@ -108,7 +108,7 @@ class Differences(Generic[T]):
                     queue.append(moved)
 
     def _pause(self, stands_on: Mapping[str, Mapping[str, bool]]) -> None:
-        """Traffic stops where a change in place needs it, where a guard is made anew, and on what is on it."""
+        """Traffic stops where a change in place needs it or a guard is made anew, and on what is on that."""
         queue = [key for key, (before, after) in self.changed.items() if after.pauses(before)]
         keys = {item.provides: key for key, item in self.target.items()}
         for key in self.removed.keys() & self.made.keys():

@@ -41,7 +41,9 @@ class Change(Generic[T]):
         """What it does: one line, imperative."""
         if self.before is None:
             return self.item.describe_create()
-        return f"remove {self.before.label()}" if self.after is None else self.after.describe_update(self.before)
+        return (
+            f"remove {self.before.label()}" if self.after is None else self.after.describe_update(self.before)
+        )
 
     @property
     def undo_summary(self) -> str:

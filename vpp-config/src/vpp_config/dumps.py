@@ -1,8 +1,8 @@
 """Everything observation needs of VPP, read in two round trips. It knows no kind of object.
 
-The kinds say what they ask (``VppObject.tables`` and ``of_interface``); the first round trip asks for all tables,
-the second for all that is asked interface by interface. What several kinds ask is asked once. A VPP without one of
-the plugins simply has none of its objects.
+The kinds say what they ask (``VppObject.tables`` and ``of_interface``); the first round trip asks for all
+tables, the second for all that is asked interface by interface. What several kinds ask is asked once. A VPP
+without one of the plugins simply has none of its objects.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Dumps:
         """One round trip for all that VPP knows and that was not asked yet."""
         wanted = {identity(item): item for item in requests}
         supported = {name: client.supports(name) for name in {item.name for item in wanted.values()}}
-        known = {key: item for key, item in wanted.items() if supported[item.name] and key not in self._answers}
+        known = {
+            key: item for key, item in wanted.items() if supported[item.name] and key not in self._answers
+        }
         answers = client.pipeline(list(known.values()), generation=generation)
         for key, answer in zip(known, answers, strict=True):
             if isinstance(answer, VppError):

@@ -31,8 +31,8 @@ def _leftovers(dumps: Dumps) -> Iterator[Leftover]:
     """Whatever may stand in the way of a plan."""
     for row in dumps.rows:
         if dumps.is_duplicate(row):
-            occupied = _occupied_by(row, dumps) or f"tag/{row.name}"
-            yield Leftover("duplicate", occupied, row.index, row.vpp_name)
+            blocks = _occupied_by(row, dumps) or f"tag/{row.name}"
+            yield Leftover("duplicate", blocks, row.index, row.vpp_name)
         elif not row.name and (occupied := _occupied_by(row, dumps)) is not None:
             yield Leftover("untagged", occupied, row.index, row.vpp_name)
     for kind in KINDS:

@@ -1,7 +1,7 @@
 """From two states of a VPP to the steps between them. Pure: no I/O, no clock.
 
-The order is :func:`planner.changes`', from what the objects declare; here come what VPP adds: leftovers in the way
-are cleared at the start of phase ``delete``, and steps have the caller's paths.
+The order is :func:`planner.changes`', from what the objects declare. VPP adds that leftovers in the way are
+cleared at the start of phase ``delete``, and that steps have the caller's paths.
 """
 
 from __future__ import annotations

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, TypeVar
+from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.dataplane.route_dump import Family, KernelRoute, dump_routes
-
-T = TypeVar("T")
 
 _PROTOCOLS = {2: "kernel", 3: "boot", 4: "static", 11: "zebra", 186: "bgp", 188: "ospf", 196: "static"}
 """Numbers of /etc/iproute2/rt_protos; FRR's static routes are 196."""
@@ -27,11 +25,6 @@ _STATES = {
 }
 _NOARP = 0x40
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
-
-
-def of_kind(item: object, kind: type[T]) -> T | None:
-    """``item`` when it is of this kind."""
-    return item if isinstance(item, kind) else None
 
 
 def vlan_supported(space: Namespace) -> bool:

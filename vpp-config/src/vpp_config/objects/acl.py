@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """An access list."""
 
 from __future__ import annotations

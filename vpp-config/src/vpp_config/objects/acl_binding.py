@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """The access lists an interface's packets pass."""
 
 from __future__ import annotations

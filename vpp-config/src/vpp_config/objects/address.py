@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """An IP address of an interface."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """What every object of VPP's configuration has in common, and what every interface has."""
 
 from __future__ import annotations

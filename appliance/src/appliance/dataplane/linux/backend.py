@@ -18,23 +18,14 @@ from appliance.dataplane.base import (
     NamespaceMissing,
 )
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_neighbors, kernel_routes, of_kind, vlan_supported
+from appliance.dataplane.kernel_view import kernel_neighbors, kernel_routes, vlan_supported
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
-from appliance.dataplane.linux.links import Links
+from appliance.dataplane.linux.objects import KINDS, LINKS, Link, LinkAddress, LinuxObject
 from appliance.dataplane.linux.plan import plan
-from appliance.dataplane.linux.state import (
-    EthernetLink,
-    FilterBinding,
-    FilterList,
-    KernelSettings,
-    LinkAddress,
-    LinuxObject,
-    LinuxState,
-    LoopbackLink,
-    VlanLink,
-)
-from appliance.dataplane.linux.sysctl import FORWARDING
-from appliance.dataplane.namespace import Namespace, attributes, read_sysctl, write_sysctl
+from appliance.dataplane.linux.state import LinuxState
+from appliance.dataplane.namespace import Namespace, attributes, read_sysctl
 from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
 from appliance.engine.backend import BackendUnavailable, Step
@@ -63,8 +54,8 @@ class LinuxDataplane:
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._management = management
         self._nic_inventory = nic_inventory
-        self._links = Links(self._space, self._take, self._give_back)
         self._filters = Filters()
+        self._kernel = Access(self._space, self._filters, self._take, self._give_back)
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
 
@@ -73,7 +64,7 @@ class LinuxDataplane:
     def observe(self) -> LinuxState:
         """Our links, addresses, access lists and sysctls as they are."""
         with self._available():
-            return LinuxState.of(self._inside(self._observe))
+            return self._inside(self._observe)
 
     def plan(self, desired: LinuxState, observed: LinuxState) -> Sequence[Step]:
         """Steps from observed to desired. Pure."""
@@ -111,23 +102,14 @@ class LinuxDataplane:
     def counters(self) -> dict[str, Any]:
         """Interface statistics and rule hits."""
         with self._available():
-            messages, (acls, drops) = self._inside(lambda: (self._links.messages(), self._filters.hits()))
-        interfaces = {name: _counters(message) for name, message in messages.items()}
+            rows, (acls, drops) = self._inside(lambda: (Dump(self._kernel).ours, self._filters.hits()))
+        interfaces = {row.name: _counters(row.message) for row in rows.values()}
         return Counters(interfaces, acls, drops={"no access list rule matched": drops}).to_json()
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface."""
         with self._available():
-            observed, messages = self._inside(lambda: (self._links.observe(), self._links.messages()))
-        addresses: dict[str, list[str]] = {}
-        for item in observed:
-            if isinstance(item, LinkAddress):
-                addresses.setdefault(item.interface, []).append(item.address)
-        return [
-            asdict(_state(item, messages[item.name], tuple(addresses.get(item.name, ()))))
-            for item in observed
-            if not isinstance(item, LinkAddress) and item.name in messages
-        ]
+            return self._inside(self._links_state)
 
     def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
         """The kernel's table, which is what it forwards by."""
@@ -195,10 +177,18 @@ class LinuxDataplane:
         except DataPlaneError as error:
             raise BackendUnavailable(self.name, str(error)) from error
 
-    def _observe(self) -> list[LinuxObject]:
-        values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)
-        kernel = KernelSettings(values, self._links.loopback_is_up())
-        return [kernel, *self._links.observe(), *self._filters.ruleset().objects()]
+    def _observe(self) -> LinuxState:
+        dump = Dump(self._kernel)
+        return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
+
+    def _links_state(self) -> list[dict[str, Any]]:
+        dump = Dump(self._kernel)
+        addresses: dict[str, list[str]] = {}
+        for address in LinkAddress.observe(dump):
+            addresses.setdefault(address.interface, []).append(address.address)
+        rows = {row.name: row for row in dump.ours.values()}
+        links = [link for kind in LINKS for link in kind.observe(dump)]
+        return [asdict(_state(link, rows[link.name], tuple(addresses.get(link.name, ())))) for link in links]
 
     def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
         with self._guard:
@@ -208,27 +198,13 @@ class LinuxDataplane:
                 raise BackendUnavailable(self.name, str(error)) from error
 
     def _transition(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
-        item = after if after is not None else before
-        if isinstance(item, KernelSettings):
-            if isinstance(after, KernelSettings):
-                for name, value in after.values:
-                    if read_sysctl(name) != value:
-                        write_sysctl(name, value)
-                self._links.set_loopback_up(after.loopback_up)
-        elif isinstance(item, LinkAddress):
-            if after is None:
-                self._links.delete_address(item)
-            else:
-                self._links.add_address(item)
-        elif isinstance(item, FilterList):
-            self._filters.set_list(item.name, of_kind(after, FilterList))
-        elif isinstance(item, FilterBinding):
-            self._filters.set_binding(item.interface, of_kind(after, FilterBinding))
+        if after is None:
+            if before is not None:
+                before.delete(self._kernel)
+        elif before is None:
+            after.create(self._kernel)
         else:
-            links = (EthernetLink, VlanLink, LoopbackLink)
-            self._links.change(
-                before if isinstance(before, links) else None, after if isinstance(after, links) else None
-            )
+            after.update(before, self._kernel)
 
     def _take(self, device: str) -> None:
         if self._nic_space is not self._space:
@@ -256,21 +232,18 @@ def _counters(message: Any) -> InterfaceCounters:
     )
 
 
-def _state(item: LinuxObject, message: Any, addresses: tuple[str, ...]) -> InterfaceState:
-    known = attributes(message)
-    up = bool(message["flags"] & 1 and message["flags"] & _LOWER_UP)
-    kinds = {EthernetLink: "ethernet", VlanLink: "sub_interface", LoopbackLink: "loopback"}
-    ethernet = isinstance(item, EthernetLink)
+def _state(link: Link, row: LinkRow, addresses: tuple[str, ...]) -> InterfaceState:
+    parent, vlan_id = link.parent_and_vlan
     return InterfaceState(
-        name=getattr(item, "name", ""),
-        type=kinds[type(item)],  # type: ignore[arg-type]  # one of three
-        enabled=getattr(item, "enabled", False),
-        link="up" if up else "down",
-        mac=known.get("IFLA_ADDRESS"),
-        mtu=known["IFLA_MTU"],
+        name=link.name,
+        type=link.type,
+        enabled=link.enabled,
+        link="up" if row.up and row.message["flags"] & _LOWER_UP else "down",
+        mac=row.known.get("IFLA_ADDRESS"),
+        mtu=row.mtu,
         addresses=addresses,
-        parent=item.parent if isinstance(item, VlanLink) else None,
-        vlan_id=item.vlan_id if isinstance(item, VlanLink) else None,
-        driver="kernel" if ethernet else None,
-        device=item.device if isinstance(item, EthernetLink) else None,
+        parent=parent,
+        vlan_id=vlan_id,
+        driver="kernel" if link.nic is not None else None,
+        device=link.nic,
     )

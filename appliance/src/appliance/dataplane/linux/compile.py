@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from appliance.config.acl import PROTOCOLS, Acl, AclRule
 from appliance.config.document import RouterConfig
 from appliance.config.interfaces import Ethernet, Interface, Loopback
-from appliance.dataplane.linux.state import (
+from appliance.dataplane.linux.filter_rule import FilterRule
+from appliance.dataplane.linux.objects import (
     EthernetLink,
     FilterBinding,
     FilterList,
-    FilterRule,
     KernelSettings,
     Link,
     LinkAddress,
     LinuxObject,
-    LinuxState,
     LoopbackLink,
     VlanLink,
 )
+from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.linux.sysctl import FORWARDING
 from appliance.dataplane.nic import Nic
 
