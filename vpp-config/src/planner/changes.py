@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from planner.declared import PHASES, Declared, Phase
-from planner.differences import Differences, by_token, check, dependencies
+from planner.differences import Differences, Side, check_side
 from planner.order import Change, Node, ordered
 
 T = TypeVar("T", bound=Declared)
@@ -35,8 +35,9 @@ def changes(
 
     ``kinds`` only breaks ties. Raises :class:`planner.Contradiction` where ``desired`` cannot be.
     """
-    check(desired)
-    found = Differences.between(desired, observed)
+    wanted = Side.of(desired)
+    check_side(wanted)
+    found = Differences.between(wanted, Side.of(observed))
     graph = _Graph(found, {kind: place for place, kind in enumerate(kinds)})
     return list(ordered(graph.nodes))
 
@@ -60,12 +61,12 @@ class _Graph(Generic[T]):
     # -- nodes
 
     def _add_nodes(self) -> None:
-        for position, key in enumerate(self._found.observed):
+        for position, key in enumerate(self._found.seen.items):
             if key in self._found.removed:
                 self._add_removal(key, position)
             elif key in self._found.changed or key in self._found.paused:
                 self._add_update(key, position)
-        for position, key in enumerate(self._found.target):
+        for position, key in enumerate(self._found.wanted.items):
             if key in self._found.made:
                 self._add_making(key, position)
 
@@ -86,7 +87,7 @@ class _Graph(Generic[T]):
             make.precedes(self._add_wake(key, position, silent, after))
 
     def _add_update(self, key: str, position: int) -> None:
-        before, after = self._found.observed[key], self._found.target[key]
+        before, after = self._found.seen.items[key], self._found.wanted.items[key]
         stays = before.carries and after.carries and key not in self._found.paused
         first, last = (before, after) if stays else (_quiet(before), _quiet(after))
         chain: list[Node[T]] = []
@@ -130,12 +131,11 @@ class _Graph(Generic[T]):
     # -- order
 
     def _order_upwards(self) -> None:
-        beside = by_token(self._found.target)
-        keys = {item.provides: key for key, item in self._found.target.items()}
+        wanted, keys = self._found.wanted, self._found.wanted.keys
         for key in {**self._build, **self._wake}:
-            item = self._found.target[key]
+            item = wanted.items[key]
             build, wake = self._build.get(key), self._wake.get(key)
-            for token in dependencies(item, beside):
+            for token in wanted.dependencies(item):
                 base = keys.get(token, "")
                 if build is not None and base in self._build:
                     if self._shrinks(key):
@@ -154,16 +154,15 @@ class _Graph(Generic[T]):
         return before is not None and after is not None and after.shrinks(before)
 
     def _order_downwards(self) -> None:
-        beside = by_token(self._found.observed)
-        keys = {item.provides: key for key, item in self._found.observed.items()}
+        seen, keys = self._found.seen, self._found.seen.keys
         for key in {**self._silence, **self._remove, **self._build}:
-            item = self._found.observed.get(key)
+            item = seen.items.get(key)
             if item is None:
                 continue
             silence = self._silence.get(key)
             # Whichever lets go of what the object stood on: its removal, or its change in place.
             release = self._remove.get(key) or self._build.get(key)
-            for token in dependencies(item, beside):
+            for token in seen.dependencies(item):
                 base = keys.get(token, "")
                 if release is not None and base in self._remove:
                     release.precedes(self._remove[base])

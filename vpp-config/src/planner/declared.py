@@ -91,7 +91,10 @@ class Declared(ABC):
     # -- change
 
     def needs_recreate(self, before: Self) -> bool:
-        """Whether the system cannot be brought from ``before`` to this in place."""
+        """Whether the system cannot be brought from ``before`` to this in place.
+
+        Asked both ways, as :meth:`pauses` is: a change has to be undone, too.
+        """
         return True
 
     def pauses(self, before: Self) -> bool:

@@ -15,33 +15,57 @@ class Contradiction(Exception):
     """The desired state cannot be: an object lacks what it needs, or two wait for each other."""
 
 
+@dataclass(frozen=True)
+class Side(Generic[T]):
+    """One of the two states, with what its objects provide."""
+
+    items: Mapping[str, T]
+    keys: dict[str, str]
+    """Token -> key."""
+    beside: dict[str, T]
+    """Token -> object."""
+
+    @classmethod
+    def of(cls, items: Mapping[str, T]) -> Side[T]:
+        """The tokens are computed once: planning asks for them many times."""
+        items = dict(items)
+        keys = {provided(key, item): key for key, item in items.items()}
+        return cls(items, keys, {token: items[key] for token, key in keys.items()})
+
+    def dependencies(self, item: Declared) -> tuple[str, ...]:
+        """All tokens that order the object behind others."""
+        if type(item).follows is Declared.follows:
+            return item.requires()
+        return (*item.requires(), *item.follows(self.beside))
+
+
+def provided(key: str, item: Declared) -> str:
+    """``item.provides``, without asking where it is the key."""
+    return key if type(item).provides is Declared.provides else item.provides
+
+
 def check(desired: Mapping[str, Declared]) -> None:
     """Raise :class:`Contradiction` where an object lacks what it requires or does not fit the others."""
-    beside = by_token(desired)
-    for item in desired.values():
+    check_side(Side.of(desired))
+
+
+def check_side(desired: Side[T]) -> None:
+    """See :func:`check`."""
+    for item in desired.items.values():
         for token in item.requires():
-            if token not in beside:
+            if token not in desired.keys:
                 raise Contradiction(f"{item.label()} needs {token.replace('/', ' ', 1)}, which is not there")
-        for problem in item.problems(beside):
-            raise Contradiction(problem)
-
-
-def by_token(state: Mapping[str, T]) -> dict[str, T]:
-    """The objects by what they provide."""
-    return {item.provides: item for item in state.values()}
-
-
-def dependencies(item: Declared, beside: Mapping[str, Declared]) -> tuple[str, ...]:
-    """All tokens that order the object behind others."""
-    return (*item.requires(), *item.follows(beside))
+        if type(item).problems is not Declared.problems:
+            for problem in item.problems(desired.beside):
+                raise Contradiction(problem)
 
 
 @dataclass
 class Differences(Generic[T]):
     """What is between two states. An object made anew is in ``removed`` and in ``made``."""
 
-    observed: Mapping[str, T]
-    target: dict[str, T]
+    seen: Side[T]
+    wanted: Side[T]
     """The desired objects, resolved."""
     removed: dict[str, T] = field(default_factory=dict)
     made: dict[str, T] = field(default_factory=dict)
@@ -50,49 +74,55 @@ class Differences(Generic[T]):
     """Objects that carry before and after, and in between may not."""
 
     @classmethod
-    def between(cls, desired: Mapping[str, T], observed: Mapping[str, T]) -> Differences[T]:
+    def between(cls, desired: Side[T], seen: Side[T]) -> Differences[T]:
         """Sort the objects out, then spread: what stands on something that moves is made anew as well."""
-        beside = by_token(desired)
-        target = {key: item.resolve(observed.get(key), beside) for key, item in desired.items()}
-        found = cls(observed, target)
+        target = {
+            key: item.resolve(seen.items.get(key), desired.beside) for key, item in desired.items.items()
+        }
+        beside = {token: target[key] for token, key in desired.keys.items()}
+        found = cls(seen, Side(target, desired.keys, beside))
         found._sort_out()
-        stands_on = found._stands_on()
-        found._spread(stands_on)
-        found._pause(stands_on)
+        if found.removed or found.made or found.changed:
+            stands_on = found._stands_on()
+            found._spread(stands_on)
+            found._pause(stands_on)
         return found
 
     def _sort_out(self) -> None:
-        for key, before in self.observed.items():
-            after = self.target.get(key)
+        for key, before in self.seen.items.items():
+            after = self.wanted.items.get(key)
             if after is None:
                 self.removed[key] = before
             elif after != before:
-                if after.needs_recreate(before):
+                if after.needs_recreate(before) or before.needs_recreate(after):
                     self.removed[key], self.made[key] = before, after
                 else:
                     self.changed[key] = (before, after)
-        for key, after in self.target.items():
-            if key not in self.observed:
+        for key, after in self.wanted.items.items():
+            if key not in self.seen.items:
                 self.made[key] = after
 
     def _stands_on(self) -> dict[str, dict[str, bool]]:
         """Token -> the keys that depend on it in either state, and whether they rebind to it in place."""
         stands_on: dict[str, dict[str, bool]] = {}
-        seen, wanted = by_token(self.observed), by_token(self.target)
-        for key, before in self.observed.items():
-            after = self.target.get(key)
+        for key, before in self.seen.items.items():
+            after = self.wanted.items.get(key)
             if after is None:
                 continue
-            for item, beside in ((before, seen), (after, wanted)):
-                soft = item.rebinds()
-                for token in dependencies(item, beside):
-                    below = stands_on.setdefault(token, {})
-                    below[key] = below.get(key, True) and token in soft
+            tokens = self.seen.dependencies(before)
+            if after is not before or type(after).follows is not Declared.follows:
+                tokens += self.wanted.dependencies(after)
+            soft = ()
+            if type(after).rebinds is not Declared.rebinds:
+                soft = before.rebinds() + after.rebinds()
+            for token in tokens:
+                below = stands_on.setdefault(token, {})
+                below[key] = below.get(key, True) and token in soft
         return stands_on
 
     def _spread(self, stands_on: Mapping[str, Mapping[str, bool]]) -> None:
-        gone = {item.provides for item in self.removed.values()}
-        come = {item.provides for item in self.made.values()}
+        gone = {provided(key, item) for key, item in self.removed.items()}
+        come = {provided(key, item) for key, item in self.made.items()}
         queue = list(gone | come)
         again = gone & come
         while queue:
@@ -100,25 +130,28 @@ class Differences(Generic[T]):
             for key, rebinds in stands_on.get(token, {}).items():
                 if key in self.removed or (rebinds and token not in again):
                     continue
-                self.removed[key], self.made[key] = self.observed[key], self.target[key]
+                self.removed[key], self.made[key] = self.seen.items[key], self.wanted.items[key]
                 self.changed.pop(key, None)
-                moved = self.observed[key].provides
+                moved = provided(key, self.seen.items[key])
                 if moved not in again:
                     again.add(moved)
                     queue.append(moved)
 
     def _pause(self, stands_on: Mapping[str, Mapping[str, bool]]) -> None:
         """Traffic stops where a change in place needs it or a guard is made anew, and on what is on that."""
-        queue = [key for key, (before, after) in self.changed.items() if after.pauses(before)]
-        keys = {item.provides: key for key, item in self.target.items()}
+        queue = [
+            key
+            for key, (before, after) in self.changed.items()
+            if after.pauses(before) or before.pauses(after)
+        ]
         for key in self.removed.keys() & self.made.keys():
             guarded = {*self.removed[key].guards(), *self.made[key].guards()}
-            queue += [keys[token] for token in guarded if token in keys]
+            queue += [self.wanted.keys[token] for token in guarded if token in self.wanted.keys]
         while queue:
             key = queue.pop()
             if key in self.paused or key in self.made:
                 continue
-            before, after = self.observed[key], self.target[key]
+            before, after = self.seen.items[key], self.wanted.items[key]
             if before.carries and after.carries:
                 self.paused[key] = (before, after)
-                queue += stands_on.get(after.provides, ())
+                queue += stands_on.get(provided(key, after), ())

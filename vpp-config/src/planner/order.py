@@ -60,7 +60,7 @@ class Change(Generic[T]):
         return self.before.removal_impact() if self.after is None else self.after.update_impact(self.before)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node(Generic[T]):
     """A change in the graph. ``place`` orders it among those that could come next as well."""
 
