@@ -99,6 +99,11 @@ class InterfaceSettings(Model):
     acl_out: tuple[AclName, ...] = Field(default=(), max_length=8, title="ACLs out")
     """Access lists for sent packets, looked at in this order."""
 
+    @property
+    def carrier(self) -> str | None:
+        """Name of the interface that this one is on, and goes with."""
+        return None
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         for name in ("addresses", "acl_in", "acl_out"):
@@ -130,6 +135,11 @@ class SubInterface(InterfaceSettings):
     """The ethernet interface it is on."""
     vlan_id: VlanId = Field(title="VLAN")
     """The VLAN, 1 to 4094."""
+
+    @property
+    def carrier(self) -> str:
+        """The parent."""
+        return self.parent
 
 
 class Loopback(InterfaceSettings):
