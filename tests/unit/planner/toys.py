@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Protocol, Self
 
 from planner import Change, Declared, changes
 
@@ -118,6 +118,18 @@ class Bolt(Toy):
 KINDS = (Bolt, Canal, Bridge, Sluice)
 
 
+class Planned(Protocol):
+    """A change, or a step of a data plane."""
+
+    @property
+    def before(self) -> Any:
+        """What is there before it."""
+
+    @property
+    def after(self) -> Any:
+        """What is there after it."""
+
+
 def state(*items: Toy) -> dict[str, Toy]:
     """The items by key."""
     return {item.key: item for item in items}
@@ -140,35 +152,39 @@ def _water(change: Change[Toy]) -> str:
 
 
 class World:
-    """Holds toys, takes changes one by one, and asserts after each that it could be so."""
+    """Holds objects, takes changes one by one, and asserts after each that it could be so.
 
-    def __init__(self, held: Mapping[str, Toy], wanted: Mapping[str, Toy]) -> None:
-        self.held = dict(held)
-        self._wanted = wanted
-        self._before = dict(held)
-        self._flowing = {item.name for item in held.values() if item.carries}
-        """Canals that water passed at the start and has not ceased to."""
+    ``inner_waits``: nothing is open inside of something that is shut.
+    """
+
+    def __init__(
+        self, held: Mapping[str, Declared], wanted: Mapping[str, Declared], *, inner_waits: bool = True
+    ) -> None:
+        self.held: dict[str, Declared] = dict(held)
+        self._inner_waits = inner_waits
+        self._guards_before, self._guards_wanted = _guards(held), _guards(wanted)
+        self._flowing = {item.provides for item in held.values() if item.carries}
+        """What traffic passed at the start and has not ceased to."""
         self._will_shut: set[str] = set()
 
-    def run(self, plan: Iterable[Change[Toy]]) -> None:
+    def run(self, plan: Iterable[Planned]) -> None:
         """Apply the whole plan."""
         self._go([(change.before, change.after) for change in plan])
 
-    def undo(self, plan: Sequence[Change[Toy]]) -> None:
+    def undo(self, plan: Sequence[Planned]) -> None:
         """Take the whole plan back, in a world that stands where the plan led."""
         self._go([(change.after, change.before) for change in reversed(plan)])
 
-    def _go(self, moves: list[tuple[Toy | None, Toy | None]]) -> None:
+    def _go(self, moves: list[tuple[Declared | None, Declared | None]]) -> None:
         self._will_shut = {
-            before.name
+            before.provides
             for before, after in moves
             if before is not None and before.carries and not (after is not None and after.carries)
         }
         for before, after in moves:
-            self.move(before, after)
+            self._move(before, after)
 
-    def move(self, before: Toy | None, after: Toy | None) -> None:
-        """One change."""
+    def _move(self, before: Declared | None, after: Declared | None) -> None:
         item = after if after is not None else before
         assert item is not None
         assert self.held.get(item.key) == before
@@ -177,32 +193,40 @@ class World:
             assert not (after.pauses(before) and (before.carries or after.carries))
         if after is None:
             del self.held[item.key]
+            self._flowing.discard(item.provides)
         else:
             self.held[item.key] = after
-        self._flowing -= {name for name in self._flowing if not self._open(name)}
+            if not after.carries:
+                self._flowing.discard(item.provides)
         self._check()
 
-    def _open(self, name: str) -> bool:
-        return any(item.name == name and item.carries for item in self.held.values())
-
     def _check(self) -> None:
-        by_name = {item.name: item for item in self.held.values()}
-        assert len(by_name) == len(self.held)
+        beside = {item.provides: item for item in self.held.values()}
+        assert len(beside) == len(self.held)
         for item in self.held.values():
             for token in item.requires():
-                assert token in by_name, f"{item.label()} without {token}"
-            for problem in item.problems(by_name):
+                assert token in beside, f"{item.label()} without {token}"
+            for problem in item.problems(beside):
                 raise AssertionError(problem)
-            outer = by_name.get(item.inside() or "")
-            assert outer is None or outer.carries or not item.carries, f"{item.label()} open in a shut one"
+            outer = beside.get(item.inside() or "")
+            if self._inner_waits and outer is not None and item.carries:
+                assert outer.carries, f"{item.label()} is open in a shut one"
             if item.carries:
-                for guard in self._guards(item.name):
+                for guard in self._needed(item.provides):
                     assert guard in self.held, f"{item.label()} is open without {guard}"
 
-    def _guards(self, name: str) -> set[str]:
-        """What has to be in place while water passes this canal."""
-        old = {key for key, item in self._before.items() if name in item.guards()}
-        new = {key for key, item in self._wanted.items() if name in item.guards()}
-        if name not in self._flowing:
+    def _needed(self, token: str) -> set[str]:
+        """The guards that have to be in place while traffic passes this."""
+        old, new = self._guards_before.get(token, set()), self._guards_wanted.get(token, set())
+        if token not in self._flowing:
             return new
-        return old if name in self._will_shut else old & new
+        return old if token in self._will_shut else old & new
+
+
+def _guards(state: Mapping[str, Declared]) -> dict[str, set[str]]:
+    """Token -> the keys of what guards it."""
+    guards: dict[str, set[str]] = {}
+    for key, item in state.items():
+        for token in item.guards():
+            guards.setdefault(token, set()).add(key)
+    return guards
