@@ -47,7 +47,7 @@ def random_state(rng: random.Random) -> dict[str, Toy]:
             )
     for number in range(6):
         if rng.random() < 0.6:
-            kind = rng.choice([Bolt, Canal, Bridge])
+            kind: type[Toy] = rng.choice((Bolt, Canal, Bridge))
             keep(
                 Bridge(
                     f"bridge{number}",

@@ -112,7 +112,7 @@ class Differences(Generic[T]):
             tokens = self.seen.dependencies(before)
             if after is not before or type(after).follows is not Declared.follows:
                 tokens += self.wanted.dependencies(after)
-            soft = ()
+            soft: tuple[str, ...] = ()
             if type(after).rebinds is not Declared.rebinds:
                 soft = before.rebinds() + after.rebinds()
             for token in tokens:
