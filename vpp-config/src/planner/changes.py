@@ -4,8 +4,9 @@ The rules, each from what the objects declare:
 
 1. An object is made after what it requires and follows, and removed before it; changed in place after it,
    unless it shrinks within it: then before.
-2. An object that carries traffic is made quiet and woken last, after what guards it and what it requires;
-   it is silenced first, before its guards go. So nothing passes unguarded, in either direction of time.
+2. An object that carries traffic is made quiet. Silencing comes before all other changes, waking after all
+   but the late removals: so nothing passes unguarded, in either direction of time. A guard that is made anew
+   silences what it guards meanwhile.
 3. What is exchanged in place is made before and removed after the exchange.
 4. Phases: silencing in ``detach``, waking in ``attach``, all else as the object declares. Among changes that
    could come next, kinds keep the order in which the caller names them, backwards on the way down.
@@ -25,7 +26,8 @@ from planner.order import Change, Node, ordered
 
 T = TypeVar("T", bound=Declared)
 
-_EARLY, _USUAL, _WAKE, _LATE = range(4)
+_SILENCE, _BUILD, _WAKE, _REMOVE = range(4)
+"""Order within a phase."""
 
 
 def changes(
@@ -73,7 +75,7 @@ class _Graph(Generic[T]):
     def _add_removal(self, key: str, position: int) -> None:
         before = self._found.removed[key]
         silent = _quiet(before)
-        remove = self._node(before.down_phase, _LATE, -self._rank(before), 0, position, silent, None)
+        remove = self._node(before.down_phase, _REMOVE, -self._rank(before), 0, position, silent, None)
         self._remove[key] = remove
         if before.carries:
             self._add_silence(key, position, before, silent).precedes(remove)
@@ -81,7 +83,7 @@ class _Graph(Generic[T]):
     def _add_making(self, key: str, position: int) -> None:
         after = self._found.made[key]
         silent = _quiet(after)
-        make = self._node(after.up_phase, _USUAL, self._rank(after), 0, position, None, silent)
+        make = self._node(after.up_phase, _BUILD, self._rank(after), 0, position, None, silent)
         self._build[key] = make
         if after.carries:
             make.precedes(self._add_wake(key, position, silent, after))
@@ -95,7 +97,7 @@ class _Graph(Generic[T]):
             chain.append(self._add_silence(key, position, before, first))
         if first != last:
             rank = self._rank(after)
-            self._build[key] = self._node(after.up_phase, _USUAL, rank, 1, position, first, last)
+            self._build[key] = self._node(after.up_phase, _BUILD, rank, 1, position, first, last)
             chain.append(self._build[key])
         if last is not after:
             chain.append(self._add_wake(key, position, last, after))
@@ -103,7 +105,7 @@ class _Graph(Generic[T]):
             one.precedes(other)
 
     def _add_silence(self, key: str, position: int, before: T, after: T) -> Node[T]:
-        node = self._node("detach", _EARLY, -self._rank(before), 0, position, before, after)
+        node = self._node("detach", _SILENCE, -self._rank(before), 0, position, before, after)
         self._silence[key] = node
         return node
 
@@ -144,10 +146,6 @@ class _Graph(Generic[T]):
                         self._build[base].precedes(build)
                 if wake is not None and base in self._wake:
                     self._wake[base].precedes(wake)
-            for token in item.guards():
-                guarded = self._wake.get(keys.get(token, ""))
-                if build is not None and guarded is not None:
-                    build.precedes(guarded)
 
     def _shrinks(self, key: str) -> bool:
         before, after = self._build[key].before, self._build[key].after
@@ -168,10 +166,6 @@ class _Graph(Generic[T]):
                     release.precedes(self._remove[base])
                 if silence is not None and base in self._silence:
                     silence.precedes(self._silence[base])
-            for token in item.guards():
-                guarded = self._silence.get(keys.get(token, ""))
-                if key in self._remove and guarded is not None:
-                    guarded.precedes(self._remove[key])
 
 
 def _quiet(item: T) -> T:
