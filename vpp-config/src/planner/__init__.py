@@ -6,7 +6,7 @@ A state is a mapping from key to object; what orders its objects is what they de
 
 from planner.changes import changes
 from planner.declared import PHASES, Declared, Phase
-from planner.differences import Contradiction, check
+from planner.differences import Contradiction
 from planner.order import Change, Operation
 
-__all__ = ["PHASES", "Change", "Contradiction", "Declared", "Operation", "Phase", "changes", "check"]
+__all__ = ["PHASES", "Change", "Contradiction", "Declared", "Operation", "Phase", "changes"]

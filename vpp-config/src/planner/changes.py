@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from planner.declared import PHASES, Declared, Phase
-from planner.differences import Differences, Side, check_side
+from planner.differences import Differences, Side, check
 from planner.order import Change, Node, ordered
 
 T = TypeVar("T", bound=Declared)
@@ -38,7 +38,7 @@ def changes(
     ``kinds`` only breaks ties. Raises :class:`planner.Contradiction` where ``desired`` cannot be.
     """
     wanted = Side.of(desired)
-    check_side(wanted)
+    check(wanted)
     found = Differences.between(wanted, Side.of(observed))
     graph = _Graph(found, {kind: place for place, kind in enumerate(kinds)})
     return list(ordered(graph.nodes))

@@ -44,13 +44,8 @@ def provided(key: str, item: Declared) -> str:
     return key if type(item).provides is Declared.provides else item.provides
 
 
-def check(desired: Mapping[str, Declared]) -> None:
+def check(desired: Side[T]) -> None:
     """Raise :class:`Contradiction` where an object lacks what it requires or does not fit the others."""
-    check_side(Side.of(desired))
-
-
-def check_side(desired: Side[T]) -> None:
-    """See :func:`check`."""
     for item in desired.items.values():
         for token in item.requires():
             if token not in desired.keys:
