@@ -8,6 +8,7 @@ from lab import frr_daemons
 from lab.layout import REPOSITORY, Layout
 from lab.namespaces import Dataplane, Namespaces
 from lab.supervision import Program
+from tests.lab_support.shifted_clock import ShiftedClock
 
 _PRIORITY = 50
 
@@ -23,9 +24,13 @@ def write_settings(
         "netns": names.router,
         "nic_netns": names.nic,
         "frr_vty_dir": str(frr_daemons.vty_dir(names.router)),
-        "frr_config_dir": str(frr_daemons.config_dir(names.router)),
+        "frr_config_dir": str(layout.frr_config),
         "host_root": str(layout.host_root),
         "allowed_uids": sorted(set(allowed_uids)),
+        # Whoever owns the checkout has started this lab as root.
+        "folder_owners": sorted(
+            {place.stat().st_uid for place in (layout.directory, layout.directory.parent)}
+        ),
         "service_manager": {"type": "supervisor", "socket": str(layout.supervisor_socket)},
     }
     if dataplane == "vpp":
@@ -38,10 +43,11 @@ def write_settings(
 
 
 def program(layout: Layout) -> Program:
-    """The agent."""
+    """The agent; its clock is a test's where a test prepared one."""
     return Program(
         "agent",
         [sys.executable, "-m", "appliance.agent", "--config", str(layout.agent_config)],
+        environment=ShiftedClock(layout.directory).environment(),
         priority=_PRIORITY,
         directory=REPOSITORY,
         stop_s=20,

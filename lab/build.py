@@ -13,7 +13,7 @@ from lab.kernel_settings import Register
 from lab.layout import Layout
 from lab.leftovers import end_processes, marked_processes
 from lab.namespaces import Dataplane
-from lab.programs import frr_programs, peer_programs, traffic_programs
+from lab.programs import frr_programs, frr_watch, peer_programs, traffic_programs
 from lab.readiness import Check
 from lab.router_agent import RouterAgent
 from lab.state import LabState
@@ -170,6 +170,7 @@ class Lab:
             if self.vpp is not None:
                 programs += self.vpp.programs(self.say)
             programs += frr_programs(self.names, self.wanted.dataplane)
+            programs.append(frr_watch(self.layout.directory, self.names))
         if self._reaches("agent"):
             programs.append(agent_process.program(self.layout))
             programs += traffic_programs(self.names)

@@ -4,9 +4,12 @@ They start with an empty configuration: all of it comes from the agent. The path
 from FRR of the machine itself and from other labs.
 """
 
+import grp
 import json
-import shutil
+import os
+import pwd
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,18 +81,33 @@ def scratch(started: Iterable[tuple[str, int]]) -> tuple[Path, ...]:
 
 
 def make_directories(path_space: str) -> None:
-    """Make the path space's directories, owned as FRR wants them."""
+    """Make the path space's directories: the one with configuration is root's, the others are FRR's.
+
+    Owners are set on descriptors: what is above them may be FRR's, who could put a symbolic link there.
+    """
     if not _RUN_DIR.is_dir():
         _RUN_DIR.mkdir(mode=0o755)
-        shutil.chown(_RUN_DIR, _USER, _GROUP)
+    configuration = config_dir(path_space)
     for path in directories(path_space):
-        path.mkdir(mode=0o775, exist_ok=True)
-        shutil.chown(path, _USER, _GROUP)
-    settings = config_dir(path_space) / "vtysh.conf"
-    if not settings.exists():
-        settings.write_text("service integrated-vtysh-config\n")
-        shutil.chown(settings, _USER, _VTY_GROUP)
-        settings.chmod(0o640)
+        path.mkdir(mode=0o755, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            if path == configuration:
+                os.fchown(descriptor, 0, 0)
+                _make_vtysh_settings(descriptor)
+            else:
+                os.fchown(descriptor, pwd.getpwnam(_USER).pw_uid, grp.getgrnam(_GROUP).gr_gid)
+        finally:
+            os.close(descriptor)
+
+
+def _make_vtysh_settings(folder: int) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with suppress(FileExistsError):
+        descriptor = os.open("vtysh.conf", flags, 0o640, dir_fd=folder)
+        with os.fdopen(descriptor, "w") as stream:
+            stream.write("service integrated-vtysh-config\n")
+            os.fchown(descriptor, 0, grp.getgrnam(_VTY_GROUP).gr_gid)
 
 
 def vtysh(path_space: str, *commands: str) -> str:

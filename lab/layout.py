@@ -59,6 +59,11 @@ class Layout:
         return self.directory / "agent"
 
     @property
+    def frr_config(self) -> Path:
+        """Where the agent writes the file FRR would boot from; Debian's own folder is user frr's."""
+        return self.directory / "frr"
+
+    @property
     def host_root(self) -> Path:
         """Stands in for `/` where the agent writes host settings: the machine's own stay as they are."""
         return self.directory / "host-root"
@@ -79,7 +84,7 @@ class Layout:
 
     def files(self) -> tuple[Path, ...]:
         """Everything a lab puts into its directory, and so everything `down` takes out of it."""
-        directories = ("run", "log", "bin", "agent", "host-root", "web", "databases")
+        directories = ("run", "log", "bin", "agent", "frr", "host-root", "web", "databases")
         settings = (
             "agent.json",
             "supervisord.conf",
@@ -98,6 +103,7 @@ class Layout:
             (self.log, 0o700),
             (self.bin, 0o711),
             (self.agent_state, 0o700),
+            (self.frr_config, 0o700),
             (self.host_root / "etc", 0o755),
         ):
             path.mkdir(parents=True, exist_ok=True)

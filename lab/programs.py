@@ -45,6 +45,14 @@ def frr_programs(names: Namespaces, dataplane: Dataplane) -> list[Program]:
     ]
 
 
+def frr_watch(directory: Path, names: Namespaces) -> Program:
+    """What restarts FRR's other daemons when zebra dies."""
+    leaning = [name for name in frr_daemons.daemons() if name not in ("mgmtd", "zebra")]
+    zserv = frr_daemons.vty_dir(names.router) / "zserv.api"
+    argv = [sys.executable, "-m", "lab.frr_watch", str(directory), str(zserv), *leaning]
+    return Program("frr-watch", argv, priority=_PEERS, directory=REPOSITORY)
+
+
 def traffic_programs(names: Namespaces) -> list[Program]:
     """Gentle traffic in both directions between the LAN host and the two far hosts, and pings."""
     lan, wan, core = at.LAN.far_v4.ip, at.WAN_HOST.far_v4.ip, at.CORE_HOST.far_v4.ip

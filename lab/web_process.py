@@ -113,7 +113,7 @@ class Web:
         return self._token_file.read_text().strip()
 
     def programs(self) -> list[Program]:
-        """The ASGI server, and with a broker the worker and the clock of the jobs."""
+        """The ASGI server, and with a broker the worker and what recurs."""
         server = ["uvicorn", "webui.asgi:application", "--host", HOST, "--port", str(self.port)]
         server += ["--ssl-keyfile", str(self._key), "--ssl-certfile", str(self._certificate)]
         server += [
@@ -126,9 +126,10 @@ class Web:
         programs = [self._program("web", server)]
         if self.databases is not None:
             worker = ["celery", "-A", "webui", "worker", "--loglevel", "INFO", "--concurrency", "1"]
-            beat = ["celery", "-A", "webui", "beat", "--loglevel", "INFO"]
-            beat += ["--schedule", str(self.layout.web / "beat-schedule"), "--pidfile", ""]
-            programs += [self._program("worker", worker), self._program("beat", beat)]
+            programs += [
+                self._program("worker", worker),
+                self._program("beat", ["webui", "run_schedule"]),
+            ]
         return programs
 
     def _program(self, name: str, module: list[str]) -> Program:

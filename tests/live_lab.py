@@ -79,15 +79,22 @@ def wait_until(condition: Callable[[], object], *, timeout_s: float, what: str) 
 
 
 @contextmanager
-def live_lab(prefix: str, dataplane: str, database: str = "sqlite") -> Iterator[LiveLab]:
+def live_lab(
+    prefix: str,
+    dataplane: str,
+    database: str = "sqlite",
+    prepare: Callable[[Path], None] = lambda _directory: None,
+) -> Iterator[LiveLab]:
     """Start a lab, hand it out, and take it down again whatever happened.
 
-    Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass.
+    Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass. ``prepare``
+    is given it before anything is in it; what it mounts below is unmounted in the end.
     """
     clear_dead_lab(prefix)
     directory = Path(tempfile.mkdtemp(prefix=f"mr-{prefix}-"))
     directory.chmod(0o711)
     try:
+        prepare(directory)
         _lab(prefix, directory, "up", "--dataplane", dataplane, "--database", database, timeout_s=300)
         lines = (directory / "env").read_text().splitlines()
         environment = dict(line.split("=", 1) for line in lines if "=" in line)
@@ -101,6 +108,7 @@ def live_lab(prefix: str, dataplane: str, database: str = "sqlite") -> Iterator[
             topology = Topology(prefix, directory, "vpp" if dataplane == "vpp" else "linux")
             yield LiveLab(dataplane, directory, environment, topology, agent, api)
     finally:
+        _unmount_below(directory)
         _lab(prefix, directory, "down")
         shutil.rmtree(directory, ignore_errors=True)  # what tests themselves put there, such as built tools
 
@@ -114,8 +122,16 @@ def clear_dead_lab(prefix: str) -> None:
     if registered.maker not in (0, os.getpid()) and process_alive(registered.maker):
         return
     directory = Path(registered.directory)
+    _unmount_below(directory)
     _lab(prefix, directory, "down")
     shutil.rmtree(directory, ignore_errors=True)
+
+
+def _unmount_below(directory: Path) -> None:
+    """Detach what a test mounted inside a lab's directory, also while processes still use it."""
+    mounts = [Path(line.split()[4]) for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    for mount in sorted((path for path in mounts if path.is_relative_to(directory)), reverse=True):
+        subprocess.run(["umount", "--lazy", str(mount)], check=True, capture_output=True, timeout=30)
 
 
 def _lab(prefix: str, directory: Path, *arguments: str, timeout_s: float = 180) -> str:

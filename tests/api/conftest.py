@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 from tests.api.router_in_memory import RouterInMemory
@@ -25,9 +25,13 @@ class Answer:
 
 @dataclass
 class ApiClient:
-    """Calls the API with a token, as a program does. Problem documents are checked for their shape."""
+    """Calls the API with a token, as a program does, or with a session, as a page.
+
+    Problem documents are checked for their shape.
+    """
 
     token: str | None = None
+    browser: Client | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
     def __call__(
@@ -46,7 +50,7 @@ class ApiClient:
         data = raw if raw is not None else (b"" if body is None else json.dumps(body).encode())
         if body is None and raw is None and method in ("POST", "DELETE", "GET"):
             content_type = ""
-        response = Client(raise_request_exception=True).generic(
+        response = (self.browser or Client(raise_request_exception=True)).generic(
             method,
             path if path.startswith("/") else f"/api/v1/{path}",
             data,
@@ -82,6 +86,16 @@ class ApiClient:
         return self("DELETE", path, **more)
 
 
+@pytest.fixture(autouse=True)
+def nobody_tried_a_password() -> None:
+    """The limits of the sign-in are the process's own: each test starts without."""
+    from webui.accounts.sign_in_gate import gate
+    from webui.accounts.sign_in_tally import tally
+
+    gate.forget()
+    tally.forget()
+
+
 @pytest.fixture
 def router() -> Iterator[RouterInMemory]:
     """A fresh agent, which the web half uses for this test."""
@@ -92,7 +106,8 @@ def router() -> Iterator[RouterInMemory]:
     with RouterInMemory() as running:
         replace_agent(running.client)
         before, settings.AGENT_SOCKET = settings.AGENT_SOCKET, str(running.socket)
-        cache.clear()
+        for one in caches:
+            caches[one].clear()
         yield running
         settings.AGENT_SOCKET = before
         replace_agent(None)
@@ -116,6 +131,21 @@ def client_of(db: None, router: RouterInMemory) -> MakeClient:
             user.save()
         _, text = tokens.create(Actor(user, "127.0.0.1", "local"), user, "test", write, None)
         return ApiClient(text)
+
+    return make
+
+
+@pytest.fixture
+def session_of(client_of: MakeClient) -> MakeClient:
+    """A client that is signed in as a user of this role."""
+    from webui.accounts.models import User
+
+    def make(role: str, username: str | None = None) -> ApiClient:
+        client_of(role, username)
+        browser = Client()
+        user = User.objects.get(username=username or role)
+        browser.force_login(user, "django.contrib.auth.backends.ModelBackend")
+        return ApiClient(browser=browser)
 
     return make
 

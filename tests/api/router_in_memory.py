@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.routing.rows import Family, RibCount
 from appliance.upgrade.paths import Paths
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
@@ -65,10 +68,12 @@ class _ToyDataplane(Toy):
         one = InterfaceCounters(rx_packets=self.packets, rx_bytes=self.packets * 100, tx_packets=self.packets)
         return Counters(
             {"lan0": one, "wan0": one},
-            {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}},
             (WorkerLoad("main", 1.5, 0.1),),
             {"no route": 3},
         ).to_json()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        return {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}}
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         return [
@@ -83,14 +88,19 @@ class _ToyDataplane(Toy):
             }
         ]
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
-        return []
+    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
-        return []
+    def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        return [None] * len(destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         return [{"name": "edge-in", "rules": [{"sequence": 10, "packets": 1, "bytes": 100}], "bindings": []}]
+
+    def control_plane_state(self) -> dict[str, Any]:
+        counts = {"interface": "lan0", "accepted": {"bgp": 12}, "dropped": {"bgp": 3, "tcp": 40}}
+        limit = {"family": "ipv4", "rate_pps": 50_000, "passed": 12, "dropped": 0}
+        return {"interfaces": [counts], "policers": [limit]}
 
     def neighbors(self) -> list[dict[str, Any]]:
         return []
@@ -108,7 +118,18 @@ class _ToyDataplane(Toy):
 class _ToyRouting(Toy):
     """FRR's side of the agent."""
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.routes: dict[str, int] = {}
+        """How many of which protocol it says there are; none of them can be listed."""
+
+    def rib_entry(self, destination: str) -> list[dict[str, Any]]:
+        return []
+
+    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+        return {name: RibCount(count, count) for name, count in self.routes.items() if family == "ipv4"}
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]]:
         return []
 
     def bgp_state(self) -> dict[str, Any]:

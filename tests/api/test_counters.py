@@ -18,7 +18,40 @@ def test_the_latest_sample(viewer: ApiClient, router: RouterInMemory) -> None:
     router.wait_sampled()
     sample = viewer.get("counters").body
     assert sample["interfaces"]["lan0"]["rx_packets"] >= 100
-    assert sample["acls"]["edge-in"]["10"]["packets"] >= 100
+    assert set(sample) == {"time", "interfaces", "workers", "drops"}
+    some = viewer.get("counters?fields=rx_packets,workers&interfaces=lan0,other").body
+    assert set(some) == {"time", "interfaces", "workers"} and set(some["interfaces"]) == {"lan0"}
+    assert set(some["interfaces"]["lan0"]) == {"rx_packets"}
+
+
+def test_the_hits_of_rules_are_read_now_and_apart(viewer: ApiClient, router: RouterInMemory) -> None:
+    router.wait_sampled()
+    hits = viewer.get("counters/acls/edge-in").body
+    assert hits["rules"]["10"]["packets"] >= 100
+    assert viewer.get("counters/acls").body["acls"] == {"edge-in": {"rules": 1, **hits["rules"]["10"]}}
+    assert viewer.get("counters/acls/other").status == 404
+    assert viewer.get("counters/acls/..").status in (404, 422)
+    assert viewer.get("counters/acls/%2e%2e").status in (404, 422)
+    page = viewer.get("/metrics").body.decode()
+    assert 'millrace_acl_packets_total{acl="edge-in"}' in page
+
+
+@pytest.mark.parametrize("path", ["counters", "counters/history", "counters/stream"])
+@pytest.mark.parametrize(
+    "query", ["fields=secrets", "fields=", "fields=rx_bps,", "interfaces=a,,b", "interfaces=a%20b"]
+)
+def test_what_is_asked_for_is_checked(viewer: ApiClient, path: str, query: str) -> None:
+    answer = viewer.get(f"{path}?{query}")
+    assert answer.status == 422 and answer.body["errors"][0]["pointer"] == f"/{query.partition('=')[0]}"
+
+
+def test_history_has_the_columns_and_interfaces_that_are_asked_for(
+    viewer: ApiClient, router: RouterInMemory
+) -> None:
+    router.wait_sampled(3)
+    body = viewer.get("counters/history?range=5m&fields=rx_pps&interfaces=lan0").body
+    assert set(body["interfaces"]) == {"lan0"} and set(body["interfaces"]["lan0"]) == {"rx_pps"}
+    assert any(body["interfaces"]["lan0"]["rx_pps"])
 
 
 def test_the_last_five_minutes_come_from_the_agent(viewer: ApiClient, router: RouterInMemory) -> None:
@@ -47,7 +80,7 @@ def test_roll_ups_are_stored_once_and_rolled_up_further(db: None, monkeypatch: p
     class Agent:
         now = 7200
 
-        def counters_history(self, seconds: int) -> list[dict[str, Any]]:
+        def counters_history(self, seconds: int, selection: Any) -> list[dict[str, Any]]:
             return [one for one in _samples(3600, 10_000) if Agent.now - seconds <= one["time"] <= Agent.now]
 
     monkeypatch.setattr(sampler, "agent", Agent)
@@ -64,7 +97,7 @@ def test_roll_ups_are_stored_once_and_rolled_up_further(db: None, monkeypatch: p
     )
 
     for name, step in (("1h", 10), ("24h", 60), ("30d", 3600)):
-        body = history.history(name, Agent.now)
+        body = history.history(name, now_s=Agent.now)
         column = body["interfaces"]["lan0"]["rx_bps"]
         assert body["step_s"] == step and len(column) == len(body["time"]) == history.RANGES[name][0] // step
         assert {value for value in column if value is not None} == {100_000.0}
@@ -112,7 +145,7 @@ async def test_one_upstream_serves_all_listeners_and_ends_with_the_last(
     shared = live.Broadcast(_Upstream)
     monkeypatch.setattr(live, "broadcast", lambda: shared)
 
-    async def listen(count: int) -> list[str]:
+    async def listen(count: int) -> list[bytes]:
         stream = live.events()
         got = [await anext(stream) for _ in range(count)]
         await stream.aclose()  # type: ignore[attr-defined]  # an async generator, typed as an iterator
@@ -120,13 +153,13 @@ async def test_one_upstream_serves_all_listeners_and_ends_with_the_last(
 
     first, second = await asyncio.gather(listen(4), listen(4))
     assert first == second
-    assert [line.split("\n")[0] for line in first] == [
+    assert [line.decode().split("\n")[0] for line in first] == [
         "retry: 2000",
         "event: sample",
         "event: sample",
         "event: gap",
     ]
-    assert json.loads(first[1].split("data: ")[1]) == {"time": 0}
+    assert json.loads(first[1].decode().split("data: ")[1]) == {"time": 0}
     assert _Upstream.opened == 1
     await asyncio.sleep(0.05)
     assert shared.listeners == 0 and _Upstream.closed == 1
@@ -143,5 +176,5 @@ async def test_a_silent_stream_beats_and_ends_in_time(monkeypatch: pytest.Monkey
     shared = live.Broadcast(Silent)
     monkeypatch.setattr(live, "broadcast", lambda: shared)
     got = [one async for one in live.events(longest_s=0.25, heartbeat_s=0.1)]
-    assert got[1:].count(": still here\n\n") >= 2
+    assert got[1:].count(b": still here\n\n") >= 2
     assert shared.listeners == 0

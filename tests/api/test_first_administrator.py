@@ -80,10 +80,14 @@ def test_what_is_no_hash_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_the_console_learns_of_a_new_password(admin: ApiClient, settings: Any, tmp_path: Path) -> None:
+    from webui.accounts.models import User
+
     settings.STATE_DIR = tmp_path
-    me = admin.get("me").body["user"]
-    assert me["username"] == "admin"
-    changed = admin("PATCH", f"users/{me['id']}", {"password": "a long enough passphrase"})
+    user = User.objects.get(username="admin")
+    user.set_password("the one before it")
+    user.save()
+    words = {"password": "a long enough passphrase", "current_password": "the one before it"}
+    changed = admin("PATCH", f"users/{user.pk}", words)
     assert changed.status == 200, changed.body
     assert (tmp_path / "first-password-changed").exists()
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
@@ -21,7 +21,8 @@ def _fast_hashes(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def test_users_are_made_changed_and_removed(admin: ApiClient) -> None:
+def test_users_are_made_changed_and_removed(session_of: MakeClient) -> None:
+    admin = session_of("admin")
     made = admin.post("users", {"username": "carla", "password": GOOD, "role": "operator"})
     assert made.status == 201 and "password" not in made.body
     number = made.body["id"]
@@ -52,12 +53,13 @@ def test_the_last_admin_stays(admin: ApiClient) -> None:
 def test_passwords_are_hashed_with_argon2() -> None:
     from webui import settings as configured
 
-    assert configured.PASSWORD_HASHERS[0] == "django.contrib.auth.hashers.Argon2PasswordHasher"
+    assert configured.PASSWORD_HASHERS[0] == "webui.accounts.password_hasher.ApplianceArgon2Hasher"
 
 
-def test_a_token_is_shown_once_and_stored_hashed(viewer: ApiClient) -> None:
+def test_a_token_is_shown_once_and_stored_hashed(session_of: MakeClient) -> None:
     from webui.accounts.models import ApiToken
 
+    viewer = session_of("viewer")
     made = viewer.post("tokens", {"name": "script"}).body
     text = made["token"]
     assert len(text.rsplit("_", 1)[-1]) >= 42 or len(text) >= 55
@@ -72,10 +74,10 @@ def test_a_token_is_shown_once_and_stored_hashed(viewer: ApiClient) -> None:
     assert fresh.get("me").status == 401
 
 
-def test_tokens_expire_and_end_with_their_user(admin: ApiClient, client_of: MakeClient) -> None:
+def test_tokens_expire_and_end_with_their_user(admin: ApiClient, session_of: MakeClient) -> None:
     from webui.accounts.models import ApiToken, User
 
-    viewer = client_of("viewer")
+    viewer = session_of("viewer")
     soon = datetime.now(UTC) + timedelta(hours=1)
     made = viewer.post("tokens", {"name": "short", "expires_at": soon.isoformat()}).body
     token = ApiClient(made["token"])
@@ -95,22 +97,25 @@ def test_only_admins_see_and_end_the_tokens_of_others(admin: ApiClient, viewer: 
     assert viewer.delete(f"tokens/{of_admin}").status == 403
     assert viewer.get("tokens?all=true").status == 403
     assert admin.get("tokens?all=true").body["total"] == 2
-    assert viewer.post("tokens", {"name": "x", "user": admin.get("me").body["user"]["id"]}).status == 403
     assert admin.delete(f"tokens/{of_viewer}").status == 204
-
-
-def test_a_token_cannot_make_itself_stronger(client_of: MakeClient) -> None:
-    reader = client_of("engineer", write=False)
-    assert reader.post("tokens", {"name": "x", "write": True}).status == 403
 
 
 def test_a_token_is_limited_and_so_are_guesses(viewer: ApiClient, settings: Any) -> None:
     settings.TOKEN_REQUESTS_PER_MINUTE, settings.TOKEN_FAILURES_PER_MINUTE = 3, 2
-    cache.clear()
+    caches["counts"].clear()
     assert [viewer.get("me").status for _ in range(4)] == [200, 200, 200, 429]
     assert viewer.get("me").headers["Retry-After"] == "60"
     guess = ApiClient("mr_00000000_" + "a" * 43)
     assert [guess.get("me").status for _ in range(3)] == [401, 401, 429]
+
+
+def test_guesses_shut_out_no_good_token_from_the_same_address(viewer: ApiClient, settings: Any) -> None:
+    settings.TOKEN_FAILURES_PER_MINUTE = 2
+    caches["counts"].clear()
+    assert viewer.get("me").status == 200
+    guess = ApiClient("mr_00000000_" + "a" * 43)
+    assert [guess.get("me").status for _ in range(3)] == [401, 401, 429]
+    assert viewer.get("me").status == 200
 
 
 def test_logins_are_locked_out_by_name_and_address(db: None, settings: Any) -> None:
@@ -168,7 +173,7 @@ def test_the_audit_log_is_append_only(admin: ApiClient) -> None:
     from webui.accounts.models import AuditEntry
     from webui.accounts.models.audit_entry import AppendOnly
 
-    admin.post("tokens", {"name": "x"})
+    admin.delete(f"tokens/{admin.get('tokens').body['items'][0]['id']}")
     entry = AuditEntry.objects.all()[0]
     for act in (
         entry.save,

@@ -21,22 +21,35 @@ def web(postgres_url: str, redis_url: str, broker_url: str) -> Iterator[Served]:
         server.execute(f"CREATE DATABASE {DATABASE}")
     url = postgres_url.rsplit("/", 1)[0] + f"/{DATABASE}"
     with served(DATABASE_URL=url, REDIS_URL=redis_url, CELERY_BROKER_URL=broker_url) as running:
-        argv = [sys.executable, "-m", "celery", "-A", "webui", "worker", "--beat", "--concurrency", "1"]
-        argv += ["--schedule", str(running.state_dir / "beat"), "--loglevel", "WARNING"]
-        worker = subprocess.Popen(
-            argv, env=running.environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-        )
+        processes = [
+            _started(
+                running, "celery", "-A", "webui", "worker", "--concurrency", "1", "--loglevel", "WARNING"
+            ),
+            _started(running, "webui", "run_schedule"),
+        ]
         try:
             yield running
         finally:
-            worker.terminate()
-            try:
-                worker.wait(20)
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                worker.wait()
+            for process in processes:
+                _end(process)
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+
+
+def _started(running: Served, *module: str) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-m", *module]
+    return subprocess.Popen(
+        argv, env=running.environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def test_a_job_runs_in_the_worker_and_the_web_answers_at_once(web: Served) -> None:
@@ -51,7 +64,7 @@ def test_a_job_runs_in_the_worker_and_the_web_answers_at_once(web: Served) -> No
         assert job["started_at"] and job["finished_at"]
 
 
-def test_beat_has_the_counters_rolled_up(web: Served) -> None:
+def test_what_recurs_has_the_counters_rolled_up(web: Served) -> None:
     with web.http(web.token) as http:
         deadline = time.monotonic() + 90
         while not http.get("/api/v1/counters/history?range=1h").json()["interfaces"]:

@@ -15,6 +15,8 @@ ABSENT = "00000000-0000-0000-0000-000000000000"
 TABLE: dict[str, str] = {
     "get_status": "viewer",
     "get_me": "viewer",
+    "set_own_password": "viewer",
+    "get_storage": "viewer",
     "list_changes": "viewer",
     "create_change": "engineer",
     "get_change": "viewer",
@@ -36,11 +38,14 @@ TABLE: dict[str, str] = {
     "get_bgp_neighbor_state": "viewer",
     "get_ospf_state": "viewer",
     "get_acls_state": "viewer",
+    "get_control_plane_state": "viewer",
     "get_neighbors_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",
     "get_counters": "viewer",
     "get_counters_history": "viewer",
+    "get_acl_totals": "viewer",
+    "get_acl_hits": "viewer",
     "stream_counters": "viewer",
     "ping": "operator",
     "traceroute": "operator",
@@ -72,6 +77,7 @@ TABLE: dict[str, str] = {
 
 # What makes a path whole; nothing with such a number is there.
 FILL = {
+    "name": "nothing",
     "number": "2000000000",
     "other": "2000000000",
     "request_id": "none",

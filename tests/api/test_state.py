@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from tests.api.conftest import ApiClient
+from django.test import Client
+
+from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
+from webui.accounts.models import User
 
 
 def test_every_part_says_what_the_agent_says(viewer: ApiClient, router: RouterInMemory) -> None:
@@ -14,6 +17,7 @@ def test_every_part_says_what_the_agent_says(viewer: ApiClient, router: RouterIn
         ("bgp", agent.state_bgp()),
         ("ospf", agent.state_ospf()),
         ("acls", agent.state_acls()),
+        ("control-plane", agent.state_control_plane()),
         ("neighbors", agent.state_neighbors()),
         ("hardware", agent.state_hardware()),
         ("health", agent.state_health()),
@@ -30,3 +34,25 @@ def test_one_neighbor(viewer: ApiClient) -> None:
 def test_a_page_of_routes(viewer: ApiClient) -> None:
     answer = viewer.get("state/routes?prefix=10.0.0.1&longest=true&family=ipv4&limit=5&offset=0").body
     assert (answer["routes"], answer["limit"]) == ([], 5)
+
+
+def test_a_neighbor_has_no_zone(viewer: ApiClient) -> None:
+    for zone in ("x", "x%00configure terminal", "x json"):
+        assert viewer.get(f"state/bgp/neighbors/fe80::1%25{zone}").status == 404
+
+
+def test_a_table_too_long_for_a_list_is_counted(
+    viewer: ApiClient, router: RouterInMemory, client_of: MakeClient
+) -> None:
+    router.routing.routes = {"static": 12, "bgp": 1_000_000}
+    answer = viewer.get("state/routes").body
+    assert answer["unlisted"] == {"ipv4": 1_000_012}
+    assert answer["counts"]["ipv4"]["bgp"] == {"rib": 1_000_000, "fib": 1_000_000}
+    assert answer["note"].startswith("There are 1,000,012 IPv4 routes;")
+    client_of("viewer")
+    browser = Client(headers={"host": "testserver"})
+    browser.force_login(User.objects.get(username="viewer"), "django.contrib.auth.backends.ModelBackend")
+    page = browser.get("/routes", secure=True).content.decode()
+    assert "There are 1,000,012 IPv4 routes;" in page
+    assert '<a href="?protocol=static&amp;family=ipv4">static 12</a>' in page
+    assert "No route matches" not in page

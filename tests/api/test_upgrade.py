@@ -99,6 +99,24 @@ def test_the_whole_way(admin: ApiClient, appliance: Appliance, router: RouterInM
     assert "upgrade.send" in actions
 
 
+def test_a_downgrade_is_told_and_has_to_be_meant(
+    admin: ApiClient, appliance: Appliance, router: RouterInMemory
+) -> None:
+    appliance.runs(version="2.1.0")
+    answers = _send(admin, appliance.upgrade_file(_big()))
+    assert answers[0].body["manifest"]["older"] is True
+    assert admin.get("upgrade").body["upload"]["older"] is True
+    refused = admin.post("upgrade/install", {})
+    assert refused.status == 409
+    assert "version 2.0.0 is older than 2.1.0" in refused.body["detail"]
+    assert router.upgrade_service.begun == 0
+    assert admin.post("upgrade/install", {"allow_downgrade": True}).status == 202
+    request = Request.model_validate_json(appliance.paths.request.read_bytes())
+    assert request.allow_downgrade
+    targets = [entry["target"] for entry in admin.get("audit").body["items"]]
+    assert "2.0.0, downgrade allowed" in targets
+
+
 def test_commits_wait_while_a_slot_is_on_trial(
     admin: ApiClient, appliance: Appliance, router: RouterInMemory
 ) -> None:

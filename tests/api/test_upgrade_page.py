@@ -95,6 +95,23 @@ def test_from_the_file_to_the_decision(browser: Client, appliance: Appliance, ro
     assert "Boot this" in page
 
 
+def test_a_downgrade_is_warned_of_and_ticked(
+    browser: Client, appliance: Appliance, router: RouterInMemory
+) -> None:
+    appliance.upload(file_system())
+    assert 'name="allow_downgrade"' not in _get(browser)
+    appliance.runs(version="2.1.0")
+    page = _get(browser)
+    assert "Version 2.0.0 is older than 2.1.0, which runs." in page
+    assert 'name="allow_downgrade"' in page
+    assert "Install and reboot" not in page
+    browser.post("/upgrade/install", {"reboot": "0"}, secure=True)
+    assert "older than 2.1.0" in _get(browser)
+    assert not appliance.paths.request.exists()
+    browser.post("/upgrade/install", {"reboot": "0", "allow_downgrade": "1"}, secure=True)
+    assert Request.model_validate_json(appliance.paths.request.read_bytes()).allow_downgrade
+
+
 def test_only_installed(browser: Client, appliance: Appliance, router: RouterInMemory) -> None:
     appliance.upload(file_system())
     browser.post("/upgrade/install", {"reboot": "0"}, secure=True)

@@ -41,6 +41,7 @@ PAGES = {
     "route-map-rule": "/edit/routing/policy/route_maps/from-upstream/rules/20",
     "acls": "/acls",
     "acl": "/acls/lan-in",
+    "control-plane": "/control-plane",
     "acl-rule": "/add/acls/lan-in/rules",
     "changes": "/changes",
     "history": "/history",

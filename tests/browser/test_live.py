@@ -49,13 +49,18 @@ def test_a_lost_connection_is_shown_and_recovers(page: BrowserPage, lab: LiveLab
     page.complaints()
 
 
-def test_routes_are_searched_by_prefix_and_longest_match(page: BrowserPage) -> None:
+def test_an_address_finds_the_route_that_packets_to_it_take(page: BrowserPage) -> None:
     page.open("/routes")
     page.sees("10.10.0.0/24", "#routes-table")
-    page.open("/routes?prefix=203.0.113.10&match=longest")
+    page.fill("[name=prefix]", "203.0.113.10")
+    page.click('form[role="search"] button[type=submit]')
     page.sees("203.0.113.0/24", "#routes-table")
     page.sees("192.0.2.1 wan0", "#routes-table")
     assert len(page.all("#routes tbody tr")) == 1
+    page.open("/routes?prefix=203.0.112.0/20")
+    page.sees("There is no route of exactly this prefix.", "#routes-table")
+    page.click("#routes-table .empty a")
+    page.sees("203.0.113.0/24", "#routes-table")
 
 
 def test_ping_as_a_job_with_progress(page: BrowserPage) -> None:

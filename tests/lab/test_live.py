@@ -17,7 +17,7 @@ from lab import frr_daemons
 from lab.dataplane_choice import choose
 from lab.leftovers import marked_processes
 from lab.supervision import Supervisor
-from tests.live_lab import clear_dead_lab
+from tests.live_lab import clear_dead_lab, wait_until
 from tests.requirements import needs_root_netns
 
 pytestmark = [needs_root_netns, pytest.mark.timeout(600)]
@@ -132,4 +132,19 @@ def test_a_killed_data_plane_and_routing_come_back_without_a_human(live: _Live) 
     for name in ("bgpd", *(["vpp"] if live.dataplane == "vpp" else [])):
         os.kill(supervisor.pid(name), signal.SIGKILL)
     live.lab("up")  # waits, and does nothing else: supervisord and the agent do the rest
+    live.lab("status")
+
+
+def test_what_leans_on_zebra_is_restarted_with_it(live: _Live) -> None:
+    """As watchfrr has it: a daemon does not tell a new zebra the routes that it told the old one."""
+    supervisor = Supervisor(live.directory)
+    before = {name: supervisor.pid(name) for name in ("ospfd", "bgpd", "staticd")}
+    os.kill(supervisor.pid("zebra"), signal.SIGKILL)
+
+    def restarted() -> bool:
+        pids = {name: supervisor.pid(name) for name in before}
+        return all(pids[name] not in (0, before[name]) for name in before)
+
+    wait_until(restarted, timeout_s=60, what="the daemons behind zebra are others")
+    live.lab("up")
     live.lab("status")

@@ -63,7 +63,8 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
     names = rng.sample(_NAMES, min(len(chosen), len(_NAMES)))
     for name, nic in zip(names, chosen, strict=False):
         match = {"device": nic.device} if rng.random() < 0.5 else {"mac": nic.mac}
-        interfaces[name] = {"type": "ethernet", "match": match, **_settings(rng, networks, 9000)}
+        settings = {**_settings(rng, networks, 9000), **_management(rng)}
+        interfaces[name] = {"type": "ethernet", "match": match, **settings}
     for number in range(rng.randint(0, 2)):
         interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
     ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
@@ -76,6 +77,7 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 "parent": parent,
                 "vlan_id": vlan_id,
                 **_settings(rng, networks, largest),
+                **_management(rng),
             }
     return interfaces
 
@@ -117,6 +119,14 @@ def _settings(rng: random.Random, networks: _Networks, largest: int) -> Json:
     if rng.random() < 0.15:
         settings["enabled"] = False
     return settings
+
+
+def _management(rng: random.Random) -> Json:
+    if rng.random() < 0.6:
+        return {}
+    services = rng.sample(["ssh", "https"], rng.randint(1, 2))
+    sources = rng.sample(["192.0.2.0/24", "0.0.0.0/0", "198.51.100.7/32", "2001:db8::/32"], rng.randint(0, 3))
+    return {"management_services": services, "management_sources": sources}
 
 
 def _acl(rng: random.Random) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from appliance.compile import compile_document
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
@@ -26,12 +27,29 @@ NICS = tuple(Nic(f"nic{number}", f"02:4d:52:00:01:0{number}", None, "veth") for 
 NOWHERE = Path("/nowhere")
 
 
+class GuardInMemory:
+    """The packet filter for the router itself, without a kernel."""
+
+    def __init__(self) -> None:
+        self._now: ControlPlane | None = None
+
+    def observe(self) -> ControlPlane | None:
+        return self._now
+
+    def change(self, wanted: ControlPlane | None) -> None:
+        self._now = wanted
+
+
 class FakePlane(VppDataplane):
-    """VPP's backend without namespaces: the mirrors' kernel settings are kept in memory, too."""
+    """VPP's backend without namespaces: what is set in the mirrors' one is kept in memory, too.
+
+    Nothing of it may reach the kernel: it would be that of the machine the tests run on.
+    """
 
     def __init__(self, vpp: FakeVpp) -> None:
         super().__init__(NOWHERE, NOWHERE, None, "dataplane", None, client=vpp)
         self._settings = KernelSettings(tuple((name, "0") for name, _ in MIRRORS), False)
+        self._self_guard: Any = GuardInMemory()
         self._space.run = lambda work, *arguments: work(*arguments)  # type: ignore[assignment, method-assign]  # stays in this namespace
 
     def compile_context(self) -> CompileContext:
@@ -68,9 +86,7 @@ class FakeRouter:
         """Desired state."""
         return compile_document(config, "vpp", self.plane.compile_context())
 
-    def engine(
-        self, hook: StepHook | None = None, clock: Callable[[], float] = lambda: 1_000_000.0
-    ) -> Engine:
+    def engine(self, hook: StepHook | None = None) -> Engine:
         """An engine on this router, as after a start of the agent; not yet recovered."""
         return Engine(
             self.backends,
@@ -78,6 +94,5 @@ class FakeRouter:
             self.plane.capabilities,
             self.directory / "state",
             step_hook=hook,
-            clock=clock,
             patience=Patience(settle_s=0.2, restart_s=0.5),
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface, ip_interface
 from typing import Any
 
-from frr_config.models import Routing
+from frr_config import Routing
 
 _TEXT = "ABCDEFGHIJ abcdefghij 0123456789 ,.:;()/_+=@#*-"
 _SECRET = "".join(chr(code) for code in range(0x21, 0x7F))

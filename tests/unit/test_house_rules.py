@@ -248,3 +248,54 @@ def test_planners_compilers_and_backends_know_no_kind() -> None:
         if _asks_for_a_kind(node, kinds)
     ]
     assert found == []
+
+
+WRITES_A_FILE = {
+    "chmod", "chown", "fchmod", "fchown", "lchmod", "lchown", "copyfile", "copy2", "copytree", "hardlink_to",
+    "mkdir", "makedirs", "mkstemp", "mkdtemp", "NamedTemporaryFile", "symlink", "symlink_to", "touch",
+    "truncate", "write_bytes", "write_text",
+}  # fmt: skip
+RENAMES = {"rename", "renames", "replace"}
+"""Of ``os`` and of paths; strings and dataclasses have a ``replace`` too, with other arguments."""
+ROOTS_CODE = ROOT / "appliance" / "src" / "appliance"
+NOT_BY_DURABLE = {
+    "engine/durable.py": "it is the one way",
+    "dataplane/namespace.py": "settings of the kernel, in /proc/sys",
+    "platform/binding.py": "drivers of NICs, in /sys",
+    "platform/cpu_sets.py": "interrupts, in /proc/irq",
+    "platform/hugepages.py": "huge pages, in /sys",
+    "platform/links.py": "settings of the kernel, in /proc/sys",
+    "upgrade/grubenv.py": "GRUB's block has to be changed in place; the ESP is root's and knows no links",
+    "upgrade/image_writer.py": "the partition of a slot",
+    "upgrade/make.py": "makes upgrade files, on the machine of whoever builds them",
+    "upgrade/signing.py": "makes the key, on the machine of whoever builds",
+}
+"""Where a file is written, or its owner set, without ``engine/durable.py``, and why that is right."""
+
+
+def test_root_writes_files_in_one_way_only() -> None:
+    """All but ``engine/durable.py`` name a file by its path, which another user may redirect."""
+    found = {
+        _at(path, node): str(path.relative_to(ROOTS_CODE))
+        for path, tree in python_sources()
+        if path.is_relative_to(ROOTS_CODE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _writes_by_path(node)
+    }
+    assert [place for place, module in found.items() if module not in NOT_BY_DURABLE] == []
+    assert set(NOT_BY_DURABLE) - set(found.values()) == set(), "these exceptions are no longer needed"
+
+
+def _writes_by_path(call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Attribute):
+        return isinstance(call.func, ast.Name) and call.func.id == "open"
+    name, whose = call.func.attr, ast.unparse(call.func.value)
+    if name in RENAMES and not call.keywords:
+        # os.replace(a, b), path.replace(b); text.replace(a, b) and links.rename(mapping) are something else.
+        return whose in {"os", "shutil"} or (len(call.args) == 1 and name == "replace")
+    if name == "open":
+        said = " ".join(ast.unparse(argument) for argument in [*call.args, *(k.value for k in call.keywords)])
+        return bool(re.search(r"O_WRONLY|O_RDWR|O_CREAT|'[rwax]b?\+?[wax]?b?'", said)) and not re.search(
+            r"'rb?'|'r:'", said
+        )
+    return name in WRITES_A_FILE

@@ -57,6 +57,10 @@ class RouterUnavailable(MillraceError):
     """A part of the router that is needed for this (VPP, FRR) does not answer. Nothing was changed."""
 
 
+class StorageFull(MillraceError):
+    """The disk that holds the router's revisions is full. Nothing was changed."""
+
+
 class AgentUnavailable(MillraceError):
     """The agent's socket does not answer."""
 

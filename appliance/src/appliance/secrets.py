@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import logging
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken
+
+from appliance.engine import durable
+
+log = logging.getLogger(__name__)
 
 PREFIX = "$sealed$"
 """How sealed text begins; a Fernet token follows (AES-128-CBC with HMAC-SHA256)."""
@@ -24,10 +28,20 @@ class SecretBox:
 
     @classmethod
     def open(cls, state_dir: Path) -> SecretBox:
-        """The box whose key is in ``state_dir``; the key is made at first use, readable by its owner only."""
+        """The box whose key is in ``state_dir``; the key is made at first use, readable by its owner only.
+
+        A key that cannot be used is set aside and another one made: what the old one sealed stays shut.
+        """
         path = state_dir / KEY_FILE
-        if not path.exists():
-            _create(path, Fernet.generate_key())
+        try:
+            return cls(path.read_bytes().strip())
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            log.error("%s cannot be used, and is set aside: %s", path, error)
+            durable.rename(path, f"{KEY_FILE}.damaged")
+        # Whole or not there: a cut of power never leaves half a key that would seal for nobody.
+        durable.write(path, Fernet.generate_key() + b"\n")
         return cls(path.read_bytes().strip())
 
     def seal(self, clear: str) -> str:
@@ -42,15 +56,3 @@ class SecretBox:
             return self._fernet.decrypt(text.removeprefix(PREFIX).encode()).decode()
         except (InvalidToken, UnicodeError):
             raise SealError("was not sealed by this router: give the secret itself") from None
-
-
-def _create(path: Path, key: bytes) -> None:
-    # The key comes into its place whole: a cut of power never leaves half a key that would seal for nobody.
-    new = path.with_suffix(".new")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, key + b"\n")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    new.rename(path)

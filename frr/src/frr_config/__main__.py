@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from frr_config.client import FrrClient
 from frr_config.config import FrrConfig, masked_diff
 from frr_config.errors import FrrConfigError, FrrError, FrrUnavailable
-from frr_config.models import Routing
 from frr_config.planning import plan
 from frr_config.rendering import render
+from frr_config.routing import Routing
 from frr_config.step import Step
 from frr_config.version import FrrVersion
 
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
         if name != "observe":
             command.add_argument(
-                "file", type=Path, metavar="FILE", help="JSON of the models in frr_config.models"
+                "file", type=Path, metavar="FILE", help="JSON of the model frr_config.Routing"
             )
         if name == "render":
             command.add_argument("--version", default="8.4", help="release of FRR (default: 8.4)")

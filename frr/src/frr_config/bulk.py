@@ -1,7 +1,8 @@
-"""Many static routes at once as few steps.
+"""Many objects of a kind at once as few steps.
 
-staticd, and mgmtd after it, compare their whole configuration at each transaction: a thousand routes one by
-one take a minute, together a second. A few are a step each, as everything else.
+staticd and mgmtd compare their whole configuration at each transaction, and every daemon keeps route maps and
+prefix lists in a tree that each transaction copies: a thousand objects one by one take minutes, together a
+second. A few are a step each, as everything else.
 """
 
 from __future__ import annotations
@@ -9,35 +10,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from frr_config.impact import NONE
-from frr_config.objects import Kind
 from frr_config.step import Command, Step
+from frr_config.syntax import NONE, Kind, ObjectKey
 
 SINGLE_STEPS = 32
-"""Up to so many changes of static routes in a phase are a step each."""
-ROUTES_IN_A_STEP = 500
+"""Up to so many changes of a kind in a phase are a step each."""
+OBJECTS_IN_A_STEP = 500
 _NAMED = 3
 
 
-def gathered(kinds: Sequence[Kind], steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps in order; long runs of static routes in steps of up to ``ROUTES_IN_A_STEP``."""
-    placed = list(zip(kinds, steps, strict=True))
-    for (kind, _), found in groupby(placed, key=lambda item: (item[0], item[1].phase)):
-        run = [step for _, step in found]
-        if kind != "static" or len(run) <= SINGLE_STEPS:
-            yield from run
+def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps in order; long runs of a kind that can be many, in steps of up to ``OBJECTS_IN_A_STEP``.
+
+    A step that resets something stays one of its own: its impact is told of nothing else.
+    """
+    placed = list(zip(keys, steps, strict=True))
+    for (kind, _, impact), found in groupby(placed, key=_alike):
+        run = list(found)
+        if not kind.plural or impact != NONE or len(run) <= SINGLE_STEPS:
+            yield from (step for _, step in run)
             continue
-        for start in range(0, len(run), ROUTES_IN_A_STEP):
-            yield _together(run[start : start + ROUTES_IN_A_STEP])
+        for start in range(0, len(run), OBJECTS_IN_A_STEP):
+            yield _together(kind, run[start : start + OBJECTS_IN_A_STEP])
 
 
-def _together(steps: Sequence[Step]) -> Step:
+def _alike(item: tuple[ObjectKey, Step]) -> tuple[Kind, str, str]:
+    key, step = item
+    return key.kind, step.phase, step.impact
+
+
+def _together(kind: Kind, run: Sequence[tuple[ObjectKey, Step]]) -> Step:
+    steps = [step for _, step in run]
+    names = list(dict.fromkeys(kind.short(key.name) for key, _ in run))
     return Step(
         phase=steps[0].phase,
-        summary=_summary([step.summary for step in steps]),
-        undo_summary=_summary([step.undo_summary for step in steps]),
+        summary=_summary(kind, names, [step.summary for step in steps]),
+        undo_summary=_summary(kind, names, [step.undo_summary for step in steps]),
         impact=NONE,
-        path="/routing/static",
+        path=kind.collection,
         do=tuple(_commands([step.do for step in steps])),
         undo=tuple(_commands([step.undo for step in reversed(steps)])),
     )
@@ -48,9 +58,8 @@ def _commands(parts: Sequence[tuple[Command, ...]]) -> Iterator[Command]:
         yield from part
 
 
-def _summary(summaries: Sequence[str]) -> str:
+def _summary(kind: Kind, names: Sequence[str], summaries: Sequence[str]) -> str:
     """``add 480 static routes: 198.18.0.0/24, 198.18.1.0/24, 198.18.2.0/24, ...``."""
     verbs = sorted({summary.split()[0] for summary in summaries})
-    prefixes = [summary.split()[3] for summary in summaries]
-    more = ", ..." if len(prefixes) > _NAMED else ""
-    return f"{' or '.join(verbs)} {len(prefixes)} static routes: {', '.join(prefixes[:_NAMED])}{more}"
+    more = ", ..." if len(names) > _NAMED else ""
+    return f"{' or '.join(verbs)} {len(summaries)} {kind.plural}: {', '.join(names[:_NAMED])}{more}"

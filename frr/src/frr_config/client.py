@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from frr_config.config import FrrConfig, Line
+from frr_config.config import FrrConfig
 from frr_config.configuring import Configuring
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth, process_uptime_s
-from frr_config.ownership import owners, required_daemons
+from frr_config.line import Line
 from frr_config.parsing import merge, parse_lines
 from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
+from frr_config.tables import owners, required_daemons
 from frr_config.version import V8_4, FrrVersion
 from frr_config.vty import Vty
 
@@ -39,9 +41,6 @@ class Frr(Protocol):
     def undo(self, step: Step) -> None:
         """Take a step back."""
 
-    def write_startup(self, config: FrrConfig) -> None:
-        """Replace the file FRR boots with."""
-
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon that has to run."""
 
@@ -53,14 +52,15 @@ class FrrClient(State):
     """The daemons whose sockets are in ``vty_dir``, and the file they boot with in ``config_dir``.
 
     Thread-safe: configuration and questions about state have a connection each to every daemon, so that a
-    long answer does not keep a commit waiting.
+    long answer does not keep a commit waiting, nor a question to another daemon.
     """
 
     def __init__(self, vty_dir: Path | str, config_dir: Path | str, *, timeout_s: float = 30.0) -> None:
         super().__init__(self)
         self._vty_dir, self._config_dir = Path(vty_dir), Path(config_dir)
         self._timeout_s = timeout_s
-        self._configuring, self._showing = threading.Lock(), threading.Lock()
+        self._configuring = threading.Lock()
+        self._showing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._config_vtys: dict[str, Vty] = {}
         self._show_vtys: dict[str, Vty] = {}
         self._version: tuple[int, FrrVersion] | None = None
@@ -68,8 +68,11 @@ class FrrClient(State):
 
     def close(self) -> None:
         """Drop all connections; they are made again when needed."""
-        with self._configuring, self._showing:
-            for vty in (*self._config_vtys.values(), *self._show_vtys.values()):
+        with self._configuring:
+            for vty in self._config_vtys.values():
+                vty.close()
+        for daemon, vty in list(self._show_vtys.items()):
+            with self._showing[daemon]:
                 vty.close()
 
     def version(self) -> FrrVersion:
@@ -112,21 +115,20 @@ class FrrClient(State):
         write_startup(config, self._config_dir)
 
     def health(self) -> dict[str, DaemonHealth]:
-        """Every daemon that has to run. Never raises for one that does not."""
-        with self._configuring:
-            with contextlib.suppress(FrrError):
-                self._running_version()
-            daemons = required_daemons(self._version[1] if self._version else V8_4)
-            return {daemon: self._health_of(daemon) for daemon in daemons}
+        """Every daemon that has to run. Never raises for one that does not, and never waits for a commit."""
+        version = self._version[1] if self._version else V8_4
+        with contextlib.suppress(FrrError):
+            version = FrrVersion.parse(self.show("zebra", "show version"))
+        return {daemon: self._health_of(daemon) for daemon in required_daemons(version)}
 
     def show(self, daemon: str, command: str) -> str:
         """What an operational command prints, in words or JSON. Raises FrrUnavailable."""
-        with self._showing:
+        with self._showing[daemon]:
             return self._show_vty(daemon).ask(command).output
 
     def streamed(self, daemon: str, command: str) -> Iterator[str]:
         """The same in pieces; the lock is held until the last is read or the iterator is closed."""
-        with self._showing:
+        with self._showing[daemon]:
             vty = self._show_vty(daemon)
             # A connection of its own run: a retry half-way would repeat pieces.
             vty.close()
@@ -176,7 +178,7 @@ class FrrClient(State):
     def _health_of(self, daemon: str) -> DaemonHealth:
         started = time.monotonic()
         try:
-            shown = self._vty(daemon).run("show version")
+            shown = self.show(daemon, "show version")
             running = FrrVersion.parse(shown)
         except FrrError:
             return DaemonHealth(running=False, version="", uptime_s=None, answer_s=None)

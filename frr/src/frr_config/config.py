@@ -6,24 +6,14 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from frr_config.errors import FrrConfigError
 from frr_config.layout import place
+from frr_config.line import Context, Daemons, Line
 from frr_config.masking import mask_line
-from frr_config.ownership import Context, Daemons, owners
+from frr_config.tables import owners
 from frr_config.version import FrrVersion
-
-
-class Line(NamedTuple):
-    """One line of configuration, without indentation, in its context.
-
-    ``context`` names the lines it is below, outermost first: ``()`` at the top,
-    ``("router bgp 65000", "address-family ipv4 unicast")`` inside an address family.
-    """
-
-    context: Context
-    text: str
 
 
 @dataclass(frozen=True)
@@ -84,11 +74,10 @@ class FrrConfig:
         ]
         above: Context = ()
         for line in self._ordered:
-            opens = _opens(line)
-            opened = (*line.context, line.text) if opens else line.context
+            opened = (*line.context, line.text) if line.opens else line.context
             if opened != above:
                 written += _moved(above, opened)
-            if not opens:
+            if not line.opens:
                 written.append(" " * len(line.context) + (mask_line(line.text) if masked else line.text))
             above = opened
         written += _left(above, 0)
@@ -122,10 +111,6 @@ def masked_diff(before: FrrConfig, after: FrrConfig) -> list[str]:
     old, new = before.text().splitlines(), after.text().splitlines()
     diff = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
     return [line if line.startswith("@@") else line[:1] + mask_line(line[1:]) for line in diff]
-
-
-def _opens(line: Line) -> bool:
-    return not line.context and line.text.startswith(("router ", "route-map "))
 
 
 _EXITS = {"address-family": "exit-address-family"}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from types import TracebackType
 
 from frr_config.errors import FrrCommandError, FrrUnavailable
+from frr_config.line import Line
 from frr_config.step import Command
+from frr_config.tables import meaning_of, object_of
 from frr_config.vty import Answer, Vty, refusal
 
 _LOCK_WAIT_S = 5.0
@@ -51,21 +54,30 @@ class Configuring:
 
     def run_all(self, commands: Iterable[Command], *, lenient: bool = False) -> None:
         """Give lines in order; ``lenient`` goes on where taking back a line is refused: it is not there."""
-        for daemon, run in _runs(commands):
-            if daemon is not None and self._transaction(daemon, [command.text for command in run]):
-                continue
+        for run in _runs(commands):
+            given = self._given_as_transactions(run) if len(run) >= _TRANSACTION_LINES else frozenset()
             for command in run:
+                left = tuple(daemon for daemon in command.daemons if daemon not in given)
                 try:
-                    self.run(command)
+                    self.run(replace(command, daemons=left))
                 except FrrCommandError:
                     if not lenient or not command.text.startswith("no "):
                         raise
 
-    def _transaction(self, daemon: str, lines: Sequence[str]) -> bool:
+    def _given_as_transactions(self, run: Sequence[Command]) -> frozenset[str]:
+        """Give each daemon its lines as one transaction; returns the daemons that took theirs."""
+        daemons = dict.fromkeys(daemon for command in run for daemon in command.daemons)
+        return frozenset(
+            daemon
+            for daemon in daemons
+            if self._transaction(daemon, [command for command in run if daemon in command.daemons])
+        )
+
+    def _transaction(self, daemon: str, commands: Sequence[Command]) -> bool:
         """Give many lines as one transaction; False where it was refused as a whole, and nothing changed.
 
-        Both daemons compare all of their configuration at each line otherwise. Which line was refused is not
-        said: giving them one by one tells.
+        A daemon compares all of its configuration at each line otherwise. Which line was refused is not said:
+        giving them one by one tells.
         """
         if daemon in self._contexts:
             self._line(daemon, "end")
@@ -77,8 +89,11 @@ class Configuring:
                 return False
             self._contexts[daemon] = ()
             vty.run(_START)
-            for line in lines:
-                vty.run(line)
+            for command in commands:
+                self._enter(daemon, command.context)
+                vty.run(command.text)
+                if _opens(command):
+                    self._contexts[daemon] = (command.text,)
             ended = vty.run(_END)
         except FrrCommandError:
             self._contexts.pop(daemon, None)
@@ -136,18 +151,23 @@ class Configuring:
             raise refusal(daemon, text, answer)
 
 
-def _runs(commands: Iterable[Command]) -> Iterator[tuple[str | None, list[Command]]]:
-    """Commands in order, those that one transaction can hold together with the daemon it is for."""
-    for daemon, found in groupby(commands, key=_transactional):
-        run = list(found)
-        yield (daemon if len(run) >= _TRANSACTION_LINES else None), run
+def _runs(commands: Iterable[Command]) -> Iterator[list[Command]]:
+    """Commands in order: those together that one transaction can hold, and each other one alone."""
+    for transactional, found in groupby(commands, key=_is_transactional):
+        if transactional:
+            yield list(found)
+        else:
+            yield from ([command] for command in found)
 
 
-def _transactional(command: Command) -> str | None:
-    """The daemon, where a line is for a single one that has transactions and is at the top."""
-    (daemon, *others) = command.daemons
-    able = not others and not command.context and command.mode == "configure"
-    return daemon if able and daemon in ("staticd", "mgmtd") else None
+def _is_transactional(command: Command) -> bool:
+    line = Line(command.context, command.text.removeprefix("no "))
+    return command.mode == "configure" and object_of(line).kind.transactional
+
+
+def _opens(command: Command) -> bool:
+    meaning = meaning_of(command.context, command.text)
+    return meaning is not None and meaning.form.opens
 
 
 def _when_unlocked(attempt: Callable[[], Answer]) -> Answer:

@@ -10,15 +10,15 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from frr_config.config import FrrConfig, Line
+from frr_config.config import FrrConfig
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth
+from frr_config.line import Line
 from frr_config.masking import mask_line
-from frr_config.ownership import owners, required_daemons
 from frr_config.parsing import merge
-from frr_config.settings import setting_of
 from frr_config.state import State
 from frr_config.step import Command, Step
+from frr_config.tables import owners, required_daemons, setting_of
 from frr_config.version import V8_4, FrrVersion
 
 _AS_PATH = "bgp as-path access-list "
@@ -35,8 +35,6 @@ class FakeFrr(State):
         self._dead: set[str] = set()
         self._fail_after: int | None = None
         self._lock = threading.Lock()
-        self.startup: FrrConfig | None = None
-        """What ``write_startup`` was last given."""
         self.commands: list[Command] = []
         """Every command that was carried out."""
 
@@ -102,10 +100,6 @@ class FakeFrr(State):
                 except FrrCommandError:
                     if not command.text.startswith("no "):
                         raise
-
-    def write_startup(self, config: FrrConfig) -> None:
-        """Kept in ``startup``."""
-        self.startup = config
 
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon."""

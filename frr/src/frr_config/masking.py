@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 
+from frr_config.protocols import PROTOCOLS
 from frr_config.types import MASK
 
+_OTHERS = (
+    r"area \S+ virtual-link \S+ .*?(?:authentication-key|md5)",
+    r"(?:enable )?password(?: 8)?",
+    "key-string",
+)
+"""Of lines that no document says and somebody may have typed."""
+_OURS = (
+    form.secret
+    for protocol in PROTOCOLS
+    for section in protocol.sections
+    for form in section.forms
+    if form.secret
+)
 _SECRET = re.compile(
-    r"^(?P<before>\s*(?:no )?(?:"
-    r"neighbor \S+ password|"
-    r"ip ospf authentication-key|"
-    r"ip ospf message-digest-key \d+ md5|"
-    r"area \S+ virtual-link \S+ .*?(?:authentication-key|md5)|"
-    r"(?:enable )?password(?: 8)?|"
-    r"key-string"
-    r")) (?P<secret>\S.*)$"
+    rf"^(?P<before>\s*(?:no )?(?:{'|'.join(dict.fromkeys((*_OURS, *_OTHERS)))})) (?P<secret>\S.*)$"
 )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from frr_config.config import FrrConfig, Line
-from frr_config.normal import is_configuration, is_repeated, normal_line
-from frr_config.ownership import Context
+from frr_config.config import FrrConfig
+from frr_config.line import Line
+from frr_config.normal import is_configuration
+from frr_config.tables import normal_line, without_repetitions
 from frr_config.version import FrrVersion
 
 # Contexts that FRR prints, and keeps, without anything in them.
@@ -59,7 +60,7 @@ def parse_lines(text: str) -> tuple[Line, ...]:
             found[Line(tuple(open_contexts), body)] = None
         if opens:
             open_contexts.append(body)
-    return _without_repetitions(found)
+    return tuple(without_repetitions(found))
 
 
 def _close(open_contexts: list[str], body: str) -> None:
@@ -67,13 +68,3 @@ def _close(open_contexts: list[str], body: str) -> None:
         del open_contexts[1:]
     else:
         open_contexts.pop()
-
-
-def _without_repetitions(found: Mapping[Line, None]) -> tuple[Line, ...]:
-    in_context: dict[Context, set[str]] = {}
-    for line in found:
-        if line.context and line.text.startswith("area "):
-            in_context.setdefault(line.context, set()).add(line.text)
-    if not in_context:
-        return tuple(found)
-    return tuple(line for line in found if not is_repeated(line.text, in_context.get(line.context, set())))

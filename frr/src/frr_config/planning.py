@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from frr_config import impact, ordering, wording
+from frr_config import ordering, wording
 from frr_config.bulk import gathered
-from frr_config.config import FrrConfig, Line
-from frr_config.objects import ObjectKey, object_of
-from frr_config.ownership import Daemons
-from frr_config.peers import identities
-from frr_config.refresh import refreshes
-from frr_config.step import Phase, Step
+from frr_config.config import FrrConfig
+from frr_config.line import Daemons, Holders, Line
+from frr_config.protocols import PROTOCOLS
+from frr_config.step import Command, Phase, Step
+from frr_config.syntax import NONE, ObjectKey
+from frr_config.tables import object_of, resets
 from frr_config.transition import transition
 
-Holders = Mapping[Line, Daemons]
 Objects = dict[ObjectKey, dict[Line, Daemons]]
 
 
@@ -40,7 +39,7 @@ def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
     placed = [(order.place(change.key, change.before, change.after), change) for change in changes]
     placed.sort(key=lambda item: item[0])
     steps = [_step(place.phase, change, before, after) for place, change in placed]
-    return tuple(gathered([change.key.kind for _, change in placed], steps))
+    return tuple(gathered([change.key for _, change in placed], steps))
 
 
 def _by_object(holders: Holders) -> Objects:
@@ -69,8 +68,8 @@ def _changes(
 
 
 def _removed_roots(old: Objects, new: Objects) -> dict[str, ObjectKey]:
-    """BGP instances that go as a whole, by the line that opens them."""
-    return {key.root: key for key in old if key.kind == "bgp" and key.root and key not in new}
+    """Instances that go as a whole, by the line that opens them."""
+    return {key.root: key for key in old if key.kind.owns_root and key not in new}
 
 
 def _is_below(line: Line, root: str) -> bool:
@@ -78,27 +77,40 @@ def _is_below(line: Line, root: str) -> bool:
 
 
 def _recreated(old: Objects, new: Objects, before: Holders, after: Holders) -> set[ObjectKey]:
-    """Neighbors and peer groups that bgpd can only change into what is wanted by making them anew."""
-    was, becomes = identities(before), identities(after)
-    return {
-        key for key in was.keys() & becomes.keys() if was[key] != becomes[key] and key in old and key in new
-    }
+    """Objects that FRR can only change into what is wanted by making them anew."""
+    recreated: set[ObjectKey] = set()
+    for protocol in PROTOCOLS:
+        was, becomes = protocol.identities(before), protocol.identities(after)
+        recreated |= {
+            key
+            for key in was.keys() & becomes.keys()
+            if was[key] != becomes[key] and key in old and key in new
+        }
+    return recreated
 
 
 def _step(phase: Phase, change: _Change, before: Holders, after: Holders) -> Step:
     key = change.key
-    do = transition(key.kind, change.before, change.after)
-    undo = transition(key.kind, change.after, change.before)
+    do = transition(key, change.before, change.after)
+    undo = transition(key, change.after, change.before)
     touched = {line for line, _ in change.before.items() ^ change.after.items()}
-    again = refreshes(key, touched, before, after)
+    again = _refreshes(key, touched, before, after)
     if not change.before:
         summary, undo_summary = wording.added(key, change.after), wording.removed(key, change.after)
-        effect = impact.NONE
+        effect = NONE
     elif not change.after:
         summary, undo_summary = wording.removed(key, change.before), wording.added(key, change.before)
-        effect = impact.impact_of_removal(key, before)
+        effect = key.kind.removal_resets(key, before)
     else:
         summary = wording.changed(key, do, change.after)
         undo_summary = wording.changed(key, undo, change.before)
-        effect = impact.impact_of(key, touched, before, after)
+        effect = key.kind.resets(key, before, after) if any(map(resets, touched)) else NONE
     return Step(phase, summary, undo_summary, effect, key.path, (*do, *again), (*undo, *again))
+
+
+def _refreshes(
+    key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders
+) -> tuple[Command, ...]:
+    return tuple(
+        command for protocol in PROTOCOLS for command in protocol.refresh(key, touched, before, after)
+    )

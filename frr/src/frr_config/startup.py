@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-import contextlib
+import grp
 import os
-import shutil
-import tempfile
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from frr_config.config import FrrConfig
 
 _MODE = 0o640
-_OWNER = "frr"
+_GROUP = "frr"
+_DRAFT = ".frr.conf.new"
 
 
 def write_startup(config: FrrConfig, config_dir: Path) -> Path:
     """Replace ``frr.conf`` as a whole: whoever reads it sees the old file or the new one.
 
-    It belongs to user and group frr where these exist, and others cannot read it: it holds passwords.
+    It belongs to the caller and to group frr where there is one; others cannot read it: it holds passwords.
+    Raises PermissionError where another user may write in ``config_dir``: a symbolic link put there in time
+    would give that user any file of the system.
     """
-    target = config_dir / "frr.conf"
-    descriptor, name = tempfile.mkstemp(prefix=".frr.conf.", dir=config_dir)
-    temporary = Path(name)
+    folder = os.open(config_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
+        found = os.fstat(folder)
+        if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(f"{config_dir} has to belong to root, and nobody else may write in it")
+        with suppress(FileNotFoundError):
+            os.unlink(_DRAFT, dir_fd=folder)
+        descriptor = os.open(
+            _DRAFT, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder
+        )
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(config.text())
-            os.fchmod(file.fileno(), _MODE)
-            # Not root, or no such user: the file stays the caller's.
-            with contextlib.suppress(LookupError, PermissionError):
-                shutil.chown(temporary, _OWNER, _OWNER)
             file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    directory = os.open(config_dir, os.O_RDONLY)
-    try:
-        os.fsync(directory)
+            # Not root, or no such group: the file stays the caller's alone.
+            with suppress(LookupError, PermissionError):
+                os.fchown(descriptor, -1, grp.getgrnam(_GROUP).gr_gid)
+            os.fchmod(descriptor, _MODE)
+            os.fsync(descriptor)
+        os.rename(_DRAFT, "frr.conf", src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
     finally:
-        os.close(directory)
-    return target
+        os.close(folder)
+    return config_dir / "frr.conf"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal, Protocol
 
 from frr_config.json_stream import members
@@ -42,7 +42,7 @@ class State:
 
     def bgp_neighbor(self, address: str) -> dict[str, Any]:
         """One neighbor; empty where there is none with this address."""
-        canonical = str(ip_address(address))
+        canonical = str(_address(address))
         shown = self._json("bgpd", f"show bgp neighbors {canonical} json")
         return _dicts_only(shown).get(canonical, {})
 
@@ -66,7 +66,7 @@ class State:
             if prefix is not None:
                 raise ValueError("give neighbor or prefix, not both")
             what = "routes" if direction is None else f"{_check_direction(direction)}-routes"
-            words += f" neighbors {ip_address(neighbor)} {what}"
+            words += f" neighbors {_address(neighbor)} {what}"
         elif direction is not None:
             raise ValueError("direction needs neighbor")
         elif prefix is not None:
@@ -89,26 +89,35 @@ class State:
         """Link state database, one line for each LSA."""
         return self._json("ospfd", "show ip ospf database json")
 
+    def rib_lookup(self, destination: str) -> dict[str, Any] | None:
+        """One entry of zebra's table, ``{"prefix": ..., "routes": [...]}``, or None.
+
+        For a prefix its own entry, for an address that of the longest match. It costs zebra the same whatever
+        the size of its table.
+        """
+        known = _network(destination) if "/" in destination else _address(destination)
+        shown = self._json("zebra", f"show {_ip(known.version)} route {known} json")
+        for prefix, routes in shown.items():
+            if "/" in prefix and isinstance(routes, list) and routes:
+                return {"prefix": prefix, "routes": routes}
+        return None
+
     def rib(
         self,
         family: Family = "ipv4",
         prefix: str | None = None,
-        longest: str | None = None,
         protocol: str | None = None,
         offset: int = 0,
         limit: int = 100,
     ) -> Page:
         """Routes of zebra's table, ``{"prefix": ..., "routes": [...]}``.
 
-        ``prefix`` keeps it and longer ones, ``longest`` is an address whose one best route is wanted,
-        ``protocol`` one of ``PROTOCOLS``.
+        ``prefix`` keeps it and longer ones, ``protocol`` one of ``PROTOCOLS``. zebra walks its whole table
+        for each page, and does nothing else until it has written every route that is kept: half a second
+        for 1,000,000 routes of which few are kept, half a minute where all are.
         """
         _check_family(family)
-        words = f"show {'ip' if family == 'ipv4' else 'ipv6'} route"
-        if longest is not None:
-            if prefix is not None or protocol is not None:
-                raise ValueError("longest cannot be combined with prefix or protocol")
-            words += f" {_address(longest, family)}"
+        words = f"show {_ip(4 if family == 'ipv4' else 6)} route"
         if prefix is not None:
             words += f" {_prefix(prefix, family)} longer-prefixes"
         if protocol is not None:
@@ -118,9 +127,9 @@ class State:
         return self._routes("zebra", f"{words} json", (), offset, limit)
 
     def rib_summary(self, family: Family = "ipv4") -> dict[str, Any]:
-        """Numbers of routes by protocol."""
+        """Numbers of routes by protocol. zebra walks its whole table for them."""
         _check_family(family)
-        return self._json("zebra", f"show {'ip' if family == 'ipv4' else 'ipv6'} route summary json")
+        return self._json("zebra", f"show {_ip(4 if family == 'ipv4' else 6)} route summary json")
 
     def _json(self, daemon: str, command: str) -> dict[str, Any]:
         try:
@@ -155,14 +164,25 @@ def _check_direction(direction: str) -> str:
 
 
 def _prefix(text: str, family: Family) -> str:
-    network = ip_network(text, strict=False)
+    network = _network(text)
     if network.version != (4 if family == "ipv4" else 6):
         raise ValueError(f"{network} is not an {family} prefix")
     return str(network)
 
 
-def _address(text: str, family: Family) -> str:
+def _address(text: str) -> IPv4Address | IPv6Address:
+    """An address without a zone: behind its ``%`` Python takes any text."""
     address = ip_address(text)
-    if address.version != (4 if family == "ipv4" else 6):
-        raise ValueError(f"{address} is not an {family} address")
-    return str(address)
+    if isinstance(address, IPv6Address) and address.scope_id is not None:
+        raise ValueError("an address of a question has no zone")
+    return address
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    if "%" in text:
+        raise ValueError("a prefix of a question has no zone")
+    return ip_network(text, strict=False)
+
+
+def _ip(version: int) -> str:
+    return "ip" if version == 4 else "ipv6"

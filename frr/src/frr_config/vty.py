@@ -17,6 +17,7 @@ from frr_config.masking import mask_line
 
 _END = b"\0\0\0"
 _CHUNK_BYTES = 1 << 18
+_SEPARATORS = frozenset("\0\r\n")
 _SUCCESS, _WARNING = 0, 1
 
 
@@ -74,7 +75,12 @@ class Vty:
         return answer.output
 
     def send(self, command: str) -> None:
-        """Send a command; ``receive`` has to follow. Raises FrrUnavailable."""
+        """Send a command; ``receive`` has to follow. Raises FrrUnavailable.
+
+        ValueError for text that a daemon would read as more than one command.
+        """
+        if not _SEPARATORS.isdisjoint(command):
+            raise ValueError(f"a command to {self.daemon} is one line")
         connection = self._connected()
         try:
             connection.sendall(command.encode() + b"\0")

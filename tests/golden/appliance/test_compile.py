@@ -49,6 +49,7 @@ def _shown(driver: Driver, state: Any) -> Any:
             "objects": state.objects.to_json(),
             "startup": asdict(state.startup),
             "kernel": asdict(state.kernel),
+            "control_plane": asdict(state.control_plane),
             "sequences": state.sequences,
         }
     return {key: {"kind": type(item).__name__, **asdict(item)} for key, item in sorted(state.items())}

@@ -91,7 +91,7 @@ def test_errors_come_back_as_they_were_raised(client: AgentClient) -> None:
         ("POST", "/v1/plan", b'{"document": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}"),
         ("POST", "/v1/commit", b'{"document": {}}'),
         ("POST", "/v1/commit", b'{"document": {}, "author": "a", "request_id": "../x"}'),
-        ("POST", "/v1/commit", b'{"document": {}, "author": "a", "confirm_s": 0}'),
+        ("POST", "/v1/commit", b'{"document": {}, "author": "a", "confirm_s": 0.5}'),
         ("POST", "/v1/rollback", b'{"revision": -1, "author": "a"}'),
         ("POST", "/v1/tools/ping", b'{"destination": "-f"}'),
         ("POST", "/v1/tools/ping", b'{"destination": "192.0.2.1", "count": 1000}'),

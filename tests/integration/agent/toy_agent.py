@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,13 @@ from appliance.agent.router import Router
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
+from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.engine.backend import Step
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.routing.rows import Family, RibCount
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 
@@ -29,8 +32,18 @@ class FileToy(Toy):
     """A toy whose state is in a file."""
 
     def __init__(self, name: str, down: str, up: str, path: Path, step_s: float) -> None:
-        super().__init__(name, down, up)
         self._path, self._step_s = path, step_s
+        self._away = path.with_suffix(".down")
+        super().__init__(name, down, up)
+
+    @property
+    def up(self) -> bool:
+        """Down while there is a file that says so."""
+        return not self._away.exists()
+
+    @up.setter
+    def up(self, up: bool) -> None:
+        assert up
 
     def observe(self) -> dict[str, str]:
         self.state = json.loads(self._path.read_text()) if self._path.exists() else {}
@@ -65,16 +78,23 @@ class ToyPlane(FileToy):
 
     def counters(self) -> dict[str, Any]:
         interfaces = {key.split()[1]: {"rx_packets": 7} for key in self.state if key.startswith("interface ")}
-        return {"interfaces": interfaces, "acls": {}, "workers": [], "drops": {}}
+        return {"interfaces": interfaces, "workers": [], "drops": {}}
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        return {}
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         return [{"name": key.split()[1]} for key in self.state if key.startswith("interface ")]
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        return self.kernel_routes(prefix, family)
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        return [{"prefix": "198.51.100.0/24", "next_hops": [{"address": "192.0.2.2", "interface": "lo1"}]}]
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
+        return [known if destination == known.prefix else None for destination in destinations]
+
+    def control_plane_state(self) -> dict[str, Any]:
+        return {"interfaces": [], "policers": []}
 
     def acl_state(self) -> list[dict[str, Any]]:
         return []
@@ -95,10 +115,21 @@ class ToyPlane(FileToy):
 class ToyRouting:
     """The routing daemons' views."""
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+        return [row for row in self._rows() if row["prefix"] == destination]
+
+    def rib_counts(self, family: Family) -> Mapping[str, RibCount]:
+        return {"static": RibCount(2, 1)} if family == "ipv4" else {}
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+        return self._rows()
+
+    def _rows(self) -> list[dict[str, Any]]:
         hops = [{"address": "192.0.2.2", "interface": "lo1", "active": True}]
-        for known in ("198.51.100.0/24", "203.0.113.0/24"):
-            yield {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
+        return [
+            {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
+            for known in ("198.51.100.0/24", "203.0.113.0/24")
+        ]
 
     def bgp_state(self) -> dict[str, Any]:
         return {"neighbors": {}}

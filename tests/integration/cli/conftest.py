@@ -102,7 +102,7 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
                 "netns": middle,
                 "nic_netns": middle,
                 "frr_vty_dir": str(frr.vty_dir),
-                "frr_config_dir": str(frr.config_dir),
+                "frr_config_dir": str(directory),
                 "host_root": str(directory / "root"),
             }
             (directory / "agent.json").write_text(json.dumps(settings))

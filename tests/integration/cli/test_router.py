@@ -46,7 +46,17 @@ def test_the_router_forwards_and_shows_itself(cli: CommandLine) -> None:
     assert "10.78.2.2" in cli.done("show", "bgp")
     assert cli.json("show", "bgp", "neighbors", "10.78.2.2")["remote_asn"] == 65001
     assert cli.json("show", "drift") == []
-    for words in ("counters", "neighbors", "ospf", "hardware", "health", "status", "revisions", "acl"):
+    for words in (
+        "counters",
+        "neighbors",
+        "ospf",
+        "hardware",
+        "health",
+        "status",
+        "revisions",
+        "acl",
+        "control-plane",
+    ):
         assert cli.done("show", words).strip()
         cli.json("show", words)
     assert "not-shown" not in cli.done("show", "config")

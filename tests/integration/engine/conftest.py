@@ -59,7 +59,9 @@ class RealRouter:
 
 
 @pytest.fixture(scope="module", params=["linux", "vpp"])
-def make_router(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], RealRouter]]:
+def make_router(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Path], RealRouter]]:
     """Makes routers over one set of real daemons; each test gives a state directory of its own."""
     kind = cast(str, request.param)
     require_root_netns()
@@ -82,7 +84,7 @@ def make_router(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Rea
                 ip("-n", netns, "link", "set", f"far{number}", "up")
             dataplane = LinuxDataplane(netns, netns)
         frr = stack.enter_context(FrrHarness(netns, netns))
-        routing = FrrBackend(netns, frr.vty_dir, frr.config_dir)
+        routing = FrrBackend(netns, frr.vty_dir, tmp_path_factory.mktemp("frr"))
 
         def make(directory: Path) -> RealRouter:
             host = HostBackend(directory / "host")

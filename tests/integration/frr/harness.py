@@ -79,10 +79,13 @@ class FrrHarness:
         for directory in (_RUN, self.vty_dir, self.config_dir, _LIB, _LIB / self.pathspace):
             if not directory.is_dir():
                 directory.mkdir(mode=0o755, parents=True)
-                shutil.chown(directory, _USER, _USER)
+                # Configuration is root's: FRR only reads it.
+                shutil.chown(
+                    directory, *(("root", "root") if directory == self.config_dir else (_USER, _USER))
+                )
         settings = self.config_dir / "vtysh.conf"
         settings.write_text("service integrated-vtysh-config\n")
-        shutil.chown(settings, _USER, _VTY_GROUP)
+        shutil.chown(settings, "root", _VTY_GROUP)
         for daemon in self.daemons:
             self.start_daemon(daemon)
 

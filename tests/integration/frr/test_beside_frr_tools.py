@@ -71,7 +71,7 @@ def test_frr_boots_with_the_startup_file(configured: FrrHarness) -> None:
     client.write_startup(before)
     written = configured.config_dir / "frr.conf"
     assert written.stat().st_mode & 0o777 == 0o640
-    assert written.owner() == "frr"
+    assert (written.owner(), written.group()) == ("root", "frr")
     for daemon in configured.daemons:
         configured.kill(daemon)
     for daemon in configured.daemons:

@@ -69,7 +69,7 @@ def test_route_map_in_and_the_list_it_names(pair: Pair) -> None:
     _wait_received(pair, {FIRST})
     configure(pair.client, _document(pair, policy(FIRST, set={"metric": 77}), route_map_in="m"))
     wait_until(
-        lambda: [i["routes"][0]["metric"] for i in pair.client.rib(longest="198.51.100.1").items] == [77],
+        lambda: [i["routes"][0]["metric"] for i in [pair.client.rib_lookup("198.51.100.1")] if i] == [77],
         "a changed metric",
     )
     configure(pair.client, _document(pair, policy("198.51.0.0/16", action="deny"), route_map_in="m"))

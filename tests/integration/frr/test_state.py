@@ -49,24 +49,28 @@ def test_prefix_and_longest_match(filled_router: FrrClient) -> None:
     below = filled_router.rib(prefix="198.18.16.0/20", limit=100)
     assert len(below.items) == 16
     assert filled_router.rib(prefix="198.18.16.0/20", protocol="connected").items == ()
-    (best,) = filled_router.rib(longest="198.18.16.77").items
+    best = filled_router.rib_lookup("198.18.16.77")
+    assert best is not None
     assert best["prefix"] == "198.18.16.0/24"
     assert best["routes"][0]["protocol"] == "static"
-    (best6,) = filled_router.rib("ipv6", longest="2001:db8:77::1").items
+    best6 = filled_router.rib_lookup("2001:db8:77::1")
+    assert best6 is not None
     assert best6["prefix"] == "2001:db8:77::/48"
-    assert filled_router.rib(longest="192.0.2.1").items == ()
+    assert filled_router.rib_lookup("192.0.2.1") is None
+    assert filled_router.rib_lookup("198.18.16.0/24") == best
+    assert filled_router.rib_lookup("198.18.16.0/20") is None
+    assert filled_router.rib_lookup("2001:db8:77::/48") == best6
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         {"prefix": "198.18.0.0/16 json\0end"},
-        {"longest": "198.18.0.1 json"},
         {"protocol": "static json"},
         {"family": "ip"},
         {"prefix": "2001:db8::/32"},
         {"offset": -1},
-        {"prefix": "10.0.0.0/8", "longest": "10.0.0.1"},
+        {"prefix": "fe80::%a json/64", "family": "ipv6"},
     ],
 )
 def test_bad_arguments_reach_no_daemon(filled_router: FrrClient, arguments: dict[str, str]) -> None:

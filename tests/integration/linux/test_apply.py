@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from appliance.dataplane.route_answer import Entry, Untold
 from appliance.engine.backend import BackendUnavailable
 from tests.integration.linux.conftest import DOCUMENT, Router, run
 
@@ -98,7 +99,8 @@ def test_state_tells_what_is_there(router: Router) -> None:
     assert state["left0"]["device"] == "nic-l"
     assert state["loop0"]["type"] == "loopback"
     assert state["loop0"]["link"] == "up"
-    prefixes = {route["prefix"] for route in router.backend.fib(None, None)}
+    answers = router.backend.fib(["10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1"])
+    prefixes = {answer.prefix for answer in answers if isinstance(answer, Entry)}
     assert {"10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1/128"} <= prefixes
     router.ping(router.left, "10.77.1.1")
     assert "10.77.1.2" in {entry["address"] for entry in router.backend.neighbors()}
@@ -106,32 +108,57 @@ def test_state_tells_what_is_there(router: Router) -> None:
     json.dumps([state, router.backend.hardware(), router.backend.counters()])
 
 
-def test_every_kind_of_kernel_route_is_read(router: Router) -> None:
+def test_every_kind_of_kernel_route_is_found(router: Router) -> None:
     router.commit(DOCUMENT)
     for words in (
         "route add 198.51.100.0/25 via 10.77.1.9",
         "route add 198.51.100.128/25 nexthop via 10.77.1.9 weight 3 nexthop via 10.77.2.9",
+        "route add 198.51.100.0/24 via 10.77.2.9",
         "route add blackhole 203.0.113.0/24",
         "route add 203.0.113.0/25 dev left0",
+        "route add unreachable 203.0.112.0/24",
         "route add 192.0.2.0/24 via inet6 2001:db8:77:1::9",
+        "route add default via 10.77.1.9",
         "-6 route add 2001:db8:99::/48 nexthop via 2001:db8:77:1::9 nexthop via fe80::9 dev right0",
+        "-6 route add blackhole 2001:db8:98::/48",
         "-6 route add default via 2001:db8:77:1::9",
     ):
         run(router.middle, "ip", *words.split())
-    routes = {route["prefix"]: route for route in router.backend.kernel_routes(None, None)}
 
-    def hops(prefix: str) -> list[tuple[str | None, str | None, int]]:
-        return [(hop["address"], hop["interface"], hop["weight"]) for hop in routes[prefix]["next_hops"]]
+    def found(destination: str) -> tuple[str | None, str, list[tuple[str | None, str | None, int]]] | None:
+        (answer,) = router.backend.kernel_routes([destination])
+        if answer is None:
+            return None
+        assert isinstance(answer, Entry), answer
+        hops = [(hop.address, hop.interface, hop.weight) for hop in answer.next_hops]
+        return answer.prefix, answer.kind, hops
 
-    assert hops("198.51.100.0/25") == [("10.77.1.9", "left0", 1)]
-    assert hops("198.51.100.128/25") == [("10.77.1.9", "left0", 3), ("10.77.2.9", "right0", 1)]
-    assert (routes["203.0.113.0/24"]["kind"], hops("203.0.113.0/24")) == ("blackhole", [])
-    assert hops("203.0.113.0/25") == [(None, "left0", 1)]
-    assert hops("192.0.2.0/24") == [("2001:db8:77:1::9", "left0", 1)]
-    assert hops("2001:db8:99::/48") == [("2001:db8:77:1::9", "left0", 1), ("fe80::9", "right0", 1)]
-    assert hops("::/0") == [("2001:db8:77:1::9", "left0", 1)]
-    inside = router.backend.kernel_routes("198.51.100.0/24", None)
-    assert {route["prefix"] for route in inside} == {"198.51.100.0/25", "198.51.100.128/25"}
+    one = ("198.51.100.0/25", "unicast", [("10.77.1.9", "left0", 1)])
+    assert found("198.51.100.0/25") == found("198.51.100.5") == one
+    several = [("10.77.1.9", "left0", 3), ("10.77.2.9", "right0", 1)]
+    assert found("198.51.100.128/25") == ("198.51.100.128/25", "unicast", several)
+    assert found("203.0.113.0/25") == ("203.0.113.0/25", "unicast", [(None, "left0", 1)])
+    assert found("192.0.2.0/24") == ("192.0.2.0/24", "unicast", [("2001:db8:77:1::9", "left0", 1)])
+    v6 = [("2001:db8:77:1::9", "left0", 1), ("fe80::9", "right0", 1)]
+    assert found("2001:db8:99::/48") == ("2001:db8:99::/48", "unicast", v6)
+    assert found("::/0") == found("2001:db8:1::1") == ("::/0", "unicast", [("2001:db8:77:1::9", "left0", 1)])
+    assert found("0.0.0.0/0") == found("9.9.9.9") == ("0.0.0.0/0", "unicast", [("10.77.1.9", "left0", 1)])
+    assert found("10.77.1.0/24") == ("10.77.1.0/24", "unicast", [(None, "left0", 1)])
+    assert found("10.77.1.1") == ("10.77.1.1/32", "local", [(None, "left0", 1)])
+    # Of what drops the kernel tells no prefix.
+    assert found("203.0.113.200") == found("203.0.113.0/24") == (None, "blackhole", [])
+    assert found("203.0.112.7") == found("203.0.112.0/24") == (None, "unreachable", [])
+    assert found("2001:db8:98::/48") == found("2001:db8:98::1") == (None, "blackhole", [])
+    # Not there, though shorter or longer ones are.
+    assert found("198.51.0.0/16") is None
+    assert found("198.51.100.0/26") is None
+    assert found("10.77.0.0/20") is None
+    # Two halves cover it: the kernel has no address that would tell.
+    (hidden,) = router.backend.kernel_routes(["198.51.100.0/24"])
+    assert isinstance(hidden, Untold)
+    run(router.middle, "ip", "route", "del", "default")
+    assert found("9.9.9.9") is None
+    assert list(router.backend.fib(["198.51.100.5"])) == list(router.backend.kernel_routes(["198.51.100.5"]))
 
 
 def test_a_namespace_that_is_gone_is_said_so(router: Router) -> None:

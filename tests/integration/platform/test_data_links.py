@@ -123,6 +123,52 @@ def test_only_the_management_device_is_let_in(far: Namespace) -> None:
     assert knock(22) == "silent"
 
 
+def test_one_host_leaves_room_for_the_others(far: Namespace) -> None:
+    """A host that opens all the connections it can has its share; another one still gets in."""
+    rules = Path(__file__).resolve().parents[3] / "appliance/system/etc/nftables.conf"
+    run(["ip", "-n", NEAR, "address", "add", "10.77.9.3/24", "dev", "n0"])
+    for address in ("fd77:0:0:1::1/48", "fd77:0:0:1::2/48", "fd77:0:0:2::1/48"):
+        run(["ip", "-n", NEAR, "address", "add", address, "dev", "n0", "nodad"])
+    run(["ip", "-n", FAR, "address", "add", "fd77::2/48", "dev", "f0", "nodad"])
+    far.run(run, ["nft", "-f", str(rules)])
+    far.run(firewall.let_management_in, ["f0"])
+
+    def listen() -> socket.socket:
+        at = ("::", 443)
+        return socket.create_server(at, family=socket.AF_INET6, dualstack_ipv6=True, backlog=512)
+
+    with far.run(listen):
+        for host, guests in (
+            ("10.77.9.2", (["10.77.9.1"], ["10.77.9.3"])),
+            # Two addresses of one /64 are one host.
+            ("fd77::2", (["fd77:0:0:1::1", "fd77:0:0:1::2"], ["fd77:0:0:2::1"])),
+        ):
+            argv = ["ip", "netns", "exec", NEAR, "python3", "-c", _CROWD, host]
+            words = [",".join(one) for one in guests]
+            done = subprocess.run([*argv, *words], capture_output=True, text=True, check=True, timeout=60)
+            many, one = map(int, done.stdout.split())
+            assert many == 160, (host, many)
+            assert one == 1, host
+
+
+# Opens 190 connections from the addresses of the first host and keeps them, then one from the second host's.
+_CROWD = """
+import socket, sys
+kept = []
+def opened(address):
+    sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    sock.settimeout(1)
+    sock.bind((address, 0))
+    try:
+        sock.connect((sys.argv[1], 443))
+    except OSError:
+        return 0
+    kept.append(sock)
+    return 1
+many = sys.argv[2].split(",")
+print(sum(opened(many[n % len(many)]) for n in range(190)), opened(sys.argv[3]))
+"""
+
 _KNOCK = """
 import socket, sys
 with socket.socket() as sock:

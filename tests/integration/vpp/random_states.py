@@ -19,6 +19,7 @@ from vpp_config import (
     InterfaceVrf,
     LcpPair,
     Loopback,
+    PuntPolicer,
     SubInterface,
     VppObject,
     VppState,
@@ -44,7 +45,12 @@ def random_state(random: Random, netns: str) -> VppState:
         for family in _FAMILIES
         if random.random() < 0.6
     ]
-    objects: list[VppObject] = [*interfaces, *acls, *tables]
+    policers = [
+        PuntPolicer(family, random.choice((1000, 50_000)), random.choice((10, 100)))
+        for family in _FAMILIES
+        if random.random() < 0.6
+    ]
+    objects: list[VppObject] = [*interfaces, *acls, *tables, *policers]
     for position, interface in enumerate(interfaces):
         objects += _on_interface(random, position, interface, tables, acls, netns)
     random.shuffle(objects)

@@ -11,6 +11,7 @@ from tests.integration.vpp.conftest import Target
 from tests.integration.vpp.harness import nic_mac
 from vpp_config import AclRule, VppApiError, VppUnavailable
 from vpp_config.client import Request, VppClient, request
+from vpp_config.fib import fib_lookups
 
 _ALL = 0xFFFFFFFF
 _PERMIT_ALL = AclRule("permit", ip_network("0.0.0.0/0"), ip_network("0.0.0.0/0"))
@@ -299,3 +300,33 @@ def test_restart(target: Target) -> None:
         client.pipeline([request("control_ping")], generation=generation)
     assert client.dump("af_packet_dump") == []
     assert client.generation == generation + 1
+
+
+def test_route_lookup(target: Target) -> None:
+    client = target.client
+    index = _make_nic(client)
+    client.call("sw_interface_add_del_address", **_address(index, "192.0.2.2/30"))
+    client.call("sw_interface_set_flags", sw_if_index=index, flags=1)
+
+    def prefix(destination: str, *, exact: bool) -> str:
+        reply = client.call(
+            "ip_route_lookup_v2", table_id=0, exact=exact, prefix=ip_network(destination, strict=False)
+        )
+        assert reply.route.n_paths == len(reply.route.paths) >= 1
+        return str(reply.route.prefix)
+
+    assert prefix("192.0.2.0/30", exact=True) == "192.0.2.0/30"
+    assert prefix("192.0.2.2", exact=False) == prefix("192.0.2.2/32", exact=True) == "192.0.2.2/32"
+    assert prefix("192.0.2.1", exact=False) == "192.0.2.0/30"
+    # VPP drops what no route is for by a default of its own.
+    assert prefix("198.51.100.1", exact=False) == prefix("0.0.0.0/0", exact=True) == "0.0.0.0/0"
+    assert prefix("2001:db8::1", exact=False) == "::/0"
+    missing = {"table_id": 0, "exact": True, "prefix": ip_network("198.51.100.0/24")}
+    assert _refusal(client, "ip_route_lookup_v2", **missing) == -6
+    assert _refusal(client, "ip_route_lookup_v2", **{**missing, "table_id": 99}) == -3
+    answers = fib_lookups(client, ["192.0.2.1", "198.51.100.0/24", "192.0.2.0/30"])
+    assert [None if route is None else str(route.prefix) for route in answers] == [
+        "192.0.2.0/30",
+        None,
+        "192.0.2.0/30",
+    ]

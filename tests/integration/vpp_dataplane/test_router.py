@@ -10,6 +10,7 @@ import pytest
 
 from appliance.compile import compile_document
 from appliance.config.load import parse_document
+from appliance.dataplane.route_answer import Entry, NextHop
 from appliance.dataplane.vpp.backend import VppDataplane
 from appliance.engine.backend import BackendUnavailable
 from appliance.errors import ValidationFailed
@@ -68,15 +69,17 @@ def test_state_tells_what_is_there(router: Router) -> None:
     router.ping(router.left, "10.77.2.2")
     assert "10.77.1.2" in {entry["address"] for entry in router.backend.neighbors()}
     run(router.middle, "ip", "route", "add", "198.51.100.0/24", "via", "10.77.2.2")
-    rows = []
+    wanted = Entry("198.51.100.0/24", "unicast", (NextHop("10.77.2.2", "right0", 1),))
     for _ in range(50):
-        rows = list(router.backend.fib("198.51.100.0/24", None))
-        if rows:
+        if list(router.backend.fib(["198.51.100.0/24"])) == [wanted]:
             break
         run(router.middle, "sleep", "0.05")
-    assert rows[0]["next_hops"] == [{"address": "10.77.2.2", "interface": "right0", "weight": 1}]
-    assert {route["prefix"] for route in router.backend.kernel_routes(None, "ipv4")} >= {"198.51.100.0/24"}
-    assert "10.77.1.0/24" in {route["prefix"] for route in router.backend.fib(None, "ipv4")}
+    both = ["198.51.100.0/24", "198.51.100.9"]
+    assert list(router.backend.fib(both)) == [wanted, wanted]
+    assert list(router.backend.kernel_routes(both)) == [wanted, wanted]
+    connected, longer = router.backend.fib(["10.77.1.0/24", "198.51.100.0/25"])
+    assert isinstance(connected, Entry)
+    assert longer is None
     assert router.backend.health()["state"] == "up"
     json.dumps([state, router.backend.hardware(), router.backend.counters(), router.backend.acl_state()])
 

@@ -15,7 +15,6 @@ from appliance.agent import settings
 from appliance.agent.logfmt import LogfmtFormatter
 from appliance.agent.notify import notify
 from appliance.agent.peers import listening_socket
-from appliance.agent.route_table import side_by_side
 from appliance.errors import ValidationFailed
 from appliance.secrets import SealError, SecretBox
 
@@ -74,25 +73,3 @@ def test_settings_that_are_wrong_are_named(tmp_path: Path, given: dict[str, Any]
     with pytest.raises(ValidationFailed) as failed:
         settings.load(path)
     assert [problem.pointer for problem in failed.value.problems] == [pointer]
-
-
-def _row(*addresses: str, **more: Any) -> dict[str, Any]:
-    hops = [{"address": address, "interface": "wan0"} for address in addresses]
-    return {"prefix": "198.51.100.0/24", "protocol": "bgp", "next_hops": hops, **more}
-
-
-@pytest.mark.parametrize(
-    ("kernel", "fib", "said"),
-    [
-        (_row("192.0.2.1"), _row("192.0.2.1"), ""),
-        (None, _row("192.0.2.1"), "the kernel does not have this prefix"),
-        (_row("192.0.2.1"), None, "the data plane does not have this prefix"),
-        (_row("192.0.2.1"), _row("192.0.2.9"), "the data plane sends it to 192.0.2.9"),
-    ],
-)
-def test_where_the_tables_disagree(
-    kernel: dict[str, Any] | None, fib: dict[str, Any] | None, said: str
-) -> None:
-    shown = side_by_side(_row("192.0.2.1"), kernel, fib)
-    assert shown["disagreement"] == said
-    assert shown["consistent"] is not bool(said)

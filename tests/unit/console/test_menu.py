@@ -241,6 +241,24 @@ def test_the_status_is_gathered(booted: Host) -> None:
     assert status.fingerprint is not None and status.fingerprint.count(":") == 31
 
 
+def test_damage_stands_first_among_the_problems(host: Host) -> None:
+    told = "revision 9 is damaged (it was altered); revision 8, the newest whole one, runs instead"
+
+    class DamagedAgent(LivingAgent):
+        def status(self) -> StatusAnswer:
+            return StatusAnswer(
+                revision=8, dataplane="vpp", pending_confirm=None, drift=[], damage=[told, "2", "3", "4"]
+            )
+
+        def state_health(self) -> Answer:
+            return Answer(parts={"frr": {"state": "up"}, "revisions": {"state": "damaged"}})
+
+    host.programs.answers |= {"ip": Ran(1, "", "no such device"), "systemctl": Ran(1, "", "no bus")}
+    status = gather(host.layout, host.programs, DamagedAgent())
+    assert status.problems[:3] == (told, "2", "3")
+    assert status.agent == "revision 8 on vpp, not well: revisions"
+
+
 def test_a_router_on_which_nothing_answers_still_has_a_screen(tmp_path: Path, host: Host) -> None:
     host.programs.answers |= {"ip": Ran(1, "", "no such device"), "systemctl": Ran(1, "", "no bus")}
     status = gather(host.layout, host.programs, DeadAgent())

@@ -132,7 +132,8 @@ def test_a_disk_that_is_full_undoes_the_commit(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(durable, "write", full)
     result = engine.commit(CommitRequest(document("203.0.113.0/24"), "alice", confirm_s=60))
     assert result.error is not None
-    assert result.error.step == "record the revision"
+    assert (result.error.kind, result.error.undone) == ("storage", True)
+    assert "No space left" in result.error.message
     assert toy.live() == before
     assert engine.revision == 1
     assert engine.pending_confirm() is None

@@ -7,7 +7,7 @@ into the outer one, so that real documents drive the engine without any data pla
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +107,39 @@ class Toy:
 
 
 @dataclass
+class ToyClock:
+    """Clocks that a test moves."""
+
+    now_s: float = 1_000_000.0
+    """Unix time: set at will."""
+    up_s: float = 1_000.0
+    """Time since the boot: only goes on."""
+    boot_id: str = "first boot"
+
+    def boot_s(self) -> float:
+        return self.up_s
+
+    def unix_s(self) -> float:
+        return self.now_s
+
+    def wait(self, seconds: float) -> None:
+        """Time goes by."""
+        self.now_s += seconds
+        self.up_s += seconds
+
+    def reboot(self) -> None:
+        """The machine boots again at once."""
+        self.up_s, self.boot_id = 5.0, f"{self.boot_id}, and another"
+
+
+@dataclass
 class Router:
     """Two toys, which outlive any engine, and the directory of its state."""
 
     directory: Path
     plane: Toy
     routing: Toy
-    now_s: float = 1_000_000.0
+    clock: ToyClock = field(default_factory=ToyClock)
 
     def live(self) -> dict[str, dict[str, str]]:
         """The whole live system."""
@@ -127,7 +153,7 @@ class Router:
             lambda: Capabilities(driver="linux"),
             self.directory,
             step_hook=hook,
-            clock=lambda: self.now_s,
+            clock=self.clock,
             patience=PATIENCE,
             interval_s=interval_s,
         )
@@ -167,3 +193,23 @@ def commit(engine: Engine, wanted: dict[str, Any], **more: Any) -> CommitResult:
     result = engine.commit(CommitRequest(wanted, "alice", **more))
     assert result.state == "done", result
     return result
+
+
+CONFIRMED, UNCONFIRMED = document("198.51.100.0/24"), document("203.0.113.0/24")
+UNCONFIRMED["interfaces"]["lo2"] = {"type": "loopback"}
+
+
+def unconfirmed(toy: Router, confirm_s: float = 60) -> tuple[Engine, dict[str, dict[str, str]]]:
+    """An engine whose revision 2 awaits confirmation, and the router as revision 1 had it."""
+    engine = toy.engine()
+    commit(engine, CONFIRMED)
+    before = toy.live()
+    commit(engine, UNCONFIRMED, confirm_s=confirm_s)
+    assert toy.live() != before
+    return engine, before
+
+
+def pending_of(engine: Engine) -> dict[str, Any]:
+    pending = engine.pending_confirm()
+    assert pending is not None
+    return pending

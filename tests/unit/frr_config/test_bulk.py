@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from frr_config import V8_4, FakeFrr, FrrConfig, Routing, plan, render
-from frr_config.bulk import ROUTES_IN_A_STEP, SINGLE_STEPS
+from frr_config.bulk import OBJECTS_IN_A_STEP, SINGLE_STEPS
 
 
 def _routes(count: int, hop: str = "10.9.0.2") -> FrrConfig:
@@ -22,8 +22,8 @@ def test_few_are_a_step_each() -> None:
 
 
 def test_many_go_together() -> None:
-    steps = plan(_routes(ROUTES_IN_A_STEP + 100), FrrConfig.empty(V8_4))
-    assert [len(step.do) for step in steps] == [ROUTES_IN_A_STEP, 100]
+    steps = plan(_routes(OBJECTS_IN_A_STEP + 100), FrrConfig.empty(V8_4))
+    assert [len(step.do) for step in steps] == [OBJECTS_IN_A_STEP, 100]
     assert steps[0].summary == "add 500 static routes: 198.18.0.0/24, 198.18.1.0/24, 198.18.2.0/24, ..."
     assert (
         steps[0].undo_summary == "remove 500 static routes: 198.18.0.0/24, 198.18.1.0/24, 198.18.2.0/24, ..."

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from frr_config import V8_4, RenderError, Routing, parse, render
-from frr_config.models.policy import AsPathRegex, Community, LargeCommunity
+from frr_config.protocols.policy.model import AsPathRegex, Community, LargeCommunity
 from frr_config.types import Address, Description, InterfaceName, Name, Prefix, Secret
 
 _CASES = int(os.environ.get("FRR_FUZZ_CASES", "100000"))

@@ -63,10 +63,18 @@ def test_page_reads_no_further_than_it_has_to() -> None:
 
 def test_arguments_are_checked() -> None:
     fake = FakeFrr()
-    for broken in ("192.0.2.1 json", "", "x", "192.0.2.1\0end"):
+    broken = ("192.0.2.1 json", "", "x", "192.0.2.1\0end", "fe80::1%x\0configure terminal", "fe80::1%eth0")
+    for text in broken:
         with pytest.raises(ValueError, match=r"."):
-            fake.bgp_neighbor(broken)
+            fake.bgp_neighbor(text)
         with pytest.raises(ValueError, match=r"."):
-            fake.rib(longest=broken)
+            fake.bgp_routes(neighbor=text)
+        with pytest.raises(ValueError, match=r"."):
+            fake.rib_lookup(text)
+    for text in ("192.0.2.0/24 json", "fe80::%x json/64", "192.0.2.0/33"):
+        with pytest.raises(ValueError, match=r"."):
+            fake.rib_lookup(text)
+        with pytest.raises(ValueError, match=r"."):
+            fake.rib(prefix=text)
     with pytest.raises(ValueError, match="family"):
         fake.rib_summary("vpn")  # type: ignore[arg-type]  # what a careless caller would do

@@ -22,8 +22,18 @@ UNITS = sorted(
 )
 LOGINS = ("millrace-console@.service", "millrace-shell@.service")
 """Units that are somebody's login: they may become root."""
-ROUTING = "frr.service"
-"""FRR's own start script and daemons: it changes users, kills what it started, and opens raw sockets."""
+EXPOSURE = 3.0
+"""What ``systemd-analyze security`` may say of a unit at most, on a scale of 10."""
+EXCEPTIONS = {
+    # Its daemons change users, kill what they started, open raw sockets and set tunables of their namespace.
+    "frr.service": 3.6,
+    # A person's session has the rights of who signs in; agetty and login need root to give them.
+    "millrace-shell@.service": 9.6,
+}
+PACKAGES = {
+    "nginx.service": "[Unit]\nDescription=nginx\n[Service]\nType=forking\nExecStart=/usr/sbin/nginx\n",
+}
+"""Packages' units that a drop-in of ours confines, as far as they say anything that counts."""
 
 
 def name(path: Path) -> str:
@@ -40,28 +50,39 @@ def settings(path: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=name)
-def test_units_are_confined(unit: Path) -> None:
-    """``systemd-analyze security``: 3.0 at most, on a scale of 10; FRR, which is not ours, 3.8."""
+def exposure(unit: str, root: Path) -> float:
+    """The score of a unit in the system tree below ``root``."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("there is no systemd-analyze here")
-    if unit.name in LOGINS:
-        pytest.skip("a login: it may become root")
     done = subprocess.run(
-        [
-            "systemd-analyze",
-            "security",
-            "--offline=yes",
-            f"--threshold={38 if unit.name == ROUTING else 30}",
-            "--no-pager",
-            str(unit),
-        ],
+        ["systemd-analyze", "security", "--offline=yes", f"--root={root}", "--no-pager", unit],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    assert done.returncode == 0, done.stdout[-300:] + done.stderr
+    found = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert found is not None, done.stdout[-300:] + done.stderr
+    return float(found[1])
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_units_are_confined(unit: Path) -> None:
+    """At 3.0 or below; what cannot be is held to what it has, with the reason in the table."""
+    limit = EXCEPTIONS.get(unit.name, EXPOSURE)
+    found = exposure(unit.name, TREE)
+    assert found <= limit
+    assert unit.name not in EXCEPTIONS or found > EXPOSURE, "no exception is needed any more"
+
+
+@pytest.mark.parametrize("unit", PACKAGES)
+def test_units_of_packages_are_confined_by_our_drop_ins(unit: str, tmp_path: Path) -> None:
+    folder = tmp_path / "usr/lib/systemd/system"
+    folder.mkdir(parents=True)
+    (folder / unit).write_text(PACKAGES[unit])
+    drop_in = Path("etc/systemd/system") / f"{unit}.d"
+    shutil.copytree(TREE / drop_in, tmp_path / drop_in)
+    assert exposure(unit, tmp_path) <= EXPOSURE
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=name)
@@ -82,6 +103,19 @@ def test_the_web_half_has_no_capability_and_no_network(unit: str) -> None:
     assert found["PrivateNetwork"] == ["yes"]
     assert found["RestrictAddressFamilies"] == ["AF_UNIX"]
     assert found["ReadWritePaths"] == ["/var/lib/millrace/web"]
+
+
+@pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat"])
+def test_memory_of_the_web_half_ends_the_web_half(unit: str) -> None:
+    """It has a ceiling, it goes before everything else, and VPP is never chosen."""
+    found = settings(TREE / f"usr/lib/systemd/system/{unit}.service")
+    high, most = (int(found[name][0].removesuffix("%")) for name in ("MemoryHigh", "MemoryMax"))
+    assert 0 < high < most <= 40
+    assert (
+        found["OOMPolicy"] == ["kill"] and found["Restart"] == ["always"] and found["MemorySwapMax"] == ["0"]
+    )
+    vpp = settings(TREE / "etc/systemd/system/vpp.service")
+    assert int(found["OOMScoreAdjust"][0]) >= 500 > int(vpp["OOMScoreAdjust"][0]) == -1000
 
 
 @pytest.mark.parametrize("unit", ["postgresql", "redis-server"])

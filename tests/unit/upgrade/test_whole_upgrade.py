@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from appliance.errors import AgentUnavailable
-from appliance.upgrade import attempt, grubenv, image_writer, progress, slots, trial
+from appliance.upgrade import attempt, grubenv, image_writer, progress, slots, trial, versions
 from appliance.upgrade.attempt import Request
 from appliance.upgrade.errors import UpgradeRefused
 from appliance.upgrade.install import perform
@@ -229,6 +229,42 @@ def test_an_older_schema_is_refused(router: Appliance) -> None:
     with pytest.raises(UpgradeRefused, match="up to schema 1, this router's has schema 2"):
         _install(router, newer)
     assert router.slot("b") == b"b" * SLOT_BYTES
+
+
+def test_a_downgrade_has_to_be_meant(router: Appliance) -> None:
+    """An old version is signed as well as a new one, and whatever was mended since is open again in it."""
+    router.upload(file_system())
+    router.runs(version="2.1.0")
+    with pytest.raises(UpgradeRefused, match=r"version 2\.0\.0 is older than 2\.1\.0, which runs"):
+        _install(router)
+    assert router.slot("b") == b"b" * SLOT_BYTES
+    _install(router, INSTALL.model_copy(update={"allow_downgrade": True}))
+    assert router.slot("b") != b"b" * SLOT_BYTES
+
+
+@pytest.mark.parametrize(
+    "older,newer",
+    [
+        ("1.0.0", "2.0.0"),
+        ("1.9.0", "1.10.0"),
+        ("1.2", "1.2.1"),
+        ("1.2.0-rc1", "1.2.0"),
+        ("1.2.0~rc1", "1.2.0~rc2"),
+        ("1.2.0", "1.2.0-3-gabcdef0"),
+        ("1.2.0-3-gabcdef0", "1.2.0-12-g0123456"),
+        ("0.1.0+2", "0.1.0+10"),
+    ],
+)
+def test_which_version_is_older(older: str, newer: str) -> None:
+    assert versions.is_older(older, None, newer, None)
+    assert not versions.is_older(newer, None, older, None)
+    assert not versions.is_older(older, 1, older, 2)
+
+
+def test_versions_that_look_alike_are_told_apart_by_their_time() -> None:
+    assert versions.is_older("1.0.0+lab", 1, "1.0+test", 2)
+    assert not versions.is_older("1.0.0+lab", 2, "1.0+test", 1)
+    assert not versions.is_older("1.0.0+lab", None, "1.0+test", 1)
 
 
 def test_a_damaged_upload_touches_nothing(router: Appliance) -> None:

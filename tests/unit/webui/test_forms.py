@@ -18,6 +18,16 @@ OBJECTS: list[tuple[str, Any, str | None]] = [
     ("/system", {"hostname": "edge", "dns_servers": ["192.0.2.53", "2001:db8::53"]}, None),
     ("/dataplane", {"workers": 2, "main_heap_mb": 1024}, None),
     ("/interfaces/wan0", {"type": "ethernet", "match": {"pci": "0000:0b:00.0"}, "mtu": 9000}, None),
+    (
+        "/interfaces/lan0",
+        {
+            "type": "ethernet",
+            "match": {"device": "eth0"},
+            "management_services": ["ssh", "https"],
+            "management_sources": ["192.0.2.0/24"],
+        },
+        None,
+    ),
     ("/interfaces/wan0.7", {"type": "sub_interface", "parent": "wan0", "vlan_id": 7, "enabled": False}, None),
     ("/interfaces/lo0", {"type": "loopback", "addresses": ["192.0.2.9/32"]}, None),
     (

@@ -31,7 +31,7 @@ class Access:
         self._indexes: dict[str, int] = {}
         self._held: dict[str, Any] = {}
 
-    def call(self, name: str, **fields: Any) -> Reply:
+    def call(self, name: str, /, **fields: Any) -> Reply:
         """One call on this connection and no later one. Raises ``VppApiError``, ``VppUnavailable``."""
         answer = self._client.pipeline([request(name, **fields)], generation=self.generation)[0]
         if isinstance(answer, VppError):

@@ -25,7 +25,7 @@ class Request:
     fields: Mapping[str, Any]
 
 
-def request(name: str, **fields: Any) -> Request:
+def request(name: str, /, **fields: Any) -> Request:
     """Write a request as a call is written."""
     return Request(name, fields)
 

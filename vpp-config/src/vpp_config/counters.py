@@ -1,4 +1,6 @@
-"""Live counters by our names: one sample of interfaces, access lists, workers, drops and memory.
+"""Live counters by our names: a sample of interfaces, workers, drops and memory, and the hits of rules.
+
+Hits are apart from the sample: there may be a hundred thousand rules, and few who look at them.
 
 Interface counters are VPP's own and start at zero when VPP or the interface does. Hit counters are carried
 on: VPP zeroes a list's counters when its rules are replaced, so the hits a rule had until then are kept as
@@ -6,7 +8,8 @@ its base, by access list and rule. A rule that is the same in the new list, wher
 total; one that left and comes back starts at zero; of equal rules in one list the first stays the first. The
 session reads the counters right before each replacement: what is lost are the hits of the instant between
 that reading and VPP's reset. A restart of VPP resets the counters too, and the totals carry on from the last
-sample before it. The bases live as long as the :class:`Counters` does.
+look before it: a sample looks, too, once in HITS_EVERY_S. The bases live as long as the :class:`Counters`
+does.
 """
 
 from __future__ import annotations
@@ -19,10 +22,13 @@ from pathlib import Path
 
 from vpp_config.errors import VppError
 from vpp_config.objects import Acl, AclRule
+from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
 
 _FULL_VECTOR = 256
+HITS_EVERY_S = 10.0
+"""What is lost of the hits when VPP restarts: those since the last look, at most this long ago."""
 
 # Counted under /err by VPP's nodes, and no packet was lost.
 _NOT_DROPS = frozenset({
@@ -81,12 +87,10 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class Sample:
-    """All counters at one time (``time.time()``)."""
+    """All counters but hits at one time (``time.time()``)."""
 
     time_s: float
     interfaces: Mapping[str, InterfaceCounters]
-    acls: Mapping[str, tuple[RuleHits, ...]]
-    """In the order of the rules."""
     workers: tuple[Worker, ...]
     drops: Mapping[str, int]
     """``<graph node>: <reason>`` -> packets; what is zero is left out."""
@@ -109,6 +113,7 @@ class Counters:
         self._lock = threading.RLock()
         self._counting = -1
         self._hits = _HitTotals()
+        self._hits_read_s = -HITS_EVERY_S
         session.before_acl_change = self._before_acl_change
 
     def close(self) -> None:
@@ -121,17 +126,28 @@ class Counters:
         # Always the session's lock before ours: it calls us while it holds its own.
         with self._session.lock, self._lock:
             names = self._session.interface_names()
+            self._count_hits()
+            if time.monotonic() - self._hits_read_s >= HITS_EVERY_S:
+                self.hits()
+            return self._segment.read(lambda segment: _read(segment, names))
+
+    def hits(self) -> Mapping[str, tuple[RuleHits, ...]]:
+        """Totals of each access list, in the order of its rules. Raises as ``sample`` does."""
+        with self._session.lock, self._lock:
             lists = {item.name: (index, item.rules) for index, item in self._session.held(Acl)}
             self._count_hits()
-            sample = self._segment.read(lambda segment: _read(segment, names, lists))
-            return Sample(
-                sample.time_s,
-                sample.interfaces,
-                self._hits.carry(self._session.client.generation, lists, sample.acls),
-                sample.workers,
-                sample.drops,
-                sample.memory,
+            raw = self._segment.read(
+                lambda segment: {
+                    name: _read_acl(segment, index, len(rules)) for name, (index, rules) in lists.items()
+                }
             )
+            self._hits_read_s = time.monotonic()
+            return self._hits.carry(self._session.client.generation, lists, raw)
+
+    def punted(self) -> tuple[PuntCounts, ...]:
+        """Packets to Linux that were policed. Raises what :meth:`sample` does."""
+        with self._session.lock, self._lock:
+            return punt_counts(self._session.client, self._session.prefix, self._segment)
 
     def _count_hits(self) -> None:
         """VPP counts hits only when told to; it forgets that when it restarts."""
@@ -143,7 +159,7 @@ class Counters:
 
     def _before_acl_change(self) -> None:
         try:
-            self.sample()
+            self.hits()
         except VppError:
             # A commit does not fail for the sake of a counter.
             return
@@ -217,15 +233,10 @@ def _add(
     )
 
 
-def _read(
-    segment: StatsSegment,
-    names: Mapping[int, str],
-    lists: Mapping[str, tuple[int, tuple[AclRule, ...]]],
-) -> Sample:
+def _read(segment: StatsSegment, names: Mapping[int, str]) -> Sample:
     return Sample(
         time.time(),
         _read_interfaces(segment, names),
-        {name: _read_acl(segment, index, len(rules)) for name, (index, rules) in lists.items()},
         _read_workers(segment),
         _read_drops(segment),
         _read_memory(segment),

@@ -7,22 +7,24 @@ through :meth:`vpp_config.client.VppClient.pipeline`, and this module to read ba
 
 A dump of a large table takes VPP's main thread and this process long (some 200 s for 1M routes):
 :func:`fib_dump` is lazy, for tables that are known to be small or for a reader who stops. :func:`fib_lookup`
-costs one call whatever the table's size, and :func:`fib_counts` reads a summary.
+costs one call whatever the table's size, :func:`fib_lookups` one for each question, and :func:`fib_counts`
+reads a summary.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
-from vpp_config.client import Reply, VppClient
-from vpp_config.errors import VppApiError
+from vpp_config.client import Reply, Request, VppClient, request
+from vpp_config.errors import VppApiError, VppError
 from vpp_config.objects.base import Family
 
 _NO_INTERFACE = 0xFFFFFFFF
 _NO_SUCH = (-3, -6)
+_BATCH = 32
 _IP6 = 1
 _PATH_TYPES = {0: "normal", 1: "local", 2: "drop", 3: "udp_encap", 4: "bier_imp", 5: "unreachable",
                6: "prohibit", 7: "source_lookup", 8: "dvr", 9: "interface_rx", 10: "classify"}  # fmt: skip
@@ -57,14 +59,21 @@ def fib_lookup(
 
     Raises ``ValueError`` for what is neither, ``VppUnavailable``, ``VppApiError``.
     """
-    prefix = ip_network(destination, strict=False)
-    try:
-        reply = client.call("ip_route_lookup_v2", table_id=table_id, exact=exact, prefix=prefix)
-    except VppApiError as error:
-        if error.retval in _NO_SUCH:
-            return None
-        raise
-    return _route(reply.route)
+    return _answered(client.pipeline([_lookup(destination, table_id, exact)])[0])
+
+
+def fib_lookups(client: VppClient, destinations: Sequence[str], table_id: int = 0) -> list[FibRoute | None]:
+    """For each prefix its own entry, for each address that of the longest match; None without one.
+
+    VPP stops its workers for a moment at each question, and the client serves nobody else during a batch,
+    which is therefore short. Raises as :func:`fib_lookup` does.
+    """
+    found: list[FibRoute | None] = []
+    for start in range(0, len(destinations), _BATCH):
+        batch = destinations[start : start + _BATCH]
+        questions = [_lookup(destination, table_id, "/" in destination) for destination in batch]
+        found += [_answered(answer) for answer in client.pipeline(questions)]
+    return found
 
 
 def fib_dump(client: VppClient, family: Family, table_id: int = 0) -> Iterator[FibRoute]:
@@ -101,6 +110,20 @@ def parse_summary(text: str) -> dict[str, int]:
         elif name and (row := _COUNT_ROW.match(line)):
             counts[name] += int(row[2])
     return counts
+
+
+def _lookup(destination: str, table_id: int, exact: bool) -> Request:
+    prefix = ip_network(destination, strict=False)
+    return request("ip_route_lookup_v2", table_id=table_id, exact=exact, prefix=prefix)
+
+
+def _answered(answer: Reply | list[Reply] | VppError) -> FibRoute | None:
+    if isinstance(answer, VppApiError) and answer.retval in _NO_SUCH:
+        return None
+    if isinstance(answer, VppError):
+        raise answer
+    reply: Reply = answer
+    return _route(reply.route)
 
 
 def _route(route: Reply) -> FibRoute:

@@ -14,7 +14,7 @@ MIB = 1 << 20
 # What the objects of this package need of VPP. linux_cp and linux_nl are off unless named, whatever the
 # default is; tap carries the mirrors, and with everything disabled by default the pairs fail with -30
 # without it.
-NEEDED_PLUGINS = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "tap")
+NEEDED_PLUGINS = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from appliance.errors import (
     NotFound,
     Problem,
     RouterUnavailable,
+    StorageFull,
     ValidationFailed,
 )
 from webui.errors import Forbidden, MergeConflicts, RequestProblem
@@ -98,6 +99,8 @@ def from_exception(error: Exception) -> ProblemDocument | None:
             return ProblemDocument(
                 503, str(error), type="urn:millrace:router-unavailable", headers={"Retry-After": "2"}
             )
+        case StorageFull():
+            return ProblemDocument(507, str(error), "The disk is full", "urn:millrace:storage-full")
         case AgentRefused():
             return ProblemDocument(502, str(error), "The agent refused", "urn:millrace:agent-refused")
     for kind, status in (

@@ -42,14 +42,18 @@ def forget(actor: Actor) -> None:
     _audited(actor, "upgrade.forget", "", agent().forget_upgrade)
 
 
-def install(actor: Actor, reboot: bool, deadline_s: float | None) -> dict[str, Any]:
+def install(
+    actor: Actor, reboot: bool, deadline_s: float | None, allow_downgrade: bool = False
+) -> dict[str, Any]:
     """Have the file written into the other slot, and booted. Raises NotFound, Conflict."""
     version = str((agent().upgrade().get("upload") or {}).get("version", ""))
     _audited(
         actor,
         "upgrade.install",
-        version,
-        lambda: agent().install_upgrade(author=actor.name, reboot=reboot, deadline_s=deadline_s),
+        f"{version}, downgrade allowed" if allow_downgrade else version,
+        lambda: agent().install_upgrade(
+            author=actor.name, reboot=reboot, deadline_s=deadline_s, allow_downgrade=allow_downgrade
+        ),
     )
     return state()
 

@@ -4,7 +4,7 @@ MILLRACE_STATE_DIR       directory for the secret key, the embedded database and
 MILLRACE_STATIC_DIR      static files collected when the image was built; unset, `prepare` collects them
 MILLRACE_AGENT_SOCKET    the agent's Unix socket
 DATABASE_URL             PostgreSQL; unset, SQLite in the state directory
-REDIS_URL                shared cache (rate limits of several processes); unset, each process has its own
+REDIS_URL                cache shared by web and worker; unset, each process has its own
 CELERY_BROKER_URL        broker of the worker; unset, jobs run in this process
 MILLRACE_ALLOWED_HOSTS   host names the page is reached by, comma separated; unset means any
 MILLRACE_TRUSTED_PROXIES addresses whose X-Forwarded-For and -Proto are believed, or * behind a Unix socket
@@ -87,8 +87,8 @@ TEMPLATES: list[dict[str, Any]] = [
 
 def _databases() -> dict[str, Any]:
     if url := os.environ.get("DATABASE_URL"):
-        # A request may run in any thread, so a connection lives as long as its request.
-        return {"default": dj_database_url.parse(url, conn_max_age=0)}
+        # The threads of the lanes are few and stay (webui.http.handler), and each keeps its connection.
+        return {"default": dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)}
     return {
         "default": {
             "ENGINE": "django.db.backends.sqlite3",
@@ -108,13 +108,20 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["REDIS_URL"]}
     if os.environ.get("REDIS_URL")
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    # Counters of attempts are in there: more entries than anybody can push out in their minute.
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}},
+    # Of this process alone: what each request counts does not go through a socket.
+    "counts": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "counts",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    },
 }
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "webui.accounts.password_hasher.ApplianceArgon2Hasher",
     # What an installer gave for the first sign-in; Argon2 takes over from there.
     "webui.accounts.crypt_hasher.CryptPasswordHasher",
 ]
@@ -135,7 +142,11 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_TEMPLATE = "ui/lockout.html"
-AXES_CLIENT_IP_CALLABLE = "webui.http.client_address.client_address"
+AXES_CLIENT_IP_CALLABLE = "webui.http.client_address.client_source"
+# A browser that signed in before is not locked out by guesses from elsewhere behind its address.
+AXES_WHITELIST_CALLABLE = "webui.accounts.sign_in_gate.is_known_device"
+# The audit log has the logins; a second log would only grow.
+AXES_DISABLE_ACCESS_LOG = True
 AXES_SENSITIVE_PARAMETERS: list[str] = ["password"]
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False

@@ -14,6 +14,7 @@ from appliance.agent import logfmt
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.agent.wiring import build
+from appliance.engine import folders
 from appliance.errors import MillraceError
 
 log = logging.getLogger("appliance.agent")
@@ -28,6 +29,7 @@ def run(
     logfmt.configure()
     try:
         settings = load(config)
+        folders.trust(settings.folder_owners)
         with alone(settings.state_dir):
             router = build(settings)
             # Reading a document makes tens of thousands of small objects and no cycles: with Python's own

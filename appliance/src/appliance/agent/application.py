@@ -9,9 +9,10 @@ from contextlib import suppress
 from aiohttp import web
 
 from appliance.agent import notify, peers
-from appliance.agent.bodies import MAX_BODY_BYTES
+from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
+from appliance.agent.hits import Hits
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
@@ -27,10 +28,11 @@ def application(
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
     app = web.Application(
         middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
-        client_max_size=MAX_BODY_BYTES,
+        client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
-    configuration, state, counters = ConfigurationApi(router.engine), StateApi(router), CountersApi(samples)
+    configuration, state = ConfigurationApi(router.engine), StateApi(router)
+    counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
     for part in (configuration, state, counters, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
@@ -43,6 +45,7 @@ def application(
             with suppress(asyncio.CancelledError):
                 await task
         samples.close()
+        counters.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aiohttp import web
 
 import appliance
-from appliance.agent.bodies import body, query
-from appliance.agent.requests import CommitBody, ConfirmBody, DocumentRequest, RevisionsQuery, RollbackBody
+from appliance.agent.bodies import Bodies, body, query
+from appliance.agent.requests import (
+    CommitBody,
+    ConfirmBody,
+    DocumentRequest,
+    IpAddress,
+    PlanBody,
+    RevisionsQuery,
+    RollbackBody,
+)
 from appliance.engine.engine import Engine
+from appliance.engine.own_path import Caller
 from appliance.engine.records import CommitRequest, CommitResult
-from appliance.errors import Conflict, NotFound, ValidationFailed
+from appliance.errors import Conflict, NotFound, StorageFull, ValidationFailed
 
 T = TypeVar("T")
 COMMIT_WAIT_S = 45.0
@@ -24,11 +34,18 @@ COMMIT_WAIT_S = 45.0
 
 
 class ConfigurationApi:
-    """Handlers around the engine. Its calls run in threads; a caller who leaves does not stop a commit."""
+    """Handlers around the engine. Its calls run in threads; a caller who leaves does not stop a commit.
+
+    What has to be answered in time shares no thread with what a user can make slow: commits wait for the
+    router, previews and old revisions take as long as documents are large.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._pool = ThreadPoolExecutor(8, thread_name_prefix="engine")
+        self._bodies = Bodies()
+        self._prompt = ThreadPoolExecutor(2, thread_name_prefix="prompt")
+        self._commits = ThreadPoolExecutor(8, thread_name_prefix="commit")
+        self._documents = ThreadPoolExecutor(4, thread_name_prefix="document")
 
     def routes(self) -> list[web.RouteDef]:
         """The endpoints."""
@@ -48,13 +65,16 @@ class ConfigurationApi:
 
     def close(self) -> None:
         """Wait for commits under way."""
-        self._pool.shutdown(wait=True)
+        self._commits.shutdown(wait=True)
+        for pool in (self._prompt, self._documents):
+            pool.shutdown(wait=False, cancel_futures=True)
+        self._bodies.close()
 
     async def status(self, _request: web.Request) -> web.Response:
         """What runs, what awaits confirmation, drift and health."""
         engine = self._engine
         config, seen = engine.config(), engine.seen
-        capabilities = await self._call(lambda: engine.capabilities)
+        capabilities = await self._call(self._prompt, lambda: engine.capabilities)
         return web.json_response(
             {
                 "version": appliance.__version__,
@@ -64,34 +84,38 @@ class ConfigurationApi:
                 "digest": config["digest"],
                 "pending_confirm": engine.pending_confirm(),
                 "drift": list(seen.drift),
-                "health": {name: dict(entry) for name, entry in seen.health.items()},
+                "waiting": list(seen.waiting),
+                "health": engine.health(),
+                "damage": engine.damage(),
+                "storage": engine.storage(),
             }
         )
 
     async def config(self, _request: web.Request) -> web.Response:
         """The running document; secrets sealed."""
-        return web.json_response(self._engine.config())
+        return await self._answer(self._engine.config)
 
     async def seal(self, request: web.Request) -> web.Response:
         """The document with its secrets sealed."""
-        asked = await body(request, DocumentRequest)
-        return web.json_response({"document": await self._call(lambda: self._engine.seal(asked.document))})
+        asked = await self._bodies.document(request, DocumentRequest)
+        return await self._answer(lambda: {"document": self._engine.seal(asked.document)})
 
     async def validate(self, request: web.Request) -> web.Response:
         """What would stop a commit."""
-        asked = await body(request, DocumentRequest)
-        problems = await self._call(lambda: self._engine.validate(asked.document))
-        return web.json_response({"problems": [asdict(entry) for entry in problems]})
+        asked = await self._bodies.document(request, DocumentRequest)
+        return await self._answer(
+            lambda: {"problems": [asdict(entry) for entry in self._engine.validate(asked.document)]}
+        )
 
     async def plan(self, request: web.Request) -> web.Response:
         """What a commit would do."""
-        asked = await body(request, DocumentRequest)
-        preview = await self._call(lambda: self._engine.preview(asked.document))
-        return web.json_response(preview.to_json())
+        asked = await self._bodies.document(request, PlanBody)
+        caller = _caller(asked.caller_address)
+        return await self._answer(lambda: self._engine.preview(asked.document, caller).to_json())
 
     async def commit(self, request: web.Request) -> web.Response:
         """Make a document the running one."""
-        asked = await body(request, CommitBody)
+        asked = await self._bodies.document(request, CommitBody)
         request_id = asked.request_id or uuid.uuid4().hex
         wanted = CommitRequest(
             asked.document,
@@ -100,6 +124,7 @@ class ConfigurationApi:
             asked.base_revision,
             asked.confirm_s,
             request_id,
+            _caller(asked.caller_address),
         )
         return await self._change(request_id, lambda: self._engine.commit(wanted))
 
@@ -110,7 +135,12 @@ class ConfigurationApi:
         return await self._change(
             request_id,
             lambda: self._engine.rollback(
-                asked.revision, asked.author, asked.comment, asked.confirm_s, request_id
+                asked.revision,
+                asked.author,
+                asked.comment,
+                asked.confirm_s,
+                request_id,
+                _caller(asked.caller_address),
             ),
         )
 
@@ -118,30 +148,31 @@ class ConfigurationApi:
         """What became of a commit."""
         request_id = request.match_info["request_id"]
         try:
-            return web.json_response(self._engine.job(request_id).to_json())
+            return await self._answer(lambda: self._engine.job(request_id).to_json())
         except ValidationFailed:
             raise NotFound("there is no commit with this request id") from None
 
     async def confirm(self, request: web.Request) -> web.Response:
         """Keep the revision that awaits confirmation."""
         asked = await body(request, ConfirmBody)
-        revision = await self._call(lambda: self._engine.confirm(asked.author))
+        revision = await self._call(self._prompt, lambda: self._engine.confirm(asked.author))
         return web.json_response({"revision": revision})
 
     async def revisions(self, request: web.Request) -> web.Response:
         """Newest first."""
         asked = query(request, RevisionsQuery)
-        found = await self._call(lambda: self._engine.revisions(asked.limit, asked.before))
-        return web.json_response([entry.to_json() for entry in found])
+        return await self._answer(
+            lambda: [entry.to_json() for entry in self._engine.revisions(asked.limit, asked.before)]
+        )
 
     async def revision(self, request: web.Request) -> web.Response:
         """One revision with document, plan and diff."""
         number = int(request.match_info["revision"])
-        return web.json_response(await self._call(lambda: self._engine.revision_details(number)))
+        return await self._answer(lambda: self._engine.revision_details(number))
 
     async def _change(self, request_id: str, change: Callable[[], CommitResult]) -> web.Response:
         """Run a commit to its end, however long that takes, and answer within COMMIT_WAIT_S."""
-        work = asyncio.get_running_loop().run_in_executor(self._pool, change)
+        work = asyncio.get_running_loop().run_in_executor(self._commits, change)
         try:
             result = await asyncio.wait_for(asyncio.shield(work), COMMIT_WAIT_S)
         except TimeoutError:
@@ -154,7 +185,18 @@ class ConfigurationApi:
                     raise Conflict(error.message)
                 case "not_found":
                     raise NotFound(error.message)
-        return web.json_response(result.to_json())
+                case "storage":
+                    raise StorageFull(error.message)
+        return await self._answer(result.to_json)
 
-    async def _call(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+    async def _answer(self, work: Callable[[], Any]) -> web.Response:
+        """What ``work`` returns, as JSON; both may be large, and are made in a thread."""
+        text = await self._call(self._documents, lambda: json.dumps(work()))
+        return web.json_response(text=text)
+
+    async def _call(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+
+def _caller(address: IpAddress | None) -> Caller | None:
+    return None if address is None else Caller(address)

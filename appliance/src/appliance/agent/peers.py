@@ -13,6 +13,8 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from appliance.agent.problems import Handler, problem
+from appliance.engine import durable
+from appliance.engine.durable import Owner
 
 log = logging.getLogger(__name__)
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
@@ -46,7 +48,7 @@ def peer_uid(request: web.Request) -> int:
 
 def listening_socket(path: Path, group: str | None, allowed_uids: frozenset[int]) -> socket.socket:
     """A Unix socket at ``path``, mode 0660, of the group that lets the first allowed user in."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.make_folder(path.parent)
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -55,9 +57,7 @@ def listening_socket(path: Path, group: str | None, allowed_uids: frozenset[int]
     finally:
         os.umask(before)
     gid = _gid(group, allowed_uids)
-    if gid is not None:
-        os.chown(path, -1, gid)
-    path.chmod(0o660)
+    durable.give(path, 0o660, Owner(gid=gid if gid is not None else -1))
     listening.listen(128)
     return listening
 

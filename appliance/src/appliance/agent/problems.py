@@ -11,7 +11,15 @@ from pydantic import ValidationError
 
 from appliance.config.pointer import join
 from appliance.engine.backend import StepError
-from appliance.errors import Conflict, MillraceError, NotFound, Problem, RouterUnavailable, ValidationFailed
+from appliance.errors import (
+    Conflict,
+    MillraceError,
+    NotFound,
+    Problem,
+    RouterUnavailable,
+    StorageFull,
+    ValidationFailed,
+)
 from appliance.upgrade.errors import UpgradeRefused
 
 log = logging.getLogger(__name__)
@@ -41,6 +49,8 @@ def of_error(error: MillraceError) -> web.Response:
             return problem(404, str(error))
         case RouterUnavailable() | StepError():
             return problem(503, str(error))
+        case StorageFull():
+            return problem(507, str(error))
     return problem(500, str(error))
 
 

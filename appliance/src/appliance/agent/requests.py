@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Any
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from frr_config.types import InterfaceName
 
@@ -13,8 +14,32 @@ Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2
 """Text of one line."""
 Author = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
-ConfirmSeconds = Annotated[float, Field(ge=1, le=86400)]
 IpAddress = IPv4Address | IPv6Address
+
+
+def _destination(text: str) -> str:
+    """Behind the ``%`` of a zone Python takes any text."""
+    try:
+        if "%" in text:
+            raise ValueError
+        return str(ip_network(text, strict=False) if "/" in text else ip_address(text))
+    except ValueError:
+        raise PydanticCustomError("destination", "must be an address or a prefix") from None
+
+
+Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_destination)]
+"""An address or a prefix, in its canonical form."""
+
+
+def _none_or_a_second(seconds: float) -> float:
+    if 0 < seconds < 1:
+        raise ValueError("is 0 for no timer, or at least 1 second")
+    return seconds
+
+
+ConfirmSeconds = Annotated[float, Field(ge=0, le=86400), AfterValidator(_none_or_a_second)]
+"""How long a commit waits for its confirmation; 0 is for ever. Left out: DEFAULT_CONFIRM_S when it touches
+the caller's own path, else for ever."""
 
 
 class _Request(BaseModel):
@@ -27,6 +52,13 @@ class DocumentRequest(_Request):
     document: dict[str, Any]
 
 
+class PlanBody(DocumentRequest):
+    """``POST /v1/plan``."""
+
+    caller_address: IpAddress | None = None
+    """Whence the commit would be asked for; left out at the router's own console."""
+
+
 class CommitBody(_Request):
     """``POST /v1/commit``."""
 
@@ -36,6 +68,7 @@ class CommitBody(_Request):
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
     request_id: RequestId | None = None
+    caller_address: IpAddress | None = None
 
 
 class RollbackBody(_Request):
@@ -46,6 +79,7 @@ class RollbackBody(_Request):
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
     request_id: RequestId | None = None
+    caller_address: IpAddress | None = None
 
 
 class ConfirmBody(_Request):
@@ -62,17 +96,29 @@ class RevisionsQuery(_Request):
 
 
 class RoutesQuery(_Request):
-    """``GET /v1/state/routes``."""
+    """``GET /v1/state/routes``.
 
-    prefix: Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f:.]{2,45}(/\d{1,3})?$")] | None = None
+    ``prefix`` is an address, for the route that packets to it take, or a prefix, for its own entry; with
+    ``longest`` the route that its first address takes, with ``within`` the list of it and longer ones.
+    """
+
+    prefix: Destination | None = None
     longest: bool = False
+    within: bool = False
     protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = None
-    family: Annotated[str, StringConstraints(pattern=r"^ipv[46]$")] | None = None
+    family: Literal["ipv4", "ipv6"] | None = None
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=1000)
 
 
-class HistoryQuery(_Request):
+class SelectionQuery(_Request):
+    """``GET /v1/counters`` and its stream: comma separated lists, see `appliance.client.selection`."""
+
+    fields: Annotated[str, StringConstraints(max_length=200)] | None = None
+    interfaces: Annotated[str, StringConstraints(max_length=1100)] | None = None
+
+
+class HistoryQuery(SelectionQuery):
     """``GET /v1/counters/history``."""
 
     seconds: int = Field(default=300, ge=1, le=3600)

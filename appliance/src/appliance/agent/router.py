@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
+from appliance.routing.rows import Family, RibCount
 
 
 class RoutingView(Protocol):
     """What the agent shows of the routing daemons. May raise BackendUnavailable."""
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
-        """Rows of the RIB; ``prefix`` without length is an address: the route packets to it take."""
+    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+        """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
+
+    def rib_counts(self, family: Family) -> Mapping[str, RibCount]:
+        """Routes by protocol; the routing daemon walks its table for them."""
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+        """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes."""
 
     def bgp_state(self) -> dict[str, Any]:
         """Instance and ``neighbors`` by address."""

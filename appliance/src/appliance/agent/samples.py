@@ -1,4 +1,4 @@
-"""Five minutes of counters, one sample a second, and everybody who waits for the next one."""
+"""Five minutes of interface counters, one sample a second, and everybody who waits for the next one."""
 
 from __future__ import annotations
 
@@ -6,24 +6,53 @@ import asyncio
 import json
 import logging
 import time
+from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
+
+from appliance.client.selection import EVERYTHING, INTERFACE_COUNTERS, Selection
 
 log = logging.getLogger(__name__)
 
 KEPT = 300
 """Samples in the ring."""
 PERIOD_S = 1.0
+_MOST_ENCODED = 32
+"""Selections whose text of the newest sample is kept."""
+_WIDTH = len(INTERFACE_COUNTERS)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A sample in the ring: 64 bytes for each interface, and nothing that grows with anything else."""
+
+    time_s: float
+    names: tuple[str, ...]
+    values: array[int]
+    """INTERFACE_COUNTERS of each name, one after the other."""
+
+    def sample(self) -> dict[str, Any]:
+        """As it is answered."""
+        interfaces = {
+            name: dict(zip(INTERFACE_COUNTERS, self.values[at * _WIDTH : (at + 1) * _WIDTH], strict=True))
+            for at, name in enumerate(self.names)
+        }
+        return {"time": self.time_s, "interfaces": interfaces}
 
 
 class Samples:
-    """Reads the data plane's counters at 1 Hz. Samples are kept as JSON: thousands of rules cost little."""
+    """Reads the data plane's counters at 1 Hz. The newest sample is kept whole, older ones compactly."""
 
     def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
         self._read = read
-        self._ring: deque[tuple[float, bytes]] = deque(maxlen=KEPT)
+        self._ring: deque[Kept] = deque(maxlen=KEPT)
+        self._latest: dict[str, Any] = {}
+        self._number = 0
+        self._taken_s = 0.0
+        self._encoded: dict[Selection, bytes] = {}
         self._next = asyncio.Condition()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="counters")
         self._failure: str | None = None
@@ -34,7 +63,7 @@ class Samples:
         due = loop.time()
         while True:
             try:
-                time_s, sample = await loop.run_in_executor(self._pool, self._sample)
+                sample = await loop.run_in_executor(self._pool, self._sample)
             except Exception as error:
                 if self._failure is None:
                     log.warning("no counters: %s", error)
@@ -44,7 +73,7 @@ class Samples:
                     log.info("counters are back")
                 self._failure = None
                 async with self._next:
-                    self._ring.append((time_s, sample))
+                    self.add(sample)
                     self._next.notify_all()
             # Late by more than a period (a suspended machine): begin anew instead of catching up.
             due = max(due + PERIOD_S, loop.time())
@@ -54,29 +83,55 @@ class Samples:
         """Let go of the thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def add(self, sample: dict[str, Any]) -> None:
+        """Make this the newest sample."""
+        self._latest, self._number, self._taken_s = sample, self._number + 1, time.monotonic()
+        self._encoded.clear()
+        self._ring.append(_kept(sample, self._ring[-1].names if self._ring else ()))
+
     @property
     def failure(self) -> str | None:
         """Why there are no new samples, or None."""
         return self._failure
 
-    @property
-    def latest(self) -> bytes | None:
+    def latest(self, selection: Selection = EVERYTHING) -> bytes | None:
         """The newest sample, JSON, unless it is too old to tell anything."""
-        if not self._ring or time.time() - self._ring[-1][0] > 5 * PERIOD_S:
+        if not self._number or time.monotonic() - self._taken_s > 5 * PERIOD_S:
             return None
-        return self._ring[-1][1]
+        return self._text(selection)
 
-    def since(self, time_s: float) -> list[bytes]:
+    def since(self, time_s: float) -> list[Kept]:
         """Samples taken after ``time_s``, oldest first."""
-        return [sample for taken_s, sample in self._ring if taken_s > time_s]
+        return [kept for kept in self._ring if kept.time_s > time_s]
 
-    async def following(self, time_s: float) -> tuple[float, bytes]:
-        """Wait for a sample newer than ``time_s``; returns its time and itself."""
+    async def following(self, number: int, selection: Selection = EVERYTHING) -> tuple[int, bytes]:
+        """Wait for a sample later than the one with this number (0: any); returns its number and itself.
+
+        It is always the newest: who comes late has missed those between.
+        """
         async with self._next:
-            await self._next.wait_for(lambda: bool(self._ring) and self._ring[-1][0] > time_s)
-            return self._ring[-1]
+            await self._next.wait_for(lambda: self._number > number)
+            return self._number, self._text(selection)
 
-    def _sample(self) -> tuple[float, bytes]:
+    def _text(self, selection: Selection) -> bytes:
+        """The newest sample for everybody with this selection, encoded once."""
+        text = self._encoded.get(selection)
+        if text is None:
+            text = json.dumps(selection.of(self._latest), separators=(",", ":")).encode()
+            if len(self._encoded) < _MOST_ENCODED:
+                self._encoded[selection] = text
+        return text
+
+    def _sample(self) -> dict[str, Any]:
         counters = self._read()
-        time_s = time.time()
-        return time_s, json.dumps({"time": time_s, **counters}, separators=(",", ":")).encode()
+        return {"time": time.time(), **counters}
+
+
+def _kept(sample: Mapping[str, Any], names_before: tuple[str, ...]) -> Kept:
+    interfaces: Mapping[str, Mapping[str, int]] = sample["interfaces"]
+    names = tuple(interfaces)
+    values = array(
+        "Q", (int(counters.get(field, 0)) for counters in interfaces.values() for field in INTERFACE_COUNTERS)
+    )
+    # Mostly the same names as before: one tuple for all.
+    return Kept(float(sample["time"]), names_before if names == names_before else names, values)

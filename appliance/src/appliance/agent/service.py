@@ -18,6 +18,7 @@ from appliance.agent.application import application
 from appliance.agent.notify import notify
 from appliance.agent.router import Router
 from appliance.agent.settings import AgentSettings
+from appliance.engine import durable
 from appliance.errors import Conflict
 
 log = logging.getLogger(__name__)
@@ -26,8 +27,8 @@ log = logging.getLogger(__name__)
 @contextmanager
 def alone(state_dir: Path) -> Iterator[None]:
     """Hold the state directory. Raises Conflict when another agent does."""
-    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    durable.make_folder(state_dir, 0o700)
+    descriptor = durable.lock_file(state_dir / "lock")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

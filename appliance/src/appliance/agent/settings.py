@@ -67,6 +67,8 @@ class AgentSettings(_Settings):
     """Who may use the socket besides root."""
     socket_group: str | None = None
     """Group of the socket; by default the primary group of the first of ``allowed_uids`` that is not root."""
+    folder_owners: frozenset[int] = frozenset()
+    """Users besides root who may own folders above what the agent writes; none on a router."""
     management: frozenset[str] = frozenset()
     """Network devices that are never data interfaces."""
     service_manager: Annotated[SupervisorSettings | SystemdSettings, Field(discriminator="type")] | None = (

@@ -19,8 +19,9 @@ from appliance.engine.engine import Engine
 from appliance.errors import Conflict, NotFound
 from appliance.upgrade import attempt, progress, release, slots
 from appliance.upgrade.attempt import DEADLINE_S, LONGEST_DEADLINE_S, SHORTEST_DEADLINE_S, Request
+from appliance.upgrade.bundle import Manifest
 from appliance.upgrade.errors import UpgradeRefused
-from appliance.upgrade.install import admit, admit_schema
+from appliance.upgrade.install import admit, admit_age, admit_schema, older
 from appliance.upgrade.paths import Paths
 from appliance.upgrade.progress import Progress
 from appliance.upgrade.slots import Slots
@@ -48,6 +49,7 @@ class InstallBody(_Request):
 
     author: Author
     reboot: bool = True
+    allow_downgrade: bool = False
     deadline_s: float = Field(default=DEADLINE_S, ge=SHORTEST_DEADLINE_S, le=LONGEST_DEADLINE_S)
 
 
@@ -111,7 +113,7 @@ class UpgradeApi:
             {
                 "received_bytes": uploaded.received_bytes,
                 "size_bytes": uploaded.size_bytes,
-                "manifest": uploaded.manifest.model_dump() if uploaded.manifest else None,
+                "manifest": self._shown(uploaded.manifest),
             }
         )
 
@@ -151,10 +153,16 @@ class UpgradeApi:
                 "on_trial": found.on_trial,
                 "contents": {slot: content.model_dump() for slot, content in found.contents.items()},
             },
-            "upload": manifest.model_dump() if manifest is not None else None,
+            "upload": self._shown(manifest),
             "progress": now.model_dump() if now is not None else None,
             "attempt": last.model_dump(exclude={"before"}) if last is not None else None,
         }
+
+    def _shown(self, manifest: Manifest | None) -> dict[str, Any] | None:
+        """A manifest, and whether it is ``older`` than what runs."""
+        if manifest is None:
+            return None
+        return {**manifest.model_dump(), "older": older(manifest, release.read(self._paths.release))}
 
     def _add(self, data: bytes, where: PartQuery) -> Uploaded:
         self._free()
@@ -165,12 +173,15 @@ class UpgradeApi:
         manifest = self._upload.whole()
         if manifest is None:
             raise NotFound("there is no upgrade file: send it first")
-        admit(manifest, release.read(self._paths.release), self._document_schema())
+        runs = release.read(self._paths.release)
+        admit(manifest, runs, self._document_schema())
+        admit_age(manifest, runs, asked.allow_downgrade)
         self._ask(
             Request(
                 action="install",
                 author=asked.author,
                 document_schema=self._document_schema(),
+                allow_downgrade=asked.allow_downgrade,
                 reboot=asked.reboot,
                 deadline_s=asked.deadline_s,
             )
@@ -218,7 +229,7 @@ class UpgradeApi:
         return Progress(state="failed", percent=now.percent, detail=detail)
 
     def _ask(self, request: Request) -> None:
-        self._paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(self._paths.run, 0o700)
         self._paths.progress.unlink(missing_ok=True)
         durable.write(self._paths.request, request.model_dump_json().encode())
         try:

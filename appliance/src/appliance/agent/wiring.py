@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from appliance.agent.caller_path import CallerPath
 from appliance.agent.router import Router
 from appliance.agent.settings import AgentSettings, SupervisorSettings
 from appliance.compile import Driver, compile_document
@@ -33,6 +34,7 @@ def build(settings: AgentSettings) -> Router:
         settings.state_dir,
         patience=Patience(settle_s=settings.settle_s),
         interval_s=settings.reconcile_interval_s,
+        own_path=CallerPath(settings.netns),
     )
     return Router(engine, dataplane, routing, settings.netns)
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Leave, Session
+from appliance.cli.ssh import caller_address
 from appliance.cli.text import told
 from appliance.client import AgentClient
 from appliance.errors import AgentUnavailable, MillraceError
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.remove("--json")
         as_json = True
     agent = AgentClient(options.socket)
-    session = Session(agent, _author(), as_json)
+    session = Session(agent, _author(), as_json, caller_address())
     try:
         if options.command is not None:
             return _run(session, options.command.splitlines())
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return interact(session, str(hostname))
         return _run(session, sys.stdin)
     except AgentUnavailable as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{told(error)}\n")
         return 3
     finally:
         agent.close()

@@ -9,7 +9,7 @@ from typing import Any
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.words import value_at
-from appliance.client import AgentClient
+from appliance.client import AgentClient, StatusAnswer
 from appliance.config.diff import mask
 from appliance.config.pointer import join
 
@@ -79,7 +79,10 @@ def show_counters(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_route(agent: AgentClient, words: list[str]) -> Output:
-    """RIB, kernel and FIB side by side: ``route [PREFIX|ADDRESS] [ipv4|ipv6] [protocol NAME] [limit N]``."""
+    """RIB, kernel and FIB side by side.
+
+    ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``
+    """
     query: dict[str, Any] = {"limit": 100}
     remaining = list(words)
     while remaining:
@@ -90,24 +93,33 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
             query["protocol"] = remaining.pop(0)
         elif word == "limit" and remaining:
             query["limit"] = number(remaining.pop(0), "limit")
+        elif word == "longer":
+            query["within"] = True
         else:
-            query |= {"prefix": word, "longest": "/" not in word}
+            query["prefix"] = word
     answer = agent.state_routes(**query)
     rows = [_route_row(row) for row in answer["routes"]]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
     total = answer.get("total")
     if isinstance(total, int) and total > len(rows):
         shown += f"\n{len(rows)} of {total} routes; `limit N` shows more"
-    return Output(dict(answer), shown)
+    told = [*(text.clean(row["disagreement"]) for row in rows if row.get("disagreement")), answer.get("note")]
+    if answer.get("age_s", 0) >= 1:
+        told.append(f"read {answer['age_s']:.0f} s ago")
+    return Output(dict(answer), "\n".join([shown, *filter(None, told)]))
 
 
 def _route_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **row,
-        "next_hops": [_hop(hop) for hop in row["rib"]],
-        "kernel": row.get("kernel") is not None,
-        "fib": row.get("fib") is not None,
+        "next_hops": [_hop(hop) for hop in row["rib"] or ()],
+        "kernel": _has(row, "kernel"),
+        "fib": _has(row, "fib"),
     }
+
+
+def _has(row: Mapping[str, Any], table: str) -> bool | str:
+    return "not told" if table in row.get("untold", {}) else row.get(table) is not None
 
 
 def _hop(hop: Mapping[str, Any]) -> str:
@@ -170,6 +182,26 @@ def show_acl(agent: AgentClient, words: list[str]) -> Output:
     return Output(lists, "\n".join(parts) or "(none)")
 
 
+def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
+    """Packets for the router itself, accepted and dropped: all of one interface, or all that counted."""
+    name = _one(words)
+    answer = agent.state_control_plane()
+    interfaces = [row for row in answer["interfaces"] if name in (None, row["interface"])]
+    if name is not None and not interfaces:
+        raise CommandError(f"{name} is no data interface")
+    rows = [
+        {"interface": row["interface"], "reason": reason, "verdict": verdict, "packets": packets}
+        for row in interfaces
+        for verdict in ("accepted", "dropped")
+        for reason, packets in row[verdict].items()
+        if packets or name is not None
+    ]
+    parts = [text.table(rows, ("interface", "verdict", "reason", "packets"))]
+    if name is None and answer["policers"]:
+        parts.append(text.table(answer["policers"], ("family", "rate_pps", "passed", "dropped")))
+    return Output({**answer, "interfaces": interfaces}, "\n\n".join(parts))
+
+
 def show_neighbors(agent: AgentClient, words: list[str]) -> Output:
     """ARP and ND entries."""
     _none(words)
@@ -193,10 +225,16 @@ def show_health(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_status(agent: AgentClient, words: list[str]) -> Output:
-    """Revision, data plane, what awaits confirmation."""
+    """Revision, data plane, what awaits confirmation, what is damaged, room on the disk."""
     _none(words)
-    answer = dict(agent.status())
-    return Output(answer, text.tree(answer))
+    answer = agent.status()
+    warnings = "".join(f"{line}\n" for line in damage_lines(answer))
+    return Output(dict(answer), warnings + text.tree(dict(answer)))
+
+
+def damage_lines(status: StatusAnswer) -> list[str]:
+    """What of the recorded state cannot be read, for whoever begins to work."""
+    return [f"WARNING: {text.clean(sentence)}" for sentence in status.damage]
 
 
 def show_drift(agent: AgentClient, words: list[str]) -> Output:
@@ -236,6 +274,7 @@ SHOWS: dict[str, Show] = {
     "acl": show_acl,
     "bgp": show_bgp,
     "config": show_config,
+    "control-plane": show_control_plane,
     "counters": show_counters,
     "drift": show_drift,
     "hardware": show_hardware,

@@ -27,7 +27,7 @@ ALIASES = {"conf": "configure", "quit": "exit"}
 
 HELP = {
     "check": "check                         what would stop a commit",
-    "commit": "commit [confirmed SECONDS] [comment TEXT]",
+    "commit": "commit [confirmed SECONDS | no-confirm] [comment TEXT]",
     "compare": "compare                       what the candidate changes",
     "configure": "configure                     change the configuration",
     "confirm": "confirm                       keep what was committed with a timer",
@@ -63,13 +63,17 @@ class Pipe:
 class Session:
     """Lines in, text out. Keeps the candidate while in ``configure`` mode.
 
-    ``as_json`` makes every answer JSON. ``author`` is who is recorded with a commit.
+    ``as_json`` makes every answer JSON. ``author`` is who is recorded with a commit. ``caller_address`` is
+    from where he came over ssh; None on the router's own console.
     """
 
-    def __init__(self, agent: AgentClient, author: str, as_json: bool = False) -> None:
+    def __init__(
+        self, agent: AgentClient, author: str, as_json: bool = False, caller_address: str | None = None
+    ) -> None:
         self.agent = agent
         self.author = author
         self.as_json = as_json
+        self.caller_address = caller_address
         self.candidate: Candidate | None = None
 
     def line(self, line: str) -> str:
@@ -171,7 +175,9 @@ class Session:
             raise CommandError("rollback to which revision?")
         revision = operational.number(words[0], "revision")
         if self.candidate is None:
-            return _committed(self.agent.rollback(revision, author=self.author))
+            return _committed(
+                self.agent.rollback(revision, author=self.author, caller_address=self.caller_address)
+            )
         self.candidate.load(dict(self.agent.revision(revision)["document"]))
         return Output({"candidate": revision}, f"the candidate is revision {revision}; commit makes it so")
 
@@ -236,8 +242,23 @@ class Session:
     def _check(self, words: list[str]) -> Output:
         _nothing(words, "check")
         problems = self.agent.validate(self._here().document)
-        shown = "\n".join(f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems)
-        return Output([vars(problem) for problem in problems], shown or "nothing would stop a commit")
+        lines = [f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems]
+        if not problems:
+            lines = ["nothing would stop a commit", *self._own_path()]
+        return Output([vars(problem) for problem in problems], "\n".join(lines))
+
+    def _own_path(self) -> list[str]:
+        """What is to be known before a commit over ssh that may cut this session off."""
+        if self.caller_address is None or not self._here().changed:
+            return []
+        plan = self.agent.plan(self._here().document, self.caller_address)
+        reasons = [text.clean(reason) for reason in plan.get("own_path", ())]
+        if not reasons:
+            return []
+        return [
+            f"it is rolled back after {plan['confirm_default_s']:.0f} seconds unless confirmed, "
+            f"because {'; '.join(reasons)}"
+        ]
 
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
@@ -248,6 +269,7 @@ class Session:
             comment=comment,
             base_revision=candidate.revision,
             confirm_s=confirm_s,
+            caller_address=self.caller_address,
         )
         at = candidate.at
         running = self.agent.config()
@@ -305,11 +327,13 @@ def _commit_options(words: list[str]) -> tuple[float | None, str]:
         word = rest.pop(0)
         if word == "confirmed" and rest:
             confirm_s = float(operational.number(rest.pop(0), "confirmed"))
+        elif word == "no-confirm":
+            confirm_s = 0.0
         elif word == "comment" and rest:
             comment = " ".join(rest)
             rest.clear()
         else:
-            raise CommandError("commit [confirmed SECONDS] [comment TEXT]")
+            raise CommandError(HELP["commit"])
     return confirm_s, comment
 
 
@@ -320,6 +344,8 @@ def _committed(answer: CommitAnswer) -> Output:
     lines.append(f"revision {answer.revision}")
     if answer.confirm_expires_at is not None:
         lines.append(f"confirm before {answer.confirm_expires_at:%H:%M:%S} UTC, or it is rolled back")
+        if answer.confirm_reason:
+            lines.append(f"because {text.clean(answer.confirm_reason)}")
     return Output(dict(answer), "\n".join(lines))
 
 

@@ -49,7 +49,11 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
         case "edit":
             return path_choices(candidate.at, below, candidate.document)
         case "commit" if not below:
-            return [("confirmed", "roll back unless confirmed in SECONDS"), ("comment", "why")]
+            return [
+                ("confirmed", "roll back unless confirmed in SECONDS"),
+                ("no-confirm", "keep it, even if it touches this connection"),
+                ("comment", "why"),
+            ]
         case "run" if not below:
             return [("show", "")]
         case "run" if below == ["show"]:

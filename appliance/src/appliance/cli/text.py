@@ -114,5 +114,6 @@ def clean_lines(text: str) -> str:
 def told(error: MillraceError) -> str:
     """An error for the terminal: each problem of a document on a line."""
     if isinstance(error, ValidationFailed):
-        return "\n% ".join(f"{problem.pointer or '/'}: {problem.message}" for problem in error.problems)
-    return str(error)
+        found = [f"{problem.pointer or '/'}: {problem.message}" for problem in error.problems]
+        return "\n% ".join(map(clean, found))
+    return clean_lines(str(error))

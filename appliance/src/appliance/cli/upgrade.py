@@ -14,7 +14,8 @@ from appliance.cli.operational import Output
 from appliance.client import AgentClient
 from appliance.errors import AgentUnavailable
 
-USAGE = "upgrade FILE [no-reboot]      or: upgrade switch"
+USAGE = "upgrade FILE [no-reboot] [allow-downgrade]      or: upgrade switch"
+_OPTIONS = {"no-reboot", "allow-downgrade"}
 _PART_BYTES = 8 << 20
 _LOOK_S = 1.0
 _ENDS = {"ready", "rebooting", "failed"}
@@ -30,10 +31,13 @@ def upgrade(agent: AgentClient, author: str, words: list[str], say: Say | None =
     if words == ["switch"]:
         agent.switch_slot(author=author)
         return _watch(agent, say)
-    if not words or len(words) > 2 or words[1:] not in ([], ["no-reboot"]):
+    options = [word.removeprefix("--") for word in words[1:]]
+    if not words or len(set(options)) != len(options) or not _OPTIONS.issuperset(options):
         raise CommandError(USAGE)
     _send(agent, Path(words[0]).expanduser(), say)
-    agent.install_upgrade(author=author, reboot=len(words) == 1)
+    agent.install_upgrade(
+        author=author, reboot="no-reboot" not in options, allow_downgrade="allow-downgrade" in options
+    )
     return _watch(agent, say)
 
 
@@ -56,6 +60,8 @@ def _send_parts(agent: AgentClient, stream: IO[bytes], size: int, say: Say) -> N
         if (manifest := answer.get("manifest")) and not told:
             told = True
             say(f"version {text.clean(str(manifest['version']))}, signature good\n")
+            if manifest.get("older"):
+                say("WARNING: this version is older than the running one; only allow-downgrade installs it\n")
         say(f"\rsending {100 * sent // size} %")
     say("\n")
 

@@ -45,6 +45,16 @@ class StatusAnswer(Answer):
         return list(self["drift"])
 
     @property
+    def damage(self) -> list[str]:
+        """What of the recorded state cannot be read: what runs instead and what to do, a sentence each."""
+        return list(self.get("damage", ()))
+
+    @property
+    def storage(self) -> dict[str, dict[str, int]]:
+        """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
+        return dict(self.get("storage", {}))
+
+    @property
     def health(self) -> dict[str, dict[str, str]]:
         """Backend name to ``state`` and ``detail``."""
         return dict(self["health"])
@@ -128,6 +138,11 @@ class CommitAnswer(Answer):
         """``step``, ``message``, ``kind``, ``undone`` and ``problems`` of a failed one."""
         error: dict[str, Any] | None = self["error"]
         return error
+
+    @property
+    def confirm_reason(self) -> str:
+        """Why it is rolled back unless confirmed, when nobody asked for that."""
+        return str(self.get("confirm_reason", ""))
 
     @property
     def confirm_expires_at(self) -> datetime | None:

@@ -14,6 +14,7 @@ import httpx
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
+from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.synchronous import _POLL_S, _running
 from appliance.errors import AgentUnavailable, Problem
 
@@ -51,9 +52,9 @@ class AsyncAgentClient:
         """What would stop a commit."""
         return await self._ask(calls.validate(document))
 
-    async def plan(self, document: calls.Document) -> PlanAnswer:
-        """What a commit would do."""
-        return await self._ask(calls.plan(document))
+    async def plan(self, document: calls.Document, caller_address: str | None = None) -> PlanAnswer:
+        """What a commit from this address would do."""
+        return await self._ask(calls.plan(document, caller_address))
 
     async def commit(
         self,
@@ -64,10 +65,11 @@ class AsyncAgentClient:
         base_revision: int | None = None,
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails."""
         return await self._change(
-            calls.commit(document, base_revision, comment, author, confirm_s, request_id)
+            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
         )
 
     async def rollback(
@@ -78,9 +80,12 @@ class AsyncAgentClient:
         comment: str = "",
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision."""
-        return await self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+        return await self._change(
+            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address)
+        )
 
     async def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback."""
@@ -102,13 +107,21 @@ class AsyncAgentClient:
         """``part``: interfaces, routes, bgp, ospf, acls, neighbors, hardware or health."""
         return await self._ask(calls.state(part, **query))
 
-    async def counters(self) -> Answer:
+    async def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""
-        return await self._ask(calls.counters())
+        return await self._ask(calls.counters(selection))
 
-    async def counters_history(self, seconds: int = 300) -> list[Answer]:
-        """Samples of the last seconds, oldest first."""
-        return await self._ask(calls.counters_history(seconds))
+    async def acl_totals(self) -> Answer:
+        """``acls``: how many rules each access list has, and their ``packets`` and ``bytes`` together."""
+        return await self._ask(calls.acl_totals())
+
+    async def acl_hits(self, name: str) -> Answer:
+        """``rules``: ``packets`` and ``bytes`` by sequence, as they are now. Raises NotFound."""
+        return await self._ask(calls.acl_hits(name))
+
+    async def counters_history(self, seconds: int = 300, selection: Selection = EVERYTHING) -> list[Answer]:
+        """Samples of the last seconds, oldest first: ``time`` and ``interfaces``."""
+        return await self._ask(calls.counters_history(seconds, selection))
 
     async def counters_stream(self) -> AsyncGenerator[Answer, None]:
         """Each new sample, until the agent goes away (AgentUnavailable) or the caller stops."""

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.selection import Selection
 from appliance.errors import Problem
 
 T = TypeVar("T")
@@ -66,8 +67,8 @@ def validate(document: Document) -> Call[list[Problem]]:
     return post("validate", read, {"document": document})
 
 
-def plan(document: Document) -> Call[PlanAnswer]:
-    return post("plan", PlanAnswer, {"document": document})
+def plan(document: Document, caller_address: str | None) -> Call[PlanAnswer]:
+    return post("plan", PlanAnswer, {"document": document, "caller_address": caller_address})
 
 
 def commit(
@@ -77,6 +78,7 @@ def commit(
     author: str,
     confirm_s: float | None,
     request_id: str | None,
+    caller_address: str | None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
@@ -85,12 +87,18 @@ def commit(
         "author": author,
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
     }
     return post("commit", CommitAnswer, body)
 
 
 def rollback(
-    revision: int, comment: str, author: str, confirm_s: float | None, request_id: str | None
+    revision: int,
+    comment: str,
+    author: str,
+    confirm_s: float | None,
+    request_id: str | None,
+    caller_address: str | None,
 ) -> Call[CommitAnswer]:
     body = {
         "revision": revision,
@@ -98,6 +106,7 @@ def rollback(
         "author": author,
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
     }
     return post("rollback", CommitAnswer, body)
 
@@ -126,15 +135,24 @@ def bgp_neighbor(address: str) -> Call[Answer]:
     return get(f"state/bgp/neighbors/{quote(address, safe='')}", Answer)
 
 
-def counters() -> Call[Answer]:
-    return get("counters", Answer)
+def counters(selection: Selection) -> Call[Answer]:
+    return get("counters", Answer, **selection.query())
 
 
-def counters_history(seconds: int) -> Call[list[Answer]]:
+def acl_totals() -> Call[Answer]:
+    return get("counters/acls", Answer)
+
+
+def acl_hits(name: str) -> Call[Answer]:
+    return get(f"counters/acls/{quote(name, safe='')}", Answer)
+
+
+def counters_history(seconds: int, selection: Selection) -> Call[list[Answer]]:
     return get(
         "counters/history",
         lambda answer: [Answer(sample) for sample in answer["samples"]],
         seconds=seconds,
+        **selection.query(),
     )
 
 
@@ -151,8 +169,11 @@ def forget_upgrade() -> Call[Answer]:
     return Call("DELETE", "/v1/upgrade/file", Answer)
 
 
-def install_upgrade(author: str, reboot: bool, deadline_s: float | None) -> Call[Answer]:
-    return post("upgrade/install", Answer, {"author": author, "reboot": reboot, **_if_given(deadline_s)})
+def install_upgrade(
+    author: str, reboot: bool, deadline_s: float | None, allow_downgrade: bool
+) -> Call[Answer]:
+    body = {"author": author, "reboot": reboot, "allow_downgrade": allow_downgrade}
+    return post("upgrade/install", Answer, {**body, **_if_given(deadline_s)})
 
 
 def switch_slot(author: str, deadline_s: float | None) -> Call[Answer]:

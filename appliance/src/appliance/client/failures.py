@@ -15,6 +15,7 @@ from appliance.errors import (
     NotFound,
     Problem,
     RouterUnavailable,
+    StorageFull,
     ValidationFailed,
 )
 
@@ -31,7 +32,12 @@ def error_of(status: int, body: bytes) -> MillraceError:
         return ValidationFailed(
             [Problem(str(entry.get("pointer", "")), str(entry.get("detail", ""))) for entry in entries]
         )
-    kinds: dict[int, type[MillraceError]] = {404: NotFound, 409: Conflict, 503: RouterUnavailable}
+    kinds: dict[int, type[MillraceError]] = {
+        404: NotFound,
+        409: Conflict,
+        503: RouterUnavailable,
+        507: StorageFull,
+    }
     return kinds.get(status, AgentRefused)(detail)
 
 
@@ -48,4 +54,6 @@ def raise_failed(answer: CommitAnswer) -> CommitAnswer:
             raise Conflict(message)
         case "not_found":
             raise NotFound(message)
+        case "storage":
+            raise StorageFull(message)
     raise CommitFailed(str(error["step"]), message, bool(error.get("undone", True)))

@@ -8,11 +8,11 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
-import httpx
-
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
+from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
 
 T = TypeVar("T")
@@ -28,16 +28,11 @@ class AgentClient:
 
     def __init__(self, socket_path: str | Path, timeout_s: float = 60.0) -> None:
         self._socket_path, self._timeout_s = str(socket_path), timeout_s
-        self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=self._socket_path, retries=1),
-            base_url="http://agent",
-            timeout=timeout_s,
-            limits=httpx.Limits(max_connections=64),
-        )
+        self._connections = Connections(self._socket_path, timeout_s)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._connections.close()
 
     def status(self) -> StatusAnswer:
         """What runs, what awaits confirmation, drift and health."""
@@ -55,9 +50,9 @@ class AgentClient:
         """What would stop a commit; empty when nothing would."""
         return self._ask(calls.validate(document))
 
-    def plan(self, document: calls.Document) -> PlanAnswer:
-        """What a commit would do."""
-        return self._ask(calls.plan(document))
+    def plan(self, document: calls.Document, caller_address: str | None = None) -> PlanAnswer:
+        """What a commit from this address would do."""
+        return self._ask(calls.plan(document, caller_address))
 
     def commit(
         self,
@@ -68,12 +63,18 @@ class AgentClient:
         base_revision: int | None = None,
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
+        ``confirm_s`` 0 is no timer. None is none either, unless the commit touches the way by which
+        ``caller_address`` reaches the router: then it is 120 s, and ``confirm_reason`` says why.
+
         State ``running``: it took longer than the client's timeout; look it up by its request id.
         """
-        return self._change(calls.commit(document, base_revision, comment, author, confirm_s, request_id))
+        return self._change(
+            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
+        )
 
     def rollback(
         self,
@@ -83,9 +84,10 @@ class AgentClient:
         comment: str = "",
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller_address: str | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
-        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id))
+        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id, caller_address))
 
     def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback; does not raise when that failed."""
@@ -111,17 +113,23 @@ class AgentClient:
         self,
         prefix: str | None = None,
         longest: bool = False,
+        within: bool = False,
         protocol: str | None = None,
         family: str | None = None,
         offset: int = 0,
         limit: int = 100,
     ) -> Answer:
-        """``routes`` with RIB, kernel and FIB side by side, and ``total``."""
+        """``routes`` with RIB, kernel and FIB side by side, and ``total``.
+
+        ``prefix`` may be an address: the route that packets to it take. What is too long for a list is
+        counted in ``unlisted``, and ``note`` says so.
+        """
         return self._ask(
             calls.state(
                 "routes",
                 prefix=prefix,
                 longest=longest,
+                within=within,
                 protocol=protocol,
                 family=family,
                 offset=offset,
@@ -145,6 +153,10 @@ class AgentClient:
         """``acls``: a list with rules and their hits."""
         return self._ask(calls.state("acls"))
 
+    def state_control_plane(self) -> Answer:
+        """``interfaces`` with packets for the router itself by reason, and ``policers``."""
+        return self._ask(calls.state("control-plane"))
+
     def state_neighbors(self) -> Answer:
         """``neighbors``: ARP and ND entries."""
         return self._ask(calls.state("neighbors"))
@@ -157,24 +169,30 @@ class AgentClient:
         """``parts``: name to ``state`` and ``detail``, asked now."""
         return self._ask(calls.state("health"))
 
-    def counters(self) -> Answer:
+    def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""
-        return self._ask(calls.counters())
+        return self._ask(calls.counters(selection))
 
-    def counters_history(self, seconds: int = 300) -> list[Answer]:
-        """Samples of the last seconds, oldest first."""
-        return self._ask(calls.counters_history(seconds))
+    def acl_totals(self) -> Answer:
+        """``acls``: how many rules each access list has, and their ``packets`` and ``bytes`` together."""
+        return self._ask(calls.acl_totals())
+
+    def acl_hits(self, name: str) -> Answer:
+        """``rules``: ``packets`` and ``bytes`` by sequence, as they are now. Raises NotFound."""
+        return self._ask(calls.acl_hits(name))
+
+    def counters_history(self, seconds: int = 300, selection: Selection = EVERYTHING) -> list[Answer]:
+        """Samples of the last seconds, oldest first: ``time`` and ``interfaces``."""
+        return self._ask(calls.counters_history(seconds, selection))
 
     def counters_stream(self) -> Generator[Answer, None, None]:
         """Each new sample, one a second, until the agent goes away (AgentUnavailable) or the caller stops."""
         try:
-            with self._http.stream("GET", "/v1/counters/stream") as response:
-                if response.is_error:
-                    raise error_of(response.status_code, response.read())
-                for line in response.iter_lines():
-                    if line:
-                        yield Answer(json.loads(line))
-        except httpx.HTTPError as error:
+            for line in self._connections.lines("/v1/counters/stream"):
+                if isinstance(line, Reply):
+                    raise error_of(line.status, line.body)
+                yield Answer(json.loads(line))
+        except (Unreachable, Late) as error:
             raise AgentUnavailable(f"the agent's counters ended: {error}") from error
         raise AgentUnavailable("the agent's counters ended")
 
@@ -203,9 +221,19 @@ class AgentClient:
         """Remove the upgrade file that was sent."""
         self._ask(calls.forget_upgrade())
 
-    def install_upgrade(self, *, author: str, reboot: bool = True, deadline_s: float | None = None) -> None:
-        """Write the upgrade file into the other slot, and boot that. Returns when it has begun."""
-        self._ask(calls.install_upgrade(author, reboot, deadline_s))
+    def install_upgrade(
+        self,
+        *,
+        author: str,
+        reboot: bool = True,
+        deadline_s: float | None = None,
+        allow_downgrade: bool = False,
+    ) -> None:
+        """Write the upgrade file into the other slot, and boot that. Returns when it has begun.
+
+        A version that is older than the running one is refused unless ``allow_downgrade``.
+        """
+        self._ask(calls.install_upgrade(author, reboot, deadline_s, allow_downgrade))
 
     def switch_slot(self, *, author: str, deadline_s: float | None = None) -> None:
         """Boot the other slot as it is. Returns when it has begun."""
@@ -218,7 +246,7 @@ class AgentClient:
         try:
             answer = self._ask(call)
         except AgentUnavailable as error:
-            if not isinstance(error.__cause__, httpx.ReadTimeout):
+            if not isinstance(error.__cause__, Late):
                 raise
             return _running(request_id)
         while answer.state == "running" and time.monotonic() < deadline:
@@ -227,20 +255,25 @@ class AgentClient:
         return raise_failed(answer)
 
     def _ask(self, call: calls.Call[T]) -> T:
+        body, kind = call.content, "application/octet-stream"
+        if call.body is not None:
+            body, kind = json.dumps(call.body, separators=(",", ":")).encode(), "application/json"
         try:
-            response = self._http.request(
-                call.method, call.path, params=call.query, json=call.body, content=call.content
-            )
-        except httpx.HTTPError as error:
-            raise AgentUnavailable(
-                f"the agent does not answer on {self._socket_path}: {str(error) or type(error).__name__}"
-            ) from error
-        if response.is_error:
-            raise error_of(response.status_code, response.content)
-        return call.read(response.json())
+            reply = self._connections.ask(call.method, call.path, call.query, body, kind)
+        except (Unreachable, Late) as error:
+            raise AgentUnavailable(f"the agent does not answer on {self._socket_path}: {error}") from error
+        if reply.status >= 400:
+            raise error_of(reply.status, reply.body)
+        return call.read(json.loads(reply.body))
 
 
 def _running(request_id: str) -> CommitAnswer:
     return CommitAnswer(
-        request_id=request_id, state="running", revision=None, steps=[], error=None, confirm_expires_at=None
+        request_id=request_id,
+        state="running",
+        revision=None,
+        steps=[],
+        error=None,
+        confirm_expires_at=None,
+        confirm_reason="",
     )

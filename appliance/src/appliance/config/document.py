@@ -9,7 +9,7 @@ from pydantic import Field
 from appliance.config.acl import Acl, AclName
 from appliance.config.interfaces import Interface
 from appliance.config.system import Dataplane, System
-from frr_config.models import Routing
+from frr_config import Routing
 from frr_config.types import InterfaceName, Model
 
 SCHEMA_VERSION = 1

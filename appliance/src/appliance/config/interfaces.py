@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from appliance.config.acl import AclName
-from frr_config.types import Description, InterfaceName, Model
+from frr_config.types import Description, InterfaceName, Model, Prefix
 
 
 def _unusable(address: IPv4Address | IPv6Address) -> bool:
@@ -66,6 +66,10 @@ VlanId = Annotated[int, Field(ge=1, le=4094)]
 """A VLAN (IEEE 802.1Q)."""
 
 
+ManagementService = Literal["ssh", "https"]
+"""A service by which the router is managed."""
+
+
 class Match(Model):
     """Which NIC an ethernet interface is: exactly one of these."""
 
@@ -104,6 +108,11 @@ class InterfaceSettings(Model):
         """Name of the interface that this one is on, and goes with."""
         return None
 
+    @property
+    def link(self) -> LinkSettings | None:
+        """Its settings where packets come in by it; else None."""
+        return None
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         for name in ("addresses", "acl_in", "acl_out"):
@@ -113,7 +122,33 @@ class InterfaceSettings(Model):
         return self
 
 
-class Ethernet(InterfaceSettings):
+class LinkSettings(InterfaceSettings):
+    """What every interface has that packets come in by."""
+
+    management_services: tuple[ManagementService, ...] = Field(default=(), title="Management services")
+    """Services of the router that packets received here may reach. Nothing else opens them on a data
+    interface; they answer only where a server listens in the router's own network namespace.
+    """
+    management_sources: tuple[Prefix, ...] = Field(default=(), max_length=64, title="Management sources")
+    """Prefixes the management services are open to; empty means any."""
+
+    @property
+    def link(self) -> LinkSettings:
+        """These."""
+        return self
+
+    @model_validator(mode="after")
+    def _sources_of_services(self) -> Self:
+        for name in ("management_services", "management_sources"):
+            values = getattr(self, name)
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} names one twice")
+        if self.management_sources and not self.management_services:
+            raise ValueError("management_sources needs management_services")
+        return self
+
+
+class Ethernet(LinkSettings):
     """A NIC of the router."""
 
     type: Literal["ethernet"]
@@ -126,7 +161,7 @@ class Ethernet(InterfaceSettings):
     """
 
 
-class SubInterface(InterfaceSettings):
+class SubInterface(LinkSettings):
     """A VLAN on an ethernet interface (IEEE 802.1Q)."""
 
     type: Literal["sub_interface"]
@@ -152,4 +187,4 @@ class Loopback(InterfaceSettings):
 Interface = Annotated[Ethernet | SubInterface | Loopback, Field(discriminator="type")]
 """Any interface; ``type`` says which."""
 
-__all__ = ["Ethernet", "Interface", "InterfaceName", "Loopback", "Match", "SubInterface"]
+__all__ = ["Ethernet", "Interface", "InterfaceName", "LinkSettings", "Loopback", "Match", "SubInterface"]

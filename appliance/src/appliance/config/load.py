@@ -74,13 +74,17 @@ def parse_document(
     return config
 
 
-def parse_json(text: str | bytes | bytearray) -> Any:
+def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> Any:
     """What JSON text reads to.
 
-    Raises ValidationFailed for duplicate keys, NaN, huge numbers and bad encodings too.
+    Raises ValidationFailed for duplicate keys, NaN, huge numbers and bad encodings too, and before anything
+    is parsed for text that may hold more than `most_values` values: each costs a hundred times its text in
+    memory.
     """
     if len(text) > MAX_BYTES:
         raise ValidationFailed([Problem("", f"is larger than {MAX_BYTES // 1024 // 1024} MB")])
+    if values_at_most(text) > most_values:
+        raise ValidationFailed([Problem("", f"holds more than {most_values} values")])
     try:
         decoded = text.decode("utf-8") if not isinstance(text, str) else text
         return json.loads(decoded, object_pairs_hook=_object, parse_constant=_constant)
@@ -99,6 +103,17 @@ def parse_json(text: str | bytes | bytearray) -> Any:
         raise ValidationFailed([Problem("", f"nests deeper than {MAX_DEPTH} levels")]) from None
     except ValueError:
         raise ValidationFailed([Problem("", "holds a number that is too long")]) from None
+
+
+def values_at_most(text: str | bytes | bytearray) -> int:
+    """No fewer values than JSON text holds: each follows a comma or opens its container.
+
+    Those within strings are counted too, so that nothing has to be read in order: megabytes take
+    milliseconds.
+    """
+    if isinstance(text, str):
+        return 1 + text.count(",") + text.count("[") + text.count("{")
+    return 1 + text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

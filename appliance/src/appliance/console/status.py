@@ -27,6 +27,8 @@ UNITS = {
 }
 """Unit to the word it is shown under."""
 _AGENT_TIMEOUT_S = 5.0
+_DAMAGE_SHOWN = 3
+"""Sentences about damage: the first concerns what runs. The screen is small."""
 _PEM_END = "-----END CERTIFICATE-----"
 
 
@@ -75,7 +77,8 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
     report = _json(layout.report)
     device = management.get("device")
     link, addresses = _addresses(programs, device) if device else ("", ())
-    problems = [*_failed(programs), *(str(problem) for problem in report.get("problems") or [])]
+    told, damage = _agent(agent or AgentClient(layout.run / "agent.sock", timeout_s=_AGENT_TIMEOUT_S))
+    problems = [*damage, *_failed(programs), *(str(problem) for problem in report.get("problems") or [])]
     return Status(
         hostname=socket.gethostname(),
         version=str(release.get("version", "unknown")),
@@ -86,7 +89,7 @@ def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> St
         addresses=addresses,
         method="dhcp" if management.get("ipv4") == "dhcp" else "static",
         fingerprint=_fingerprint(layout.tls / "server.pem"),
-        agent=_agent(agent or AgentClient(layout.run / "agent.sock", timeout_s=_AGENT_TIMEOUT_S)),
+        agent=told,
         services=_services(programs, release.get("dataplane")),
         slots=_slots(_json(layout.run / "slots.json"), release),
         password=shown_password(layout),
@@ -114,17 +117,19 @@ def _addresses(programs: Programs, device: str) -> tuple[str, tuple[str, ...]]:
         return "not there", ()
 
 
-def _agent(agent: Agent) -> str:
+def _agent(agent: Agent) -> tuple[str, list[str]]:
+    """Its line, and what of its recorded state cannot be read."""
     try:
         status = agent.status()
         parts = agent.state_health().get("parts", {})
     except MillraceError:
-        return "the agent does not answer"
+        return "the agent does not answer", []
     bad = [name for name, part in parts.items() if part.get("state") != "up"]
     health = f"not well: {', '.join(bad)}" if bad else "healthy"
     pending = ", waits for confirmation" if status.pending_confirm else ""
     drift = ", differs from its configuration" if status.drift else ""
-    return f"revision {status.revision} on {status.dataplane}, {health}{pending}{drift}"
+    line = f"revision {status.revision} on {status.dataplane}, {health}{pending}{drift}"
+    return line, status.damage[:_DAMAGE_SHOWN]
 
 
 def _services(programs: Programs, dataplane: object) -> tuple[tuple[str, str], ...]:

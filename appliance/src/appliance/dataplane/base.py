@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.backend import Backend, StepError
 
 
@@ -75,11 +76,9 @@ class WorkerLoad:
 
 @dataclass(frozen=True)
 class Counters:
-    """All counters at one moment."""
+    """What is sampled each second: nothing in it grows with the number of rules."""
 
     interfaces: dict[str, InterfaceCounters] = field(default_factory=dict)
-    acls: dict[str, dict[int, RuleCounters]] = field(default_factory=dict)
-    """By access list and rule sequence."""
     workers: tuple[WorkerLoad, ...] = ()
     drops: dict[str, int] = field(default_factory=dict)
     """Packets dropped, by reason."""
@@ -88,10 +87,6 @@ class Counters:
         """The agent's sample, but for its time."""
         return {
             "interfaces": {name: vars(counters) for name, counters in self.interfaces.items()},
-            "acls": {
-                name: {str(sequence): vars(hits) for sequence, hits in rules.items()}
-                for name, rules in self.acls.items()
-            },
             "workers": [asdict(worker) for worker in self.workers],
             "drops": dict(self.drops),
         }
@@ -116,20 +111,33 @@ class DataPlane(Backend, Protocol):
         """``Counters.to_json`` of now."""
         ...
 
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits as they are now, by access list and rule sequence."""
+        ...
+
     def interfaces_state(self) -> list[dict[str, Any]]:
         """``InterfaceState`` of each interface."""
         ...
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        """Routes it forwards by: ``prefix, next_hops[address, interface, weight], kind, source``."""
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """What it forwards by: for each prefix its own entry, for each address that of the longest match.
+
+        The cost is that of the questions, whatever the size of the table. No commit waits for it.
+        """
         ...
 
-    def kernel_routes(self, prefix: str | None, family: str | None) -> Iterable[dict[str, Any]]:
-        """The same of the kernel's table in the router's namespace, with ``protocol``."""
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """The same of the kernel in the router's namespace."""
         ...
 
     def acl_state(self) -> list[dict[str, Any]]:
         """``name, rules[sequence, packets, bytes], bindings[interface, direction]`` of each access list."""
+        ...
+
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself: ``interfaces``, each with ``interface``, and ``accepted`` and
+        ``dropped`` by reason; ``policers``, each with ``family``, ``rate_pps``, ``passed`` and ``dropped``.
+        """
         ...
 
     def neighbors(self) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def read(path: Path = INVENTORY) -> tuple[NicRecord, ...]:
 def write(records: Iterable[NicRecord], path: Path = INVENTORY) -> None:
     """Replace the records. Raises OSError."""
     text: dict[str, Any] = {"nics": [asdict(record) for record in records]}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.make_folder(path.parent)
     durable.write(path, json.dumps(text, indent=1).encode() + b"\n", 0o644)
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,24 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
 from appliance.config.validate import require_valid
+from appliance.engine import durable
 from appliance.engine.backend import Backend
-from appliance.engine.confirmation import Confirmation, Pending
-from appliance.engine.documents import Documents, Prepared
+from appliance.engine.clock import Clock
+from appliance.engine.confirmation import Confirmation
+from appliance.engine.documents import Documents, Prepared, text_at
 from appliance.engine.journal import Journal
-from appliance.engine.live import Desired, Live, Observed, StepHook
-from appliance.engine.records import CommitRequest, CommitResult, Preview, Revision, impacts, timestamp
+from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, StepHook
+from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller, OwnPath, nobody
+from appliance.engine.records import (
+    CommitRequest,
+    CommitResult,
+    PlannedStep,
+    Preview,
+    Revision,
+    impacts,
+    timestamp,
+)
+from appliance.engine.reserve import Reserve, is_full
 from appliance.engine.store import RevisionStore
 from appliance.engine.transaction import Patience, Transaction
 from appliance.engine.view import View
@@ -52,10 +64,11 @@ class Committer:
         capabilities: Callable[[], Capabilities],
         state_dir: Path,
         step_hook: StepHook | None,
-        clock: Callable[[], float],
+        clock: Clock,
         patience: Patience,
+        own_path: OwnPath = nobody,
     ) -> None:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(state_dir, 0o700)
         self.live = Live(backends, step_hook)
         self.view = View(self.live)
         self.compile = compile
@@ -65,17 +78,25 @@ class Committer:
         self.documents = Documents(SecretBox.open(state_dir))
         self.store = RevisionStore(state_dir)
         self.journal = Journal(state_dir)
-        self.confirmation = Confirmation(state_dir, clock)
+        self.reserve = Reserve(state_dir)
+        self.confirmation = Confirmation(state_dir, clock, self.reserve)
+        self.own_path = own_path
         self.restore_due = False
-        """A transaction was left open: the router may be anywhere between two revisions."""
+        """A transaction was left open, or a rollback is under way: the router may be anywhere between two
+        revisions."""
+        self.unrecorded = ""
+        """Why the rollback that runs could not be recorded; empty when it was."""
+        self.untold = True
+        """Not every backend has written what its program boots from, of the revision that runs."""
+        self._failures: tuple[str, ...] = ()
         self._writer = threading.Lock()
         # What programs read at their next boot need not be written before the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
         self._checked: tuple[Prepared, Capabilities] | None = None
         """What the last check found nothing wrong with."""
-        head = self.store.head
-        prepared = self.documents.read(self.store.document(head), self.store.digest(head))
-        self.running = Running(head, prepared)
+        number, prepared = self.store.newest_whole(self.documents.read)
+        self.running = Running(number, prepared)
+        self._lost_secrets = prepared.lost
 
     @contextmanager
     def writing(self, wait_s: float = _WRITER_WAIT_S) -> Iterator[None]:
@@ -86,6 +107,15 @@ class Committer:
             yield
         finally:
             self._writer.release()
+
+    def shut_secrets(self) -> list[str]:
+        """Pointers to secrets that the key does not open, which the router does without until given anew."""
+        lost, sealed = self._lost_secrets, self.running.prepared.sealed
+        return [pointer for pointer, text in lost.items() if text_at(sealed, pointer) == text]
+
+    def check_history(self) -> None:
+        """Begin to read the newest revisions, so that damage is known before somebody needs them."""
+        self._after.submit(self.store.check_newest)
 
     def prepare(self, document: Mapping[str, Any]) -> Prepared:
         """Read, seal and check a document against the running one. Raises ValidationFailed."""
@@ -100,7 +130,16 @@ class Committer:
         """Desired state of the last recorded revision."""
         return self.compile(self.running.prepared.config)
 
-    def preview(self, document: Mapping[str, Any]) -> Preview:
+    def proceed(self) -> None:
+        """Raise Overtaken when the confirm timer has ended: the router goes back, whatever is under way."""
+        pending = self.confirmation.pending
+        if pending is not None and self.confirmation.expired and not self.unrecorded:
+            raise Overtaken(
+                f"revision {pending.revision} was not confirmed in time, and the router goes back to "
+                f"revision {pending.rollback_to}"
+            )
+
+    def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
         """What a commit of ``document`` would do now. Needs no writer's lock."""
         running = self.running
         with self.view.looking() as outcome:
@@ -114,52 +153,110 @@ class Committer:
             tuple(diff_documents(running.prepared.sealed, prepared.sealed)),
             plan,
             self.live.diff("frr", desired, observed) if concerns_frr else (),
+            self._own_path(caller, plan, running.prepared, prepared),
         )
 
     def transact(self, request: CommitRequest, request_id: str, supersede: bool = False) -> CommitResult:
         """Commit, with the writer's lock held. ``supersede``: even if a revision awaits confirmation.
 
-        Raises ValidationFailed, BackendUnavailable or CommitFailed; nothing is changed then.
+        Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict or CommitFailed; nothing is changed
+        then.
         """
+        if supersede:
+            self.reserve.make_room()
         with self.view.moving:
             desired, prepared, observed = self._look_and_compile(request.document)
             plan = self.live.plan(desired, observed)
-            if not plan and prepared.digest == self.running.prepared.digest:
-                if supersede:
+            whole = self.running.revision == self.store.head
+            if not plan and prepared.digest == self.running.prepared.digest and whole:
+                # Rolling back to what runs keeps it, unless that is to be confirmed again.
+                if supersede and not request.confirm_s:
                     self.confirmation.clear()
                 return CommitResult(request_id, "done", self.running.revision)
-            armed: list[Pending] = []
+            if not supersede:
+                self.reserve.require_room(_room_for(prepared))
+            reasons = (
+                ()
+                if request.confirm_s is not None
+                else self._own_path(request.caller, plan, self.running.prepared, prepared)
+            )
+            request = replace(
+                request, confirm_s=(DEFAULT_CONFIRM_S if reasons else request.confirm_s) or None
+            )
             transaction = Transaction(
-                self.live, self.journal, self.patience, plan, desired, observed, self.compile_running
+                self.live,
+                self.journal,
+                self.reserve,
+                self.patience,
+                plan,
+                desired,
+                observed,
+                self.compile_running,
+                self.proceed,
+                must_not_fail=supersede,
             )
 
             def record() -> None:
-                self._record(request, request_id, prepared, transaction, armed)
+                self.record(request, request_id, prepared, transaction.applied, supersede, "; ".join(reasons))
 
             try:
                 transaction.run(self.running.revision, request_id, request.author, record)
             except CommitFailed as failed:
                 self.restore_due = self.restore_due or not failed.undone
+                cause = failed.__cause__
+                if isinstance(cause, OSError) and is_full(cause) and failed.undone:
+                    raise self.reserve.refusal(cause) from cause
                 raise
             self.running = Running(self.store.head, prepared)
             self.restore_due = False
             self.view.keep(transaction.after)
             self.view.as_it_should_be(transaction.after)
             self.view.publish((), transaction.after)
-        self._after.submit(self._tell, desired)
+        self.tell_committed(desired)
+        self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
         log.info("revision %s committed by %s in %s steps", self.running.revision, request.author, len(steps))
-        expires_at = timestamp(armed[0].expires_at_s) if armed else None
-        return CommitResult(request_id, "done", self.running.revision, steps, confirm_expires_at=expires_at)
+        ends_at_s = self.confirmation.expires_at_s if request.confirm_s else None
+        return CommitResult(
+            request_id,
+            "done",
+            self.running.revision,
+            steps,
+            confirm_expires_at=None if ends_at_s is None else timestamp(ends_at_s),
+            confirm_reason="; ".join(reasons),
+        )
+
+    def tell_committed(self, desired: Desired) -> None:
+        """Let the backends write what their programs boot from. Returns at once."""
+        self.untold = False
+        self._after.submit(self._tell, desired)
 
     def _tell(self, desired: Desired) -> None:
-        for failure in self.live.committed(desired):
+        failures = tuple(self.live.committed(desired))
+        for failure in failures if failures != self._failures else ():
             log.warning("after the commit: %s", failure)
+        self._failures, self.untold = failures, self.untold or bool(failures)
+
+    def _prune(self) -> None:
+        pending = self.confirmation.pending
+        needed = {self.running.revision} | ({pending.rollback_to, pending.revision} if pending else set())
+        try:
+            self.store.prune(needed)
+        except OSError as error:
+            log.warning("old revisions cannot be forgotten: %s", error)
 
     def close(self) -> None:
         """Finish what was begun, and let go of threads."""
         self._after.shutdown(wait=True)
         self.live.close()
+
+    def _own_path(
+        self, caller: Caller | None, plan: Plan, before: Prepared, after: Prepared
+    ) -> tuple[str, ...]:
+        """How the plan touches the way the caller reaches the router by; empty when it does not."""
+        if caller is None or not plan:
+            return ()
+        return self.own_path(caller, tuple(planned.step for planned in plan), before.config, after.config)
 
     def _look_and_compile(self, document: Mapping[str, Any]) -> tuple[Desired, Prepared, Observed]:
         """Both at once: looking waits for other processes, compiling does not."""
@@ -167,51 +264,75 @@ class Committer:
         try:
             prepared = self.prepare(document)
             desired = self.compile(prepared.config)
-        finally:
-            states = looking.each()
-        for state in states.values():
-            if isinstance(state, Exception):
-                raise state
-        return desired, prepared, states
+            return desired, prepared, looking.result(self.proceed)
+        except Overtaken as overtaken:
+            looking.abandon()
+            raise Conflict(str(overtaken)) from overtaken
+        except BaseException:
+            looking.abandon()
+            raise
 
-    def _record(
+    def record(
         self,
         request: CommitRequest,
         request_id: str,
         prepared: Prepared,
-        transaction: Transaction,
-        armed: list[Pending],
+        applied: Sequence[PlannedStep],
+        must_not_fail: bool,
+        confirm_reason: str = "",
     ) -> None:
-        """Write revision N+1, its confirm timer first. Raises OSError with nothing recorded."""
-        head, applied = self.running.revision, transaction.applied
+        """Write revision N+1, its confirm timer first. Raises OSError with nothing recorded.
+
+        ``must_not_fail``: the agent's reserve may be spent, and plan and difference go where there is no room
+        for them.
+        """
+        running, head = self.running.revision, self.store.head
         changes = diff_documents(self.running.prepared.sealed, prepared.sealed)
-        details = self.store.put(
-            {
-                "plan": [planned.to_json() for planned in applied],
-                "diff": [asdict(change) for change in changes],
-            }
-        )
+        shown = {
+            "plan": [planned.to_json() for planned in applied],
+            "diff": [asdict(change) for change in changes],
+        }
         revision = Revision(
             revision=head + 1,
             digest=prepared.digest,
             author=request.author,
             comment=request.comment,
-            time=timestamp(self.clock()),
+            time=timestamp(self.clock.unix_s()),
             impact="; ".join(impacts(applied)) or "none",
             steps_count=len(applied),
             result="done",
-            base_revision=head,
+            base_revision=running,
             request_id=request_id,
             confirm_s=request.confirm_s,
-            details=details,
+            details=self._put_surely(shown) if must_not_fail else self.store.put(shown),
         )
-        before = self.confirmation.pending
-        if request.confirm_s is not None:
-            armed.append(self.confirmation.arm(head + 1, head, request.confirm_s))
-        try:
+
+        def append() -> None:
             self.store.append(revision, prepared.sealed)
+
+        with self.confirmation.deciding:
+            standing = self.confirmation.pending
+            coming = None
+            if request.confirm_s is not None:
+                confirmed = running if standing is None else standing.rollback_to
+                coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
+            try:
+                if must_not_fail:
+                    self.reserve.spend(append)
+                else:
+                    append()
+            except OSError:
+                self.confirmation.give_up()
+                raise
+            self.confirmation.take(coming)
+
+    def _put_surely(self, shown: Mapping[str, Any]) -> str:
+        try:
+            return self.reserve.spend(lambda: self.store.put(shown))
         except OSError:
-            self.confirmation.restore(before)
-            raise
-        if not armed:
-            self.confirmation.clear()
+            return self.store.put({"plan": [], "diff": []})
+
+
+def _room_for(prepared: Prepared) -> int:
+    """Bytes that a commit of this document may write: document, plan and difference, the job's result."""
+    return 2 * sum(map(len, prepared.texts.values())) + 1024 * 1024

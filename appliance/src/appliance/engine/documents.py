@@ -33,6 +33,8 @@ class Prepared:
     digest: str
     texts: Texts = field(repr=False)
     """Of the parts of ``sealed``."""
+    lost: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sealed text by pointer that this router's key does not open: ``config`` does without it."""
 
 
 class Documents:
@@ -52,7 +54,7 @@ class Documents:
         problems: list[Problem] = []
 
         def one(pointer: str, value: str) -> str:
-            known = _text_at(base, pointer)
+            known = text_at(base, pointer)
             if value == MASK:
                 if known is None:
                     problems.append(
@@ -102,7 +104,7 @@ class Documents:
             kept, changed = {}, (read := parse_document(submitted, unseal=self._box.unseal))
 
         def one(pointer: str, clear: str) -> str:
-            return self._stored(clear, _text_at(base.sealed, pointer), _text_at(submitted, pointer))
+            return self._stored(clear, text_at(base.sealed, pointer), text_at(submitted, pointer))
 
         stored = _replace(dump(read, "reveal"), secret_pointers().tree, "", one)
         entries.merge_plain(stored, base.sealed, kept)
@@ -112,9 +114,23 @@ class Documents:
         return Prepared(config, sealed, digest_of(texts), texts)
 
     def read(self, sealed: Sealed, known_digest: str) -> Prepared:
-        """A stored document."""
-        config = parse_document(sealed, unseal=self._box.unseal)
-        return Prepared(config, sealed, known_digest, part_texts(sealed))
+        """A stored document. A secret that the key does not open is left out: the rest is worth running.
+
+        Raises ValidationFailed.
+        """
+        lost: dict[str, str] = {}
+
+        def one(pointer: str, value: str) -> str | None:
+            try:
+                self._box.unseal(value)
+            except SealError:
+                lost[pointer] = value
+                return None
+            return value
+
+        readable = _replace(sealed, secret_pointers().tree, "", one)
+        config = parse_document(readable, unseal=self._box.unseal)
+        return Prepared(config, sealed, known_digest, part_texts(sealed), lost)
 
     def _stored(self, clear: str, *candidates: str | None) -> str:
         """The first candidate that is this secret sealed, or newly sealed text."""
@@ -130,7 +146,8 @@ class Documents:
             return False
 
 
-def _text_at(document: Mapping[str, Any], pointer: str) -> str | None:
+def text_at(document: Mapping[str, Any], pointer: str) -> str | None:
+    """The text at a place of a plain document; None where there is none."""
     try:
         value = pointers.resolve(document, pointer)
     except NotFound:
@@ -138,7 +155,7 @@ def _text_at(document: Mapping[str, Any], pointer: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _replace(node: Any, tree: Any, pointer: str, one: Callable[[str, str], str]) -> Any:
+def _replace(node: Any, tree: Any, pointer: str, one: Callable[[str, str], str | None]) -> Any:
     """``node`` with each secret text replaced; parts without secrets are shared, not copied."""
     if tree is True:
         return one(pointer, node) if isinstance(node, str) else node

@@ -1,30 +1,42 @@
-"""Files that are whole or not there, also after a cut of power."""
+"""Files that are whole or not there, also after a cut of power; the only way root writes a file.
+
+Everything is done by name, relative to a folder that nobody else may write to (see ``folders``).
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from appliance.engine import folders
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write(path: Path, data: bytes, mode: int = 0o600) -> None:
+class Owner(NamedTuple):
+    """Who a file is given to; -1 leaves user or group as it is."""
+
+    uid: int = -1
+    gid: int = -1
+
+
+def write(path: Path, data: bytes, mode: int = 0o600, owner: Owner | None = None) -> None:
     """Put ``data`` at ``path``: written beside it, fsync, renamed, directory fsync.
 
-    When it returns the file survives a cut of power; when it raises OSError the old file is still there.
+    When it returns the file survives a cut of power, with just this mode and owner; when it raises OSError
+    the old file is still there. Raises UnsafeFolder where others may write.
     """
-    new = path.with_name(f".{path.name}.new")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        new.rename(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
-    sync_directory(path.parent)
+    _replace(path, data, mode, owner, synced=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """``write`` without waiting for the disk: whole for every reader, and perhaps lost by a cut of power."""
+    _replace(path, data, 0o600, None, synced=False)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -32,16 +44,140 @@ def write_json(path: Path, value: Any) -> None:
     write(path, json.dumps(value, separators=(",", ":")).encode())
 
 
+def link(path: Path, target: str) -> None:
+    """Make ``path`` a symbolic link to ``target``, in place of whatever file was there."""
+    with folders.opened(path.parent) as folder, _beside(path.name, folder) as new:
+        os.symlink(target, new, dir_fd=folder)
+        os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
 def remove(path: Path) -> None:
     """Remove ``path``, durably; it may be missing."""
-    path.unlink(missing_ok=True)
-    sync_directory(path.parent)
+    with folders.opened(path.parent) as folder:
+        try:
+            os.unlink(path.name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        except IsADirectoryError:
+            _set_aside(path.name, folder)
+        os.fsync(folder)
 
 
-def sync_directory(directory: Path) -> None:
-    """Make renames and removals in ``directory`` survive a cut of power."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+def rename(path: Path, new_name: str) -> None:
+    """Give the file another name in its own folder, durably."""
+    with folders.opened(path.parent) as folder:
+        os.rename(path.name, new_name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
+def append(path: Path, data: bytes, offset: int) -> None:
+    """Put ``data`` behind the first ``offset`` bytes of a file, durably; the file is made if need be.
+
+    When it raises OSError the file ends at ``offset``, as before.
+    """
+    with folders.opened(path.parent) as folder:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path.name, flags, 0o600, dir_fd=folder), "wb") as stream:
+            try:
+                stream.seek(offset)
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                os.ftruncate(stream.fileno(), offset)
+                raise
+
+
+def allocate(path: Path, size_bytes: int) -> None:
+    """Make ``path`` a file that holds so many bytes of the disk. Raises OSError, with no file left."""
+    with folders.opened(path.parent) as folder:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
+        try:
+            os.posix_fallocate(descriptor, 0, size_bytes)
+        except OSError:
+            os.unlink(path.name, dir_fd=folder)
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def lock_file(path: Path) -> int:
+    """Descriptor of a file to lock, made if need be; the caller closes it."""
+    with folders.opened(path.parent) as folder:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(path.name, flags, 0o600, dir_fd=folder)
+
+
+def make_folder(path: Path, mode: int = 0o755, owner: Owner | None = None) -> None:
+    """Make the folder ``path`` and those above it that are missing; one that is there stays as it is.
+
+    Those above get mode 0755 and stay the caller's.
+    """
+    if path.is_dir():
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    with folders.opened(path.parent) as above:
+        try:
+            os.mkdir(path.name, 0o700, dir_fd=above)
+        except FileExistsError:
+            return
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        made = os.open(path.name, flags, dir_fd=above)
+        try:
+            if owner is not None:
+                os.fchown(made, owner.uid, owner.gid)
+            os.fchmod(made, mode)
+        finally:
+            os.close(made)
+
+
+def give(path: Path, mode: int, owner: Owner) -> None:
+    """Set mode and owner of what was just made at ``path``, which is no symbolic link (a socket)."""
+    with folders.opened(path.parent) as folder:
+        os.chown(path.name, owner.uid, owner.gid, dir_fd=folder, follow_symlinks=False)
+        # No other user can have put a link here: the folder is the caller's.
+        os.chmod(path.name, mode, dir_fd=folder)
+
+
+def _replace(path: Path, data: bytes, mode: int, owner: Owner | None, *, synced: bool) -> None:
+    with folders.opened(path.parent) as folder, _beside(path.name, folder) as new:
+        descriptor = os.open(new, _NEW, 0o600, dir_fd=folder)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # On the descriptor, and the owner first: a change of owner may take mode bits away.
+            if owner is not None:
+                os.fchown(descriptor, owner.uid, owner.gid)
+            os.fchmod(descriptor, mode)
+            if synced:
+                os.fsync(descriptor)
+        try:
+            os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except IsADirectoryError:
+            _set_aside(path.name, folder)
+            os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        if synced:
+            os.fsync(folder)
+
+
+def _set_aside(name: str, folder: int) -> None:
+    """A folder that has a file's name makes room: whatever it holds is kept, under a name nobody reads."""
+    os.rename(name, f"{name}.damaged-{time.time_ns()}", src_dir_fd=folder, dst_dir_fd=folder)
+
+
+@contextmanager
+def _beside(name: str, folder: int) -> Iterator[str]:
+    """Name of a draft beside ``name``: one that a crash left is removed, and so is one that failed."""
+    new = f".{name}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(new, dir_fd=folder)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        yield new
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(new, dir_fd=folder)
+        raise

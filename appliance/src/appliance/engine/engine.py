@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from appliance.config.capabilities import Capabilities
+from appliance.engine import damage
 from appliance.engine.backend import Backend
+from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.committer import Committer, Compile
 from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.keeper import Keeper
 from appliance.engine.live import StepHook
+from appliance.engine.objects import Damaged
+from appliance.engine.own_path import Caller, OwnPath, nobody
 from appliance.engine.records import (
     CommitError,
     CommitRequest,
@@ -26,7 +29,16 @@ from appliance.engine.records import (
 )
 from appliance.engine.transaction import Patience
 from appliance.engine.view import Seen
-from appliance.errors import CommitFailed, Conflict, MillraceError, NotFound, Problem, ValidationFailed
+from appliance.errors import (
+    CommitFailed,
+    Conflict,
+    MillraceError,
+    NotFound,
+    Problem,
+    RouterUnavailable,
+    StorageFull,
+    ValidationFailed,
+)
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +49,7 @@ class Engine:
     ``backends`` go from the outermost (the data plane) to the innermost. ``compile`` maps a valid document to
     the desired state of each; it may look at the machine's NICs, and raise BackendUnavailable or
     ValidationFailed.
-    ``step_hook`` is told of each applied step. ``clock`` gives Unix time.
+    ``step_hook`` is told of each applied step. ``own_path`` says when a commit is confirmed by default.
     """
 
     def __init__(
@@ -48,12 +60,20 @@ class Engine:
         state_dir: Path,
         *,
         step_hook: StepHook | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Clock | None = None,
         patience: Patience | None = None,
         interval_s: float = 3.0,
+        own_path: OwnPath = nobody,
     ) -> None:
         self._committer = Committer(
-            backends, compile, capabilities, state_dir, step_hook, clock, patience or Patience()
+            backends,
+            compile,
+            capabilities,
+            state_dir,
+            step_hook,
+            clock or SystemClock(),
+            patience or Patience(),
+            own_path,
         )
         self._jobs = Jobs(state_dir)
         self._keeper = Keeper(self._committer, self._jobs, interval_s)
@@ -102,15 +122,45 @@ class Engine:
         }
 
     def pending_confirm(self) -> dict[str, Any] | None:
-        """``revision``, ``expires_at`` and ``seconds_left`` of what awaits confirmation, or None."""
-        pending = self._committer.confirmation.pending
-        if pending is None:
+        """What awaits confirmation, or None.
+
+        ``revision``, ``rollback_to``, ``expires_at`` (by the machine's clock as it stands),
+        ``seconds_left`` and ``reason``, which is empty when the timer was asked for.
+        """
+        confirmation = self._committer.confirmation
+        pending, left_s, ends_at_s = confirmation.pending, confirmation.left_s, confirmation.expires_at_s
+        if pending is None or left_s is None or ends_at_s is None:
             return None
         return {
             "revision": pending.revision,
-            "expires_at": timestamp(pending.expires_at_s),
-            "seconds_left": round(max(0.0, pending.expires_at_s - self._committer.clock()), 1),
+            "rollback_to": pending.rollback_to,
+            "expires_at": timestamp(ends_at_s),
+            "seconds_left": round(left_s, 1),
+            "reason": pending.reason,
         }
+
+    def damage(self) -> list[str]:
+        """What of the recorded state cannot be read, a sentence each; what concerns the running one first."""
+        return [*self._damage_of_what_runs(), *self._damage_of_history()]
+
+    def health(self) -> dict[str, dict[str, str]]:
+        """Health at the last look, and ``revisions``: whether what was committed last is what runs."""
+        told = self._damage_of_what_runs()
+        revisions = {"state": "damaged" if told else "up", "detail": "; ".join(told) or "whole"}
+        return {**{name: dict(entry) for name, entry in self.seen.health.items()}, "revisions": revisions}
+
+    def storage(self) -> dict[str, dict[str, int]]:
+        """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
+        return {"revisions": self._committer.store.usage, "results": self._jobs.usage}
+
+    def _damage_of_what_runs(self) -> list[str]:
+        committer = self._committer
+        store, running = committer.store, committer.running.revision
+        return damage.concerning_what_runs(store.head, running, dict(store.damage), committer.shut_secrets())
+
+    def _damage_of_history(self) -> list[str]:
+        store = self._committer.store
+        return damage.of_history(store.head, self.revision, dict(store.damage))
 
     def revisions(self, limit: int, before: int | None = None) -> list[Revision]:
         """At most ``limit`` revisions older than ``before``, newest first."""
@@ -119,11 +169,11 @@ class Engine:
     def revision_details(self, number: int) -> dict[str, Any]:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store
-        return {
-            **store.get(number).to_json(),
-            "document": store.document(number),
-            **store.details(number),
-        }
+        revision, document = store.get(number).to_json(), store.document(number)
+        try:
+            return {**revision, "document": document, **store.details(number)}
+        except Damaged as error:
+            return {**revision, "document": document, "plan": [], "diff": [], "damage": str(error)}
 
     def job(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""
@@ -141,9 +191,9 @@ class Engine:
             return list(failed.problems)
         return []
 
-    def preview(self, document: Mapping[str, Any]) -> Preview:
-        """What a commit would do. Raises ValidationFailed or BackendUnavailable."""
-        return self._committer.preview(document)
+    def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
+        """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""
+        return self._committer.preview(document, caller)
 
     # Writing: one at a time, each with a result that can be looked up.
 
@@ -154,7 +204,7 @@ class Engine:
         another one, ValidationFailed when it is not an id.
         """
         return self._job(
-            request.request_id, _mark(request), lambda request_id: self._commit(request, request_id)
+            request.request_id, _mark(request), lambda request_id: self._commit(request, request_id), False
         )
 
     def rollback(
@@ -164,28 +214,38 @@ class Engine:
         comment: str = "",
         confirm_s: float | None = None,
         request_id: str | None = None,
+        caller: Caller | None = None,
     ) -> CommitResult:
-        """Commit the document of an earlier revision; 0 is the empty one. Otherwise as ``commit``."""
+        """Commit the document of an earlier revision; 0 is the empty one. Otherwise as ``commit``.
+
+        While a revision awaits confirmation its timer stands until this one is recorded.
+        """
 
         def run(request_id: str) -> CommitResult:
             with self._committer.writing():
                 text = comment or f"Roll back to revision {revision}"
                 document = self._committer.store.document(revision)
-                request = CommitRequest(document, author, text, confirm_s=confirm_s)
+                request = CommitRequest(document, author, text, confirm_s=confirm_s, caller=caller)
                 return self._committer.transact(request, request_id, supersede=True)
 
-        return self._job(request_id, fingerprint("rollback", revision, author, comment, confirm_s), run)
+        return self._job(request_id, fingerprint("rollback", revision, author, comment, confirm_s), run, True)
 
     def confirm(self, author: str) -> int:
-        """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does."""
+        """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
+
+        Waits for no commit and for no look at the router.
+        """
         confirmation = self._committer.confirmation
-        with self._committer.writing():
+        with confirmation.deciding:
             pending = confirmation.pending
             if pending is None:
                 raise Conflict("no revision awaits confirmation")
             if confirmation.expired:
                 raise Conflict(f"revision {pending.revision} was not confirmed in time and is rolled back")
-            confirmation.clear()
+            try:
+                confirmation.clear()
+            except OSError as error:
+                raise RouterUnavailable(f"the confirmation cannot be written: {error.strerror}") from error
         log.info("revision %s confirmed by %s", pending.revision, author)
         return pending.revision
 
@@ -199,9 +259,23 @@ class Engine:
                 raise Conflict(message)
             return self._committer.transact(request, request_id)
 
-    def _job(self, request_id: str | None, mark: str, run: Callable[[str], CommitResult]) -> CommitResult:
+    def _job(
+        self, request_id: str | None, mark: str, run: Callable[[str], CommitResult], must_not_fail: bool
+    ) -> CommitResult:
+        """``must_not_fail``: even on a full disk, as long as the agent's reserve lasts."""
         request_id = request_id or uuid.uuid4().hex
-        if (known := self._jobs.begin(request_id, mark)) is not None:
+        reserve = self._committer.reserve
+        try:
+            if must_not_fail:
+                known = reserve.spend(lambda: self._jobs.begin(request_id, mark))
+            else:
+                known = self._jobs.begin(request_id, mark)
+        except OSError as error:
+            if not must_not_fail:
+                return CommitResult(request_id, "failed", error=_error(reserve.refusal(error)))
+            log.error("the result of request %s cannot be kept: %s", request_id, error)
+            known = None
+        if known is not None:
             return known
         try:
             result = run(request_id)
@@ -210,7 +284,11 @@ class Engine:
                 log.exception("commit %s failed unexpectedly", request_id)
             result = CommitResult(request_id, "failed", error=_error(error))
             log.warning("commit %s failed: %s", request_id, result.error)
-        self._jobs.finish(result, mark)
+        try:
+            reserve.spend(lambda: self._jobs.finish(result, mark))
+        except OSError as error:
+            # The caller has it, and the next start finds the revision by its request.
+            log.error("the result of request %s cannot be kept: %s", request_id, error)
         return result
 
 
@@ -231,5 +309,7 @@ def _error(error: Exception) -> CommitError:
             return CommitError("begin", str(error), "conflict")
         case NotFound():
             return CommitError("begin", str(error), "not_found")
+        case StorageFull():
+            return CommitError("begin", str(error), "storage")
     kind: Failure = "unavailable" if isinstance(error, MillraceError) else "step"
     return CommitError("observe the router", str(error) or type(error).__name__, kind)

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import os
 import re
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from appliance.engine import durable
+from appliance.engine.objects import Damaged, make_own_folder
 from appliance.engine.records import CommitError, CommitResult
 from appliance.errors import Conflict, NotFound, Problem, ValidationFailed
 
 KEPT = 1000
 """Results that are kept; the oldest go first."""
+KEPT_BYTES = 16 << 20
+"""Room for results: one of a large commit names thousands of steps."""
+_RUNNING_BYTES = 4096
+"""A result that is still ``running`` is shorter: it names no steps yet."""
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_PRUNE_EVERY = 50
+log = logging.getLogger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
@@ -23,9 +34,10 @@ class Jobs:
 
     def __init__(self, state_dir: Path) -> None:
         self._directory = state_dir / "jobs"
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folder(self._directory)
         self._lock = threading.Lock()
-        self._since_pruned = 0
+        self._since_pruned = _PRUNE_EVERY
+        self._count = self._used_bytes = 0
 
     def begin(self, request_id: str, fingerprint: str) -> CommitResult | None:
         """Register a request. Returns the result so far when the same request was made before.
@@ -35,14 +47,19 @@ class Jobs:
         path = self._path(request_id)
         with self._lock:
             try:
-                known = json.loads(path.read_bytes())
+                known, mark = _read(path)
             except FileNotFoundError:
                 self._write(path, CommitResult(request_id, "running"), fingerprint)
                 self._prune()
                 return None
-        if known["fingerprint"] != fingerprint:
+            except _UNREADABLE as error:
+                raise Conflict(
+                    f"the result of request {request_id} is damaged ({error}): whether it was done is in the "
+                    "list of revisions; ask again with another id if it was not"
+                ) from None
+        if mark != fingerprint:
             raise Conflict(f"request id {request_id} was used for another request")
-        return CommitResult.from_json(known)
+        return known
 
     def finish(self, result: CommitResult, fingerprint: str) -> None:
         """Record how a request ended."""
@@ -51,22 +68,39 @@ class Jobs:
     def get(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""
         try:
-            return CommitResult.from_json(json.loads(self._path(request_id).read_bytes()))
+            return _read(self._path(request_id))[0]
         except FileNotFoundError:
             raise NotFound(f"there is no commit with request id {request_id}") from None
+        except _UNREADABLE as error:
+            raise Damaged(
+                f"the result of commit {request_id} is damaged ({error}); the list of revisions tells "
+                "whether it was done"
+            ) from None
 
     def settle(self, recorded: dict[str, int], reason: str) -> None:
-        """At start: what was running has either made a revision (``recorded``) or failed for ``reason``."""
+        """At start: what was running has made a revision (``recorded``), or failed for ``reason``."""
         for path in self._directory.glob("*.json"):
-            data = json.loads(path.read_bytes())
-            if data["state"] != "running":
+            try:
+                if path.stat().st_size > _RUNNING_BYTES:
+                    continue
+                known, mark = _read(path)
+            except _UNREADABLE as problem:
+                log.error("the result of commit %s is damaged: %s", path.stem, problem)
                 continue
-            request_id = data["request_id"]
+            if known.state != "running":
+                continue
+            request_id = known.request_id
             if (revision := recorded.get(request_id)) is not None:
                 result = CommitResult(request_id, "done", revision)
             else:
-                result = CommitResult(request_id, "failed", error=CommitError("restart of the agent", reason))
-            self._write(path, result, data["fingerprint"])
+                stopped = CommitError("restart of the agent", reason)
+                result = CommitResult(request_id, "failed", error=stopped)
+            self._write(path, result, mark)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """``results`` there are, ``used_bytes`` of the disk and the ``quota_bytes``, as of a moment ago."""
+        return {"results": self._count, "used_bytes": self._used_bytes, "quota_bytes": KEPT_BYTES}
 
     def _path(self, request_id: str) -> Path:
         if not _REQUEST_ID.fullmatch(request_id):
@@ -79,12 +113,30 @@ class Jobs:
 
     def _prune(self) -> None:
         self._since_pruned += 1
-        if self._since_pruned < KEPT // 10:
+        if self._since_pruned < _PRUNE_EVERY:
             return
         self._since_pruned = 0
-        oldest_first = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for path in oldest_first[:-KEPT]:
-            path.unlink(missing_ok=True)
+        found = [(path.lstat(), path) for path in self._directory.glob("*.json")]
+        oldest_first = sorted(found, key=lambda entry: entry[0].st_mtime)
+        self._count, self._used_bytes = len(found), sum(_room(entry) for entry, _ in found)
+        # The last one is of the request that begins now.
+        for entry, path in oldest_first[:-1]:
+            if self._count <= KEPT and self._used_bytes <= KEPT_BYTES:
+                break
+            with suppress(OSError):
+                path.unlink()
+            self._count -= 1
+            self._used_bytes -= _room(entry)
+
+
+def _read(path: Path) -> tuple[CommitResult, str]:
+    """A result and what tells its request apart. Raises one of ``_UNREADABLE``."""
+    data = json.loads(path.read_bytes())
+    return CommitResult.from_json(data), str(data["fingerprint"])
+
+
+def _room(found: os.stat_result) -> int:
+    return found.st_blocks * 512
 
 
 def fingerprint(*parts: Any) -> str:

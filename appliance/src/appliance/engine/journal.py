@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from appliance.engine import durable
 from appliance.engine.records import PlannedStep, timestamp
+
+log = logging.getLogger(__name__)
 
 
 class Journal:
@@ -35,9 +38,12 @@ class Journal:
         durable.remove(self._path)
 
     def read(self) -> dict[str, Any] | None:
-        """The open transaction, or None."""
+        """The open transaction, or None. One that cannot be read is open all the same, and empty."""
         try:
-            data: dict[str, Any] = json.loads(self._path.read_bytes())
+            data = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return None
-        return data
+        except (OSError, ValueError, RecursionError) as error:
+            log.error("the journal %s cannot be read: %s", self._path, error)
+            return {}
+        return data if isinstance(data, dict) else {}

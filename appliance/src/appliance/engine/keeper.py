@@ -7,19 +7,23 @@ import threading
 import time
 
 from appliance.engine.committer import Committer
+from appliance.engine.expiry import roll_back_unconfirmed
 from appliance.engine.jobs import Jobs
-from appliance.engine.live import Plan
-from appliance.engine.records import CommitRequest
+from appliance.engine.live import Overtaken, Plan
 from appliance.engine.transaction import named
 from appliance.errors import Conflict, MillraceError
 
 log = logging.getLogger(__name__)
 
-SELF = "millrace"
-"""Author of the revisions the engine makes on its own."""
 _AT_REST = 9
 """A look that finds nothing to do is followed by so many times its duration without one: a tenth of a CPU."""
 _LONGEST_REST_S = 30.0
+_EAGER_S = 60.0
+"""So long after a rollback began, or a backend came back, the router is looked at as often as it takes."""
+_EAGER_PAUSE_S = 0.5
+_QUICK_S = 1.0
+"""While the router goes back, who has not answered by then does not keep the others waiting."""
+_MOVING_WAIT_S = 1.0
 _SEARCHED = 20
 """Newest revisions that may belong to a request that was running when the agent stopped."""
 
@@ -33,6 +37,7 @@ class Keeper:
         self._thread: threading.Thread | None = None
         self._told: tuple[str, ...] = ()
         self._rest_s = 0.0
+        self._eager_until_s = 0.0
 
     def start(self) -> None:
         """Settle what was left open, then look at the router at once, and again and again."""
@@ -56,81 +61,102 @@ class Keeper:
 
     def _settle(self) -> None:
         """What needs only the disk."""
-        committer, head = self._committer, self._committer.store.head
-        committer.confirmation.load(head)
+        committer, running = self._committer, self._committer.running.revision
+        committer.confirmation.load(committer.store.get(running) if running else None)
+        committer.check_history()
         recorded = {entry.request_id: entry.revision for entry in committer.store.newest(_SEARCHED)}
-        self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {head} stays")
+        self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {running} stays")
         if (note := committer.journal.read()) is not None:
-            log.warning("a transaction of %s was open at start: restoring revision %s", note["author"], head)
+            log.warning(
+                "a transaction of %s was open at start: restoring revision %s",
+                note.get("author", "unknown"),
+                running,
+            )
             committer.restore_due = True
 
     def tick(self) -> None:
         """Look now: roll back what was not confirmed, repair or report drift. Raises nothing."""
         self._rest_s = 0.0
+        committer = self._committer
         try:
-            with self._committer.writing(wait_s=0):
-                if self._committer.confirmation.expired:
-                    self._roll_back_unconfirmed()
-                with self._committer.view.moving:
+            with committer.writing(wait_s=0):
+                if committer.confirmation.expired:
+                    roll_back_unconfirmed(committer)
+                    self._eager_until_s = time.monotonic() + _EAGER_S
+                with committer.view.taking(_MOVING_WAIT_S, anyway=committer.restore_due):
                     self._reconcile()
-        except Conflict:
+            committer.reserve.keep()
+        except (Conflict, Overtaken):
             return
         except Exception as error:
             log.exception("looking at the router failed")
-            view = self._committer.view
-            view.publish((f"the router could not be compared with the last commit: {error}",), view.look())
+            states = committer.live.look().within(_QUICK_S)
+            committer.view.publish(
+                (f"the router could not be compared with the last commit: {error}",), states
+            )
 
     def _run(self) -> None:
         self.tick()
         ended_s = time.monotonic()
         while not self._stop.wait(self._pause_s()):
-            if self._must_look() or time.monotonic() - ended_s >= self._rest_s:
+            self._committer.confirmation.note()
+            if self._must_look(time.monotonic() - ended_s):
                 self.tick()
                 ended_s = time.monotonic()
 
-    def _must_look(self) -> bool:
-        """Whether something happened since the last look that ends the rest after it."""
+    def _must_look(self, rested_s: float) -> bool:
+        """Whether the rest is over, or something happened since the last look that ends it."""
         committer = self._committer
-        return committer.confirmation.expired or committer.restore_due or committer.view.restarted()
+        if committer.confirmation.expired or committer.view.restarted():
+            return True
+        if committer.view.back():
+            self._eager_until_s = time.monotonic() + _EAGER_S
+            return True
+        due_s = self._rest_s
+        if committer.restore_due:
+            due_s = 0.0 if self._eager else self._interval_s
+        return rested_s >= due_s
+
+    @property
+    def _eager(self) -> bool:
+        return self._committer.restore_due and time.monotonic() < self._eager_until_s
 
     def _pause_s(self) -> float:
-        pending = self._committer.confirmation.pending
-        if pending is None:
-            return self._interval_s
-        return min(self._interval_s, max(0.05, pending.expires_at_s - self._committer.clock()))
-
-    def _roll_back_unconfirmed(self) -> None:
-        committer, pending = self._committer, self._committer.confirmation.pending
-        assert pending is not None
-        comment = f"Revision {pending.revision} was not confirmed within {pending.confirm_s:g} s"
-        log.warning("%s: rolling back to revision %s", comment, pending.rollback_to)
-        request = CommitRequest(committer.store.document(pending.rollback_to), SELF, comment)
-        try:
-            committer.transact(request, f"unconfirmed-{pending.revision}", supersede=True)
-        except MillraceError as error:
-            log.error("rolling back revision %s failed and is tried again: %s", pending.revision, error)
+        committer = self._committer
+        down = any(entry["state"] == "down" for entry in committer.view.seen.health.values())
+        pauses_s = [self._interval_s]
+        if down or self._eager or committer.unrecorded:
+            pauses_s.append(_EAGER_PAUSE_S)
+        if (every_s := committer.confirmation.note_every_s) is not None:
+            pauses_s.append(every_s)
+        if (left_s := committer.confirmation.left_s) is not None and not committer.unrecorded:
+            pauses_s.append(max(0.05, left_s))
+        return min(pauses_s)
 
     def _reconcile(self) -> None:
-        """Compare the router with the last commit, and repair where that is due."""
+        """Compare, and bring the router back where that is due. Called with both locks held."""
         committer, view = self._committer, self._committer.view
         begun_s = time.monotonic()
-        states = view.look()
-        if committer.running.revision == 0 and not committer.restore_due:
-            view.publish((), states)
+        # Of history that is damaged as a whole nothing is left to restore, and the router may well be right.
+        if committer.running.revision == 0 and (committer.store.head > 0 or not committer.restore_due):
+            view.publish((), self._look())
             return
+        states = self._look()
         try:
             desired = committer.compile_running()
         except MillraceError as error:
             view.publish((f"the running document cannot be compiled: {error}",), states)
             return
+        if committer.untold:
+            committer.tell_committed(desired)
         plan = committer.live.plan(desired, _answered(states))
         if not plan and len(_answered(states)) == len(states):
             self._rest_s = min((time.monotonic() - begun_s) * _AT_REST, _LONGEST_REST_S)
         failures: list[str] = []
         if plan and self._repair_due(view.returned(states)):
             self._tell("repairing", plan)
-            failures = committer.live.converge(desired, _answered(states))
-            states = view.look()
+            failures = committer.live.converge(desired, _answered(states), committer.proceed)
+            states = self._look()
             plan = committer.live.plan(desired, _answered(states))
         if plan:
             self._tell("differs", plan)
@@ -140,7 +166,33 @@ class Keeper:
             if committer.restore_due and len(_answered(states)) == len(states):
                 committer.journal.close()
                 committer.restore_due = False
-        view.publish((*failures, *(planned.step.summary for planned in plan)), states)
+        self._publish(failures, plan, states)
+
+    def _look(self) -> dict[str, object]:
+        """State of each backend, or why it is not known."""
+        committer = self._committer
+        looking = committer.live.look()
+        states: dict[str, object] = (
+            looking.within(_QUICK_S) if committer.restore_due else looking.each(committer.proceed)
+        )
+        committer.view.keep(states)
+        return states
+
+    def _publish(self, failures: list[str], plan: Plan, states: dict[str, object]) -> None:
+        committer = self._committer
+        drift = [*failures, *(planned.step.summary for planned in plan)]
+        waiting: list[str] = []
+        if committer.restore_due:
+            silent = [name for name in states if name not in _answered(states)]
+            behind = {planned.backend.name for planned in plan}
+            waiting = [name for name in states if name in silent or name in behind]
+            drift += [
+                f"{name} does not answer: it goes to revision {committer.running.revision} when it does"
+                for name in silent
+            ]
+        if committer.unrecorded:
+            drift.append(committer.unrecorded)
+        committer.view.publish(tuple(drift), states, tuple(waiting))
 
     def _repair_due(self, returned: set[str]) -> bool:
         """After a crash, or once what was down is back, always; else as the document's policy says."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from appliance.engine.backend import PHASES, Backend, BackendUnavailable, Phase, Step
@@ -18,7 +20,10 @@ Observed = Mapping[str, Any]
 Plan = tuple[PlannedStep, ...]
 StepHook = Callable[[int, Step], None]
 """Told the index and the step after each applied step; what it raises counts as a failure of that step."""
+Proceed = Callable[[], None]
+"""Asked between two steps and while waiting; what it raises (Overtaken) ends the work there."""
 
+_ASKED_EVERY_S = 0.1
 _DOWNWARD: tuple[Phase, ...] = ("withdraw", "detach", "delete")
 
 
@@ -30,21 +35,55 @@ class StepFailed(Exception):
         super().__init__(planned.step.summary)
 
 
+class Overtaken(Exception):
+    """Something more urgent is due: the work was left where it was, and nothing of it was undone."""
+
+
+def unhindered() -> None:
+    """The Proceed of work that nothing overtakes."""
+
+
 @dataclass(frozen=True)
 class Looking:
-    """An observation under way."""
+    """An observation under way.
+
+    Each future is ``taken`` once its answer is used: until then a later look gets the same answer.
+    """
 
     futures: dict[str, Future[Any]]
+    taken: Callable[[str, Future[Any]], None]
 
-    def result(self) -> Observed:
+    def result(self, proceed: Proceed = unhindered) -> Observed:
         """Wait for all backends. Raises the first one's error, in the order of backends."""
-        for future in self.futures.values():
-            future.exception()
-        return {name: future.result() for name, future in self.futures.items()}
+        states = self.each(proceed)
+        for state in states.values():
+            if isinstance(state, Exception):
+                raise state
+        return states
 
-    def each(self) -> dict[str, Any]:
+    def each(self, proceed: Proceed = unhindered) -> dict[str, Any]:
         """Wait for all backends: the state of each, or the Exception it raised instead."""
-        return {name: future.exception() or future.result() for name, future in self.futures.items()}
+        while wait(self.futures.values(), _ASKED_EVERY_S).not_done:
+            proceed()
+        return {name: self._take(name) for name in self.futures}
+
+    def within(self, timeout_s: float) -> dict[str, Any]:
+        """As ``each``; who has not answered after ``timeout_s`` is unavailable, and goes on being asked."""
+        wait(self.futures.values(), timeout_s)
+        return {
+            name: self._take(name) if future.done() else BackendUnavailable(name, "does not answer in time")
+            for name, future in self.futures.items()
+        }
+
+    def abandon(self) -> None:
+        """Nobody wants the answer."""
+        for name, future in self.futures.items():
+            future.add_done_callback(partial(self.taken, name))
+
+    def _take(self, name: str) -> Any:
+        future = self.futures[name]
+        self.taken(name, future)
+        return future.exception() or future.result()
 
 
 class Live:
@@ -55,14 +94,34 @@ class Live:
         self._hook = step_hook
         self._pool = ThreadPoolExecutor(max(1, len(self.backends)), thread_name_prefix="observe")
         self._last: dict[str, Any] = {}
+        self._under_way: dict[str, Future[Any]] = {}
+        self._guard = threading.Lock()
 
     def close(self) -> None:
         """Stop the observing threads; the router is left alone."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def look(self) -> Looking:
-        """Begin to observe all backends."""
-        return Looking({backend.name: self._pool.submit(self._observe, backend) for backend in self.backends})
+    def look(self, names: Iterable[str] | None = None) -> Looking:
+        """Begin to observe all backends, or those of ``names``.
+
+        An observation that is still under way is joined: a backend that hangs occupies one thread, not all.
+        """
+        wanted = {backend.name for backend in self.backends} if names is None else set(names)
+        with self._guard:
+            for backend in self.backends:
+                if backend.name in wanted and backend.name not in self._under_way:
+                    self._under_way[backend.name] = self._pool.submit(self._observe, backend)
+            futures = {
+                backend.name: self._under_way[backend.name]
+                for backend in self.backends
+                if backend.name in wanted
+            }
+        return Looking(futures, self._taken)
+
+    def _taken(self, name: str, future: Future[Any]) -> None:
+        with self._guard:
+            if self._under_way.get(name) is future:
+                del self._under_way[name]
 
     def _observe(self, backend: Backend) -> Any:
         """Unchanged state is the same object again: what a backend has derived from it stays known."""
@@ -72,9 +131,9 @@ class Live:
         self._last[backend.name] = state
         return state
 
-    def observe(self) -> Observed:
+    def observe(self, proceed: Proceed = unhindered) -> Observed:
         """Live state of all backends. Raises BackendUnavailable."""
-        return self.look().result()
+        return self.look().result(proceed)
 
     def plan(self, desired: Desired, observed: Observed) -> Plan:
         """Steps of all backends in the order in which they are applied. Pure.
@@ -105,9 +164,10 @@ class Live:
                 return tuple(text(desired[backend_name], observed[backend_name]))
         return ()
 
-    def apply(self, plan: Plan, applied: list[PlannedStep]) -> None:
+    def apply(self, plan: Plan, applied: list[PlannedStep], proceed: Proceed = unhindered) -> None:
         """Apply a plan in order; ``applied`` grows by each step that was made. Raises StepFailed."""
         for planned in plan:
+            proceed()
             made = False
             try:
                 planned.backend.apply(planned.step)
@@ -128,13 +188,14 @@ class Live:
                 failures.append(f"{planned.step.undo_summary}: {error}")
         return failures
 
-    def converge(self, desired: Desired, observed: Observed) -> list[str]:
+    def converge(self, desired: Desired, observed: Observed, proceed: Proceed = unhindered) -> list[str]:
         """Bring the router to ``desired`` as far as it goes; returns what failed.
 
         A backend whose step fails is not tried any further, since later steps lean on earlier ones.
         """
         failures: dict[str, str] = {}
         for planned in self.plan(desired, observed):
+            proceed()
             if planned.backend.name in failures:
                 continue
             try:
@@ -144,7 +205,12 @@ class Live:
         return list(failures.values())
 
     def settle(
-        self, desired: Desired, applied: list[PlannedStep], settle_s: float, restart_s: float
+        self,
+        desired: Desired,
+        applied: list[PlannedStep],
+        settle_s: float,
+        restart_s: float,
+        proceed: Proceed = unhindered,
     ) -> tuple[Observed, Plan]:
         """Observe until nothing is left to do, or ``settle_s`` is over: then what is left.
 
@@ -157,7 +223,7 @@ class Live:
         while True:
             elapsed_s = time.monotonic() - started
             try:
-                observed = self.observe()
+                observed = self.observe(proceed)
             except BackendUnavailable:
                 if not restarts or elapsed_s > restart_s:
                     raise
@@ -167,11 +233,12 @@ class Live:
                     return observed, left
                 if restarts and rounds < 3:
                     rounds += 1
-                    self.apply(left, applied)
+                    self.apply(left, applied, proceed)
                     started = time.monotonic()
                     continue
                 if elapsed_s > settle_s:
                     return observed, left
+            proceed()
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, 0.5)
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from appliance.config.diff import Change
 from appliance.engine.backend import Backend, Step
+from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
 from appliance.errors import Problem
 
 State = Literal["done", "failed", "running"]
-Failure = Literal["validation", "conflict", "not_found", "unavailable", "step"]
+Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step"]
 """Kind of a failed commit; for all but ``step`` nothing was begun."""
 
 
@@ -55,6 +56,8 @@ class Preview:
     diff: tuple[Change, ...]
     steps: tuple[PlannedStep, ...]
     frr_diff: tuple[str, ...]
+    own_path: tuple[str, ...] = ()
+    """How it touches the caller's way to the router: then it is to be confirmed unless he says otherwise."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/plan``."""
@@ -64,6 +67,8 @@ class Preview:
             "steps": [planned.to_json() for planned in self.steps],
             "frr_diff": list(self.frr_diff),
             "impacts": impacts(self.steps),
+            "own_path": list(self.own_path),
+            "confirm_default_s": DEFAULT_CONFIRM_S if self.own_path else None,
         }
 
 
@@ -76,9 +81,11 @@ class CommitRequest:
     comment: str = ""
     base_revision: int | None = None
     confirm_s: float | None = None
-    """Roll back after this many seconds unless confirmed."""
+    """Roll back after this many seconds unless confirmed; 0 never. None: after DEFAULT_CONFIRM_S when it
+    touches the caller's own path, else never."""
     request_id: str | None = None
     """Makes the request idempotent and its result findable."""
+    caller: Caller | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,8 @@ class CommitResult:
     steps: tuple[dict[str, str], ...] = ()
     error: CommitError | None = None
     confirm_expires_at: str | None = None
+    confirm_reason: str = ""
+    """Why it is to be confirmed without having been asked for."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""
@@ -127,6 +136,7 @@ class CommitResult:
                 problems=tuple(Problem(**problem) for problem in error.get("problems", ())),
             ),
             confirm_expires_at=data.get("confirm_expires_at"),
+            confirm_reason=data.get("confirm_reason", ""),
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from appliance.config.document import RouterConfig
 from appliance.config.dump import NESTED, Part, part_texts
-from frr_config.models import Routing
+from frr_config import Routing
 
 
 def texts(document: Mapping[str, Any]) -> dict[Part, str] | None:

@@ -2,74 +2,173 @@
 
 ::
 
-    revisions/00000042.json      author, comment, time, digests
-    objects/<sha256>.json        documents (sealed, canonical), plans with their diffs
+    revisions/00000042.json      author, comment, time, digests; and a digest of itself
+    revisions/last               the highest number ever given, so that it is not given again
+    objects/                     documents (sealed, canonical), plans with their diffs; see ``objects``
+
+Nothing of it is believed unread: what was truncated, altered or lost costs its own revision and no other.
 """
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import json
-from collections.abc import Mapping
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from appliance.config.document import SCHEMA_VERSION
 from appliance.config.dump import digest
 from appliance.engine import durable
 from appliance.engine.known_fields import known_fields
-from appliance.engine.records import Revision
-from appliance.errors import NotFound
+from appliance.engine.objects import Damaged, Objects, make_own_folder
+from appliance.engine.records import Revision, timestamp
+from appliance.engine.retention import Entry, Retention
+from appliance.errors import MillraceError, NotFound
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 EMPTY_DOCUMENT: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
 """What a router runs that was never told anything: revision 0, which has no file."""
+_SUM = "sum"
+_PRUNE_EVERY = 50
+"""Revisions from one look for what is to be forgotten to the next."""
+_BLOCK_BYTES = 4096
+"""Room that a small file takes."""
+_REMEMBERED = 1000
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+class _Parts(NamedTuple):
+    """What a revision refers to, and when it was recorded."""
+
+    document: str
+    details: str
+    time_s: float
 
 
 class RevisionStore:
-    """The revisions of one router. One writer; readers need no lock, a file is whole or not there."""
+    """The revisions of one router. One writer; readers may be of any thread."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, retention: Retention | None = None) -> None:
         self._revisions = state_dir / "revisions"
-        self._objects = state_dir / "objects"
-        for directory in (self._revisions, self._objects):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folder(self._revisions)
+        self._objects = Objects(state_dir / "objects")
+        self.retention = retention or Retention()
+        self._lock = threading.RLock()
         self._known: dict[int, Revision] = {}
-        self._head = max((int(path.stem) for path in self._revisions.glob("[0-9]*.json")), default=0)
+        self._parts: dict[int, _Parts] | None = None
+        self._fresh: set[str] = set()
+        """Objects of a revision that is not recorded yet."""
+        self.damage: dict[int, str] = {}
+        """What is known to be wrong, by revision; found when something is read."""
+        found = {int(path.stem) for path in self._revisions.glob("[0-9]*.json") if path.stem.isdecimal()}
+        self._head = max(found | {self._last()}, default=0)
+        # Among the newest all are kept: a gap there is a loss.
+        first = max(min(found, default=self._head), self._head - self.retention.newest + 1, 1)
+        for lost in set(range(first, self._head + 1)) - found:
+            self.damage[lost] = "its record is missing"
+        self._numbers = sorted(found | set(self.damage))
+        self._since_pruned = _PRUNE_EVERY
 
     @property
     def head(self) -> int:
-        """Number of the last recorded revision; 0 when there is none."""
+        """The highest number ever given to a revision, be it readable or not; 0 when there is none."""
         return self._head
 
+    @property
+    def usage(self) -> dict[str, int]:
+        """``revisions`` there are, the ``oldest``, ``used_bytes`` of the disk and the ``quota_bytes``."""
+        with self._lock:
+            files = len(self._numbers) * _BLOCK_BYTES
+            return {
+                "revisions": len(self._numbers),
+                "oldest": self._numbers[0] if self._numbers else 0,
+                "used_bytes": self._objects.used_bytes + files,
+                "quota_bytes": self.retention.used_bytes,
+            }
+
     def get(self, number: int) -> Revision:
-        """One revision. Raises NotFound, also for 0."""
-        if (known := self._known.get(number)) is not None:
-            return known
-        try:
-            data = json.loads(self._path(number).read_bytes())
-        except FileNotFoundError:
-            raise NotFound(f"there is no revision {number}") from None
-        self._known[number] = revision = Revision(**known_fields(Revision, data))
-        return revision
+        """One revision. Raises NotFound, also for 0, and Damaged."""
+        with self._lock:
+            if (known := self._known.get(number)) is not None:
+                return known
+            if number not in self.damage and not self._has(number):
+                was = f"; the oldest are forgotten to make room, {self._numbers[0]} is the first" if (
+                    0 < number < self._head and self._numbers
+                ) else ""  # fmt: skip
+                raise NotFound(f"there is no revision {number}{was}")
+            try:
+                revision = self._read(number)
+            except FileNotFoundError:
+                raise self._damaged(number, "its record is missing") from None
+            except _UNREADABLE as error:
+                raise self._damaged(number, f"its record cannot be read: {error}") from None
+            self._remember(revision)
+            return revision
 
     def newest(self, limit: int, before: int | None = None) -> list[Revision]:
-        """At most ``limit`` revisions below ``before``, newest first. Reads no document."""
-        top = self._head if before is None else min(before - 1, self._head)
-        return [self.get(number) for number in range(top, max(top - limit, 0), -1)]
+        """At most ``limit`` revisions below ``before``, newest first. Reads no document.
+
+        One that is known to be damaged has ``result`` ``damaged``, and as much of the rest as can be told.
+        """
+        with self._lock:
+            end = len(self._numbers) if before is None else bisect.bisect_left(self._numbers, before)
+            numbers = self._numbers[max(0, end - limit) : end]
+        return [self._listed(number) for number in reversed(numbers)]
 
     def document(self, number: int) -> dict[str, Any]:
-        """The sealed document of a revision. Raises NotFound."""
+        """The sealed document of a revision. Raises NotFound, Damaged."""
         if number == 0:
             return dict(EMPTY_DOCUMENT)
-        return self._object(self.get(number).digest)
+        name = self.get(number).digest
+        try:
+            document: dict[str, Any] = json.loads(self._objects.read(name, _document_digest))
+        except Damaged as error:
+            raise self._damaged(number, f"its document is lost: {error}") from None
+        return document
 
-    def digest(self, number: int) -> str:
-        """Digest of a revision's document."""
-        return digest(EMPTY_DOCUMENT) if number == 0 else self.get(number).digest
+    def newest_whole(
+        self, read: Callable[[dict[str, Any], str], T], at_most: int | None = None
+    ) -> tuple[int, T]:
+        """The newest revision whose document can be read, and what ``read`` makes of it and its digest.
+
+        0, the empty one, where there is none. Those above it are in ``damage`` afterwards.
+        """
+        for number in reversed(self._numbers):
+            if at_most is not None and number > at_most:
+                continue
+            try:
+                return number, read(self.document(number), self.get(number).digest)
+            except Damaged as error:
+                log.error("%s", error)
+            except MillraceError as error:
+                self.damage[number] = f"this release cannot read its document: {error}"
+                log.error("revision %s: %s", number, self.damage[number])
+        return 0, read(dict(EMPTY_DOCUMENT), digest(EMPTY_DOCUMENT))
+
+    def check_newest(self, count: int = 20) -> None:
+        """Read the newest documents: what is wrong with them is in ``damage`` then."""
+        for number in self._numbers[-count:]:
+            try:
+                self.document(number)
+            except NotFound as error:
+                log.error("%s", error)
 
     def details(self, number: int) -> dict[str, Any]:
-        """``plan`` and ``diff`` of a revision. Raises NotFound."""
-        return self._object(self.get(number).details)
+        """``plan`` and ``diff`` of a revision. Raises NotFound, Damaged."""
+        try:
+            details: dict[str, Any] = json.loads(self._objects.read(self.get(number).details, _text_digest))
+        except Damaged as error:
+            if number in self.damage:
+                raise
+            raise Damaged(f"plan and diff of revision {number} are lost: {error}") from None
+        return details
 
     def append(self, revision: Revision, document: Mapping[str, Any]) -> None:
         """Record the next revision. Its ``details`` are in the store already (see ``put``).
@@ -78,34 +177,159 @@ class RevisionStore:
         """
         if revision.revision != self._head + 1:
             raise ValueError(f"revision {revision.revision} does not follow {self._head}")
-        self._write_object(revision.digest, json.dumps(document, separators=(",", ":")).encode())
-        path = self._path(revision.revision)
-        try:
-            durable.write_json(path, revision.to_json())
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
-        self._known[revision.revision] = revision
-        self._head = revision.revision
+        with self._lock:
+            self._fresh.add(revision.digest)
+            text = json.dumps(document, separators=(",", ":"))
+            self._objects.write(revision.digest, text, _document_digest, alike=True)
+            path = self._path(revision.revision)
+            recorded = revision.to_json()
+            try:
+                durable.write_json(path, {**recorded, _SUM: _sum(recorded)})
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
+            self._remember(revision)
+            if self._parts is not None:
+                self._parts[revision.revision] = _parts_of(revision)
+            self._head = revision.revision
+            self._numbers.append(revision.revision)
+            self._fresh.clear()
+            self._since_pruned += 1
+        self._mark()
 
     def put(self, value: Any) -> str:
         """Store ``value`` by its content; returns its SHA-256."""
-        data = json.dumps(value, separators=(",", ":")).encode()
-        name = hashlib.sha256(data).hexdigest()
-        self._write_object(name, data)
+        text = json.dumps(value, separators=(",", ":"))
+        name = _text_digest(text)
+        with self._lock:
+            self._fresh.add(name)
+            self._objects.write(name, text, _text_digest)
         return name
 
-    def _write_object(self, name: str, data: bytes) -> None:
-        path = self._objects / f"{name}.json"
-        if not path.exists():
-            durable.write(path, data)
+    def prune(self, needed: Collection[int]) -> None:
+        """Forget what need not be kept, every now and then; ``needed`` and the head stay. Raises OSError.
 
-    def _object(self, name: str) -> dict[str, Any]:
+        Call it away from commits: the first time it reads the record of every revision.
+        """
+        if self._since_pruned < _PRUNE_EVERY:
+            return
+        self._since_pruned = 0
+        read = {} if self._parts is not None else self._read_parts()
+        with self._lock:
+            parts = self._parts = self._parts if self._parts is not None else read
+            parts |= {number: _parts_of(self._known[number]) for number in self._known if number not in parts}
+            entries = [
+                Entry(number, found.time_s, _BLOCK_BYTES + self._used_by(found))
+                for number in self._numbers
+                if (found := parts.get(number)) is not None
+            ]
+            keep = {*needed, self._head}
+            for number in self.retention.forgotten(entries, self.usage["used_bytes"], keep):
+                self._forget(number)
+            oldest = min(parts, default=0)
+            for number in [number for number in self.damage if number < oldest]:
+                self._forget(number)
+            self._numbers = sorted(parts.keys() | self.damage.keys())
+            wanted = {name for found in parts.values() for name in (found.document, found.details)}
+            self._objects.forget_all_but(wanted | self._fresh)
+
+    def _forget(self, number: int) -> None:
+        self._path(number).unlink(missing_ok=True)
+        for known in (self._known, self._parts, self.damage):
+            if known is not None:
+                known.pop(number, None)
+
+    def _read_parts(self) -> dict[int, _Parts]:
+        """What each revision refers to, of those that read."""
+        parts = {}
+        for number in list(self._numbers):
+            try:
+                parts[number] = _parts_of(self._read(number))
+            except _UNREADABLE:
+                continue
+        return parts
+
+    def _used_by(self, found: _Parts) -> int:
+        return self._objects.used_by(found.document) + self._objects.used_by(found.details)
+
+    def _listed(self, number: int) -> Revision:
         try:
-            value: dict[str, Any] = json.loads((self._objects / f"{name}.json").read_bytes())
-        except FileNotFoundError:
-            raise NotFound(f"the store has lost the object {name}") from None
-        return value
+            revision = self.get(number)
+        except Damaged:
+            return Revision(
+                number, "", "unknown", f"damaged: {self.damage[number]}", self._recorded_at(number), "none",
+                0, "damaged", 0, "", None, "",
+            )  # fmt: skip
+        if (problem := self.damage.get(number)) is None:
+            return revision
+        words = {**revision.to_json(), "comment": f"damaged: {problem}", "result": "damaged"}
+        return Revision(**words)
+
+    def _recorded_at(self, number: int) -> str:
+        """When its file was written; the epoch where there is none."""
+        try:
+            return timestamp(self._path(number).stat().st_mtime)
+        except OSError:
+            return timestamp(0)
+
+    def _damaged(self, number: int, problem: str) -> Damaged:
+        self.damage[number] = problem
+        return Damaged(
+            f"revision {number} is damaged and cannot be used: {problem}. Other revisions are not concerned"
+        )
+
+    def _has(self, number: int) -> bool:
+        index = bisect.bisect_left(self._numbers, number)
+        return index < len(self._numbers) and self._numbers[index] == number
+
+    def _read(self, number: int) -> Revision:
+        data = json.loads(self._path(number).read_bytes())
+        expected = data.pop(_SUM, None)
+        # Earlier releases wrote none.
+        if expected is not None and expected != _sum(data):
+            raise ValueError("it was altered")
+        revision = Revision(**known_fields(Revision, data))
+        if revision.revision != number or not all(
+            isinstance(text, str) for text in (revision.digest, revision.details, revision.time)
+        ):
+            raise ValueError("it is of another revision")
+        return revision
+
+    def _remember(self, revision: Revision) -> None:
+        self._known[revision.revision] = revision
+        while len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+    def _last(self) -> int:
+        """The number in the mark; 0 where there is none that reads: then the files themselves tell."""
+        try:
+            return max(0, int((self._revisions / "last").read_bytes()[:12]))
+        except (OSError, ValueError):
+            return 0
+
+    def _mark(self) -> None:
+        """Needed only should the newest record be lost, so a commit neither waits for it nor fails by it."""
+        try:
+            durable.write_whole(self._revisions / "last", f"{self._head}\n".encode())
+        except OSError as error:
+            log.warning("the number of the last revision is not noted: %s", error)
 
     def _path(self, number: int) -> Path:
         return self._revisions / f"{number:08d}.json"
+
+
+def _parts_of(revision: Revision) -> _Parts:
+    """Raises ValueError where its time is none."""
+    return _Parts(revision.digest, revision.details, datetime.fromisoformat(revision.time).timestamp())
+
+
+def _document_digest(text: str) -> str:
+    return digest(json.loads(text))
+
+
+def _text_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sum(recorded: Mapping[str, Any]) -> str:
+    return _text_digest(json.dumps(recorded, sort_keys=True))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from appliance.engine.journal import Journal
-from appliance.engine.live import Desired, Live, Observed, Plan, StepFailed
+from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, Proceed, StepFailed, unhindered
 from appliance.engine.records import PlannedStep
+from appliance.engine.reserve import Reserve, is_full
 from appliance.errors import CommitFailed
 
 log = logging.getLogger(__name__)
@@ -38,12 +39,17 @@ class Transaction:
 
     live: Live
     journal: Journal
+    reserve: Reserve
     patience: Patience
     plan: Plan
     desired: Desired
     before: Observed
     running: Callable[[], Desired]
     """Compiles the last recorded revision; asked only when undoing step by step is not enough."""
+    proceed: Proceed = unhindered
+    """Raises Overtaken when the router has to go elsewhere: then nothing is undone."""
+    must_not_fail: bool = False
+    """Of a rollback: the agent's reserve may be spent."""
     applied: list[PlannedStep] = field(default_factory=list)
     after: Observed = field(default_factory=dict)
     """What was observed last."""
@@ -52,18 +58,21 @@ class Transaction:
         """Bring the router from ``before`` to ``desired`` and record it, with the journal open meanwhile.
 
         Raises CommitFailed: the router is as ``before``, or ``undone`` is False and the journal stays open.
+        Raises StorageFull or RouterUnavailable when the journal cannot be written; nothing is changed then.
         """
         try:
-            self.journal.open(base_revision, request_id, author, self.plan)
+            self._open_journal(base_revision, request_id, author)
         except OSError as error:
-            raise CommitFailed("write the journal", str(error)) from error
+            raise self.reserve.refusal(error) from error
         try:
-            self.live.apply(self.plan, self.applied)
+            self.live.apply(self.plan, self.applied, self.proceed)
             self.after, left = self.live.settle(
-                self.desired, self.applied, self.patience.settle_s, self.patience.restart_s
+                self.desired, self.applied, self.patience.settle_s, self.patience.restart_s, self.proceed
             )
             if left:
                 raise NotAsPlanned(f"the router still differs: {named(left)}")
+        except Overtaken as overtaken:
+            raise CommitFailed("verify", str(overtaken), undone=False) from overtaken
         except StepFailed as failure:
             self._put_back(failure.planned.step.summary, failure.__cause__ or failure)
         except Exception as failure:
@@ -72,15 +81,46 @@ class Transaction:
             record()
         except OSError as failure:
             self._put_back("record the revision", failure)
-        self.journal.close()
+        self._close_journal()
+
+    def _open_journal(self, base_revision: int, request_id: str, author: str) -> None:
+        def write() -> None:
+            self.journal.open(base_revision, request_id, author, self.plan)
+
+        if not self.must_not_fail:
+            write()
+            return
+        try:
+            self.reserve.spend(write)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            # The steps are for whoever reads it; that it is there is what counts.
+            self.journal.open(base_revision, request_id, author, ())
+
+    def _close_journal(self) -> None:
+        """A journal that stays open is only told of: the next start restores what runs anyway."""
+        try:
+            self.journal.close()
+        except OSError as error:
+            log.error("the journal cannot be closed: %s", error)
 
     def _put_back(self, step: str, cause: BaseException) -> NoReturn:
         """Undo, check that the router is as before, and raise CommitFailed."""
+        # Undoing writes files too.
+        if is_full(cause) or is_full(cause.__cause__):
+            self.reserve.release()
+        else:
+            self.reserve.make_room()
         for failure in self.live.undo(self.applied):
             log.warning("undo: %s", failure)
-        undone = self._as_before() or restore(self.live, self.running, self.patience)
+        try:
+            undone = self._as_before() or restore(self.live, self.running, self.patience, self.proceed)
+        except Overtaken as overtaken:
+            log.warning("the undo ends here: %s", overtaken)
+            undone = False
         if undone:
-            self.journal.close()
+            self._close_journal()
         raise CommitFailed(step, str(cause) or type(cause).__name__, undone) from cause
 
     def _as_before(self) -> bool:
@@ -89,9 +129,11 @@ class Transaction:
         pause_s = 0.01
         while True:
             try:
-                now = self.live.observe()
+                now = self.live.observe(self.proceed)
                 if now == self.before or self.live.plan(self.desired, now) == self.plan:
                     return True
+            except Overtaken:
+                raise
             except Exception as error:
                 log.warning("undo: the router cannot be observed: %s", error)
                 return False
@@ -101,12 +143,16 @@ class Transaction:
             pause_s = min(pause_s * 2, 0.5)
 
 
-def restore(live: Live, running: Callable[[], Desired], patience: Patience) -> bool:
-    """Bring the router to the last recorded revision; whether it is there now. Raises nothing."""
+def restore(
+    live: Live, running: Callable[[], Desired], patience: Patience, proceed: Proceed = unhindered
+) -> bool:
+    """Bring the router to the last recorded revision; whether it is there now. Raises only Overtaken."""
     try:
         desired = running()
-        failures = live.converge(desired, live.observe())
-        _, left = live.settle(desired, [], patience.settle_s, patience.restart_s)
+        failures = live.converge(desired, live.observe(proceed), proceed)
+        _, left = live.settle(desired, [], patience.settle_s, patience.restart_s, proceed)
+    except Overtaken:
+        raise
     except Exception as error:
         log.warning("the last revision cannot be restored now: %s", error)
         return False

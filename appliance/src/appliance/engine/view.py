@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from appliance.engine.live import Live, Observed
+from appliance.engine.live import Live, Looking, Observed
+from appliance.errors import Conflict
 
 _PATIENCE_S = 1.0
 """How long a preview waits for a router in motion; then it takes what was seen last."""
+_PROBE_S = 0.2
+"""How long a backend that was down is given to say that it is back."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Seen:
     """Summaries of the steps that lead back to the last commit, and what stands in their way."""
     health: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Backend name to ``state`` (up, down, unknown) and ``detail``, a sentence."""
+    waiting: tuple[str, ...] = ()
+    """Backends that are not yet back at the running revision, after a rollback or a crash."""
 
 
 class View:
@@ -51,18 +56,54 @@ class View:
             return
         try:
             looking = self._live.look()
-            try:
-                yield looking.result
-            finally:
-                self.keep(looking.each())
-        finally:
+        except BaseException:
             self.moving.release()
+            raise
+        # Held while the router is looked at and no longer: what the caller does meanwhile may take its time,
+        # and a rollback must not wait for it.
+        self._release_when_done(looking)
+        yield looking.result
 
-    def look(self) -> dict[str, Any]:
-        """State of each backend, or the Exception it raised instead. Call it with ``moving`` held."""
-        states = self._live.look().each()
-        self.keep(states)
-        return states
+    def _release_when_done(self, looking: Looking) -> None:
+        guard, left = threading.Lock(), len(looking.futures)
+
+        def done(_future: object) -> None:
+            nonlocal left
+            with guard:
+                left -= 1
+                last = left == 0
+            if last:
+                try:
+                    self.keep(looking.each())
+                finally:
+                    self.moving.release()
+
+        for future in looking.futures.values():
+            future.add_done_callback(done)
+
+    @contextmanager
+    def taking(self, wait_s: float, anyway: bool) -> Iterator[None]:
+        """Hold ``moving``. Where that is not to be had, raises Conflict, or goes on with ``anyway``.
+
+        Then somebody still observes a backend that hangs: who looks now waits for the same observation, and
+        does not touch that backend before it ends.
+        """
+        held = self.moving.acquire(timeout=wait_s)
+        if not held and not anyway:
+            raise Conflict("the router is being looked at")
+        try:
+            yield
+        finally:
+            if held:
+                self.moving.release()
+
+    def back(self) -> bool:
+        """Whether one of the backends that were down at the last look answers; asks no other."""
+        down = [name for name, entry in self.seen.health.items() if entry["state"] == "down"]
+        if not down:
+            return False
+        states = self._live.look(down).within(_PROBE_S)
+        return any(not isinstance(state, Exception) for state in states.values())
 
     def keep(self, states: Mapping[str, Any]) -> None:
         """Remember a complete observation."""
@@ -86,7 +127,9 @@ class View:
         self._lost = {name for name, state in states.items() if isinstance(state, Exception)}
         self._generations = self._live.generations()
 
-    def publish(self, drift: tuple[str, ...], states: Mapping[str, Any]) -> None:
+    def publish(
+        self, drift: tuple[str, ...], states: Mapping[str, Any], waiting: tuple[str, ...] = ()
+    ) -> None:
         """Let readers see this look."""
         self.seen = Seen(
             drift,
@@ -94,6 +137,7 @@ class View:
                 name: _entry("down", str(state)) if isinstance(state, Exception) else _entry("up", "answers")
                 for name, state in states.items()
             },
+            waiting,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import pwd
 import socket
 from collections.abc import Callable
@@ -64,7 +63,7 @@ class Boot:
         """
         report = Report()
         for folder, mode in ((self.layout.data, 0o700), (self.layout.run, 0o755)):
-            folder.mkdir(mode=mode, parents=True, exist_ok=True)
+            durable.make_folder(folder, mode)
         self._settle(report)
         previous = self._previous(report)
         seed, found = self._seed(report)
@@ -104,7 +103,7 @@ class Boot:
             return None
         except ValidationFailed as failed:
             # Kept for whoever wants to know; the boot goes on as a first one.
-            path.replace(path.with_suffix(".damaged"))
+            durable.rename(path, "instance.damaged")
             report.problems += _told("instance", failed.problems)
             return None
 
@@ -155,7 +154,7 @@ class Boot:
     ) -> None:
         """Everything that survives the boot; the instance last, for it says that the seed is applied."""
         layout = self.layout
-        (layout.data / "secrets").mkdir(mode=0o700, exist_ok=True)
+        durable.make_folder(layout.data / "secrets", 0o700)
         if decision.renew_keys or not all(path.exists() for path in layout.keys):
             self._make_keys(instance, renew=decision.renew_keys)
         if decision.generated_password is not None:
@@ -201,9 +200,7 @@ class Boot:
         except KeyError:
             raise MillraceError(f"this system has no user {ADMIN}") from None
         home = self.layout.root / account.pw_dir.lstrip("/")
-        if not home.is_dir():
-            home.mkdir(mode=0o700, parents=True)
-            os.chown(home, account.pw_uid, account.pw_gid)
+        durable.make_folder(home, 0o700, durable.Owner(account.pw_uid, account.pw_gid))
 
 
 def first_document(seed: Seed) -> dict[str, Any]:

@@ -101,6 +101,11 @@ def sshd(instance: Instance) -> str:
             "X11Forwarding no",
             "AllowAgentForwarding no",
             "MaxAuthTries 4",
+            "LoginGraceTime 30",
+            # Of the ten that may be signing in at once, one source (an IPv6 /64) has at most four.
+            "MaxStartups 10:30:100",
+            "PerSourceMaxStartups 4",
+            "PerSourceNetBlockSize 32:64",
             "",
         ]
     )

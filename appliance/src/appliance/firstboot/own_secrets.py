@@ -23,7 +23,7 @@ _SUBJECT_CHARS = 64
 
 def ensure_ssh_host_keys(directory: Path, *, renew: bool = False) -> list[Path]:
     """Make the host keys that are missing, all of them with ``renew``; gives those that were made."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(directory, 0o700)
     made = []
     for kind in ("ed25519", "ecdsa"):
         path = directory / f"ssh_host_{kind}_key"
@@ -58,7 +58,7 @@ def ensure_certificate(
     of a new machine may be wrong, and must not make its page unreachable.
     """
     certificate_file, key_file = directory / "server.pem", directory / "server.key"
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(directory, 0o700)
     if certificate_file.exists() and key_file.exists() and not renew:
         return False
     key = ec.generate_private_key(ec.SECP256R1())

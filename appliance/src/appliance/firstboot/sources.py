@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from appliance.engine import durable
 from appliance.errors import Problem, ValidationFailed
 from appliance.firstboot import ovf
 from appliance.programs import ProgramFailed, Programs, must
@@ -83,7 +84,7 @@ def _probe(programs: Programs, device: str) -> dict[str, str]:
 
 @contextmanager
 def _mounted(programs: Programs, device: str, kind: str, place: Path) -> Iterator[Path | ProgramFailed]:
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(place, 0o700)
     try:
         must(programs, ["mount", "-t", kind, "-o", "ro,nosuid,nodev,noexec", "--", device, str(place)])
     except ProgramFailed as error:

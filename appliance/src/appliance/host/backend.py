@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from appliance.dataplane.object_step import ObjectStep
+from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.host.state import CHRONY, HOSTNAME, MANAGED, SERVES, HostEntry, HostState
 
@@ -82,13 +82,13 @@ class HostBackend:
         place = self._root / path
         try:
             if entry is None:
-                place.unlink(missing_ok=True)
+                durable.remove(place)
             else:
                 _replace(place, entry)
             if self._live:
                 self._tell(path, entry)
         except OSError as error:
-            raise StepError(f"cannot write /{path}: {error.strerror}") from error
+            raise StepError(f"cannot write /{path}: {error.strerror or error}") from error
 
     def _tell(self, path: str, entry: HostEntry | None) -> None:
         """The running host follows its files."""
@@ -112,20 +112,8 @@ class HostBackend:
 
 def _replace(place: Path, entry: HostEntry) -> None:
     """The new content is there whole or not at all, also after a power cut."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = place.with_name(f".{place.name}.millrace-new")
-    fresh.unlink(missing_ok=True)
+    durable.make_folder(place.parent)
     if entry.kind == "link":
-        fresh.symlink_to(entry.content)
+        durable.link(place, entry.content)
     else:
-        with fresh.open("wb") as file:
-            file.write(entry.content.encode("utf-8", "surrogateescape"))
-            os.fchmod(file.fileno(), 0o644)
-            file.flush()
-            os.fsync(file.fileno())
-    fresh.replace(place)
-    directory = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+        durable.write(place, entry.content.encode("utf-8", "surrogateescape"), 0o644)

@@ -187,7 +187,7 @@ def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicReco
         if got < wanted:
             log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
     text = startup_file.render(settings, machine, records, NETNS, emulated=is_emulated(HostPrograms()))
-    paths.STARTUP_FILE.parent.mkdir(parents=True, exist_ok=True)
+    durable.make_folder(paths.STARTUP_FILE.parent)
     durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
     log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
 

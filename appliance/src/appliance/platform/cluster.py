@@ -78,15 +78,14 @@ def prepare(installed: Path = _INSTALLED, state: Path = _STATE) -> None:
     if not (cluster / "PG_VERSION").exists():
         draft = cluster.with_name("millrace.new")
         shutil.rmtree(draft, ignore_errors=True)
-        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(draft.parent, 0o700)
         log.info("making the database cluster %s", cluster)
         argv = [str(bin_directory / "initdb"), "-D", str(draft), "-U", "postgres", "-E", "UTF8"]
         argv += ["--locale=C.UTF-8", "-A", "peer", "--data-checksums", "--no-sync"]
         run(argv, timeout_s=_INITDB_S)
         # All of it at once, before it gets its name.
         os.sync()
-        draft.rename(cluster)
-        durable.sync_directory(cluster.parent)
+        durable.rename(draft, cluster.name)
     durable.write(cluster / "postgresql.conf", CONF.encode())
     durable.write(cluster / "pg_hba.conf", HBA.encode())
 

@@ -31,6 +31,6 @@ def recall(path: Path = MEMORY) -> tuple[Identity, ...]:
 
 def remember(identities: Iterable[Identity], path: Path = MEMORY) -> None:
     """Write them down, durably. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.make_folder(path.parent)
     entries = {"nics": [asdict(identity) for identity in identities]}
     durable.write(path, json.dumps(entries, indent=1).encode() + b"\n", 0o644)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import grp
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from ipaddress import ip_address
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.durable import Owner
 from appliance.errors import NotFound
-from appliance.routing.rows import PAGE, bgp_rows, ospf_state, rib_rows
+from appliance.routing.rows import Family, RibCount, bgp_rows, ospf_state, rib_counts, rib_rows
 from frr_config import (
     FakeFrr,
     FrrClient,
@@ -26,7 +27,6 @@ from frr_config import Step as FrrStep
 from frr_config.errors import FrrError, FrrUnavailable
 
 T = TypeVar("T")
-FAMILIES: tuple[Literal["ipv4", "ipv6"], ...] = ("ipv4", "ipv6")
 
 
 class FrrBackend:
@@ -42,11 +42,15 @@ class FrrBackend:
     ) -> None:
         self._netns = netns
         self._client = client or FrrClient(vty_dir, config_dir)
+        self._startup_file = config_dir / "frr.conf"
+        self._version: FrrVersion | None = None
         self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
 
     def observe(self) -> FrrConfig:
         """The running configuration of all daemons."""
-        return self._asking(self._client.observe)
+        observed = self._asking(self._client.observe)
+        self._version = observed.version
+        return observed
 
     def plan(self, desired: Routing, observed: FrrConfig) -> Sequence[Step]:
         """Steps from observed to desired, in the language of the version that was observed. Pure."""
@@ -67,28 +71,33 @@ class FrrBackend:
             self._client.undo(_frr_step(step))
 
     def committed(self, desired: Routing) -> None:
-        """Write the file FRR boots from without an agent."""
+        """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
+
+        It belongs to root, and FRR's group reads it: FRR has nothing to write there. It holds passwords.
+        Raises OSError where others may write beside it.
+        """
         with self._failing():
-            self._client.write_startup(self._render(desired, self._client.version()))
+            text = self._render(desired, self._known_version()).text()
+        durable.write(self._startup_file, text.encode("ascii"), 0o640, Owner(gid=_frr_group()))
 
     # What can be looked at.
 
-    def rib(self, prefix: str | None = None, family: str | None = None) -> Iterator[dict[str, Any]]:
-        """FRR's table: all of it; a prefix and longer ones; or for an address the route packets take."""
-        families: list[Literal["ipv4", "ipv6"]] = [known for known in FAMILIES if family in (None, known)]
-        longest = None
-        if prefix is not None:
-            families = ["ipv6" if ":" in prefix else "ipv4"]
-            if "/" not in prefix:
-                longest, prefix = str(ip_address(prefix)), None
-        for known in families:
-            offset, more = 0, True
-            while more:
-                page = self._asking(
-                    partial(self._client.rib, known, prefix, longest, offset=offset, limit=PAGE)
-                )
-                yield from rib_rows(page.items)
-                offset, more = offset + PAGE, page.more
+    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+        """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
+        found = self._asking(lambda: self._client.rib_lookup(destination))
+        return [] if found is None else list(rib_rows([found]))
+
+    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+        """Routes by protocol. zebra walks its table for them."""
+        return rib_counts(self._asking(lambda: self._client.rib_summary(family)))
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+        """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes.
+
+        zebra does nothing else until it has written them all: ask for what is known to be short.
+        """
+        page = self._asking(lambda: self._client.rib(family, None, protocol, limit=most))
+        return None if page.more else list(rib_rows(page.items))
 
     def bgp_state(self) -> dict[str, Any]:
         """Instance and neighbors."""
@@ -140,6 +149,15 @@ class FrrBackend:
             self._rendered = kept
         return kept[2]
 
+    def _known_version(self) -> FrrVersion:
+        """As it was seen last; else what the file it boots from is of; else asked."""
+        if self._version is not None:
+            return self._version
+        with suppress(OSError, FrrError, UnicodeDecodeError):
+            first = self._startup_file.read_text("ascii").partition("\n")[0]
+            return FrrVersion.parse(first.removeprefix("frr version "))
+        return self._client.version()
+
     def _asking(self, question: Callable[[], T]) -> T:
         try:
             return question()
@@ -159,3 +177,11 @@ class FrrBackend:
 def _frr_step(step: Step) -> FrrStep:
     assert isinstance(step, FrrStep)
     return step
+
+
+def _frr_group() -> int:
+    """Number of FRR's group; -1, which changes nothing, where FRR runs as nobody else."""
+    try:
+        return grp.getgrnam("frr").gr_gid
+    except KeyError:
+        return -1

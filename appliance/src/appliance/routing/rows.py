@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-PAGE = 20_000
-"""Prefixes asked of FRR at once; it reads its table from the start for each page."""
+from dataclasses import dataclass
+from typing import Any, Literal
 
 Json = Mapping[str, Any]
+Family = Literal["ipv4", "ipv6"]
+_BGP = ("ebgp", "ibgp")
+"""What the summary counts apart is one protocol everywhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class RibCount:
+    """Routes of one protocol: in zebra's table, and of these the ones it has installed."""
+
+    rib: int
+    fib: int
+
+
+def rib_counts(summary: Json) -> dict[str, RibCount]:
+    """Routes by protocol, out of zebra's summary; protocols without a route are left out."""
+    counts: dict[str, RibCount] = {}
+    for entry in summary.get("routes") or ():
+        name = "bgp" if entry.get("type") in _BGP else str(entry.get("type", ""))
+        known = counts.get(name, RibCount(0, 0))
+        counts[name] = RibCount(known.rib + int(entry.get("rib", 0)), known.fib + int(entry.get("fib", 0)))
+    return {name: count for name, count in counts.items() if count.rib}
 
 
 def rib_rows(items: Iterable[Json]) -> Iterator[dict[str, Any]]:

@@ -57,6 +57,8 @@ class Request(_Record):
     author: str
     document_schema: int = Field(ge=1)
     """Schema version of the running configuration."""
+    allow_downgrade: bool = False
+    """Install a version that is older than the running one."""
     reboot: bool = True
     """After ``install``: go on with ``switch``."""
     deadline_s: float = Field(default=DEADLINE_S, ge=SHORTEST_DEADLINE_S, le=LONGEST_DEADLINE_S)
@@ -77,7 +79,7 @@ def read(path: Path) -> Attempt | None:
 
 def write(path: Path, attempt: Attempt) -> None:
     """Record an attempt, durably. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(path.parent, 0o700)
     durable.write(path, attempt.model_dump_json().encode())
 
 

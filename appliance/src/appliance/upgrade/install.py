@@ -10,7 +10,7 @@ from pathlib import Path
 from appliance.errors import MillraceError
 from appliance.upgrade import attempt as attempts
 from appliance.upgrade import bundle as bundles
-from appliance.upgrade import grubenv, health, image_writer, release, slots, zstandard
+from appliance.upgrade import grubenv, health, image_writer, release, slots, versions, zstandard
 from appliance.upgrade.attempt import Attempt, Request
 from appliance.upgrade.bundle import Bundle, Manifest
 from appliance.upgrade.errors import UpgradeRefused
@@ -40,7 +40,7 @@ def perform(machine: Machine, request: Request, reporter: Reporter) -> None:
     if found.on_trial:
         raise UpgradeRefused(f"slot {found.running} is on trial itself: wait until it is decided")
     if request.action == "install":
-        _install(machine.paths, found, request.document_schema, reporter)
+        _install(machine.paths, found, request, reporter)
         if not request.reboot:
             reporter.say(
                 Progress(state="ready", percent=100, detail=f"slot {found.other} waits to be booted")
@@ -59,6 +59,20 @@ def admit(manifest: Manifest, runs: Release, document_schema: int) -> None:
     admit_schema(manifest.version, manifest.schema_version, document_schema)
 
 
+def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
+    """Raises UpgradeRefused when the image is older than the one that runs, and that was not asked for."""
+    if older(manifest, runs) and not allow_downgrade:
+        raise UpgradeRefused(
+            f"version {manifest.version} is older than {runs.version}, which runs: what was mended since "
+            "would be open again. If it is meant, allow the downgrade (allow-downgrade)"
+        )
+
+
+def older(manifest: Manifest, runs: Release) -> bool:
+    """Whether an upgrade file would take the router back. Its signature is good all the same."""
+    return versions.is_older(manifest.version, manifest.built_s, runs.version, runs.built_s)
+
+
 def admit_schema(version: str, schema_version: int, document_schema: int) -> None:
     """Raises UpgradeRefused when an image cannot read this router's configuration."""
     if schema_version < document_schema:
@@ -68,10 +82,12 @@ def admit_schema(version: str, schema_version: int, document_schema: int) -> Non
         )
 
 
-def _install(paths: Paths, found: Slots, document_schema: int, reporter: Reporter) -> None:
+def _install(paths: Paths, found: Slots, request: Request, reporter: Reporter) -> None:
     bundle = bundles.open_bundle(paths.upload, paths.public_key)
     manifest = bundle.manifest
-    admit(manifest, release.read(paths.release), document_schema)
+    runs = release.read(paths.release)
+    admit(manifest, runs, request.document_schema)
+    admit_age(manifest, runs, request.allow_downgrade)
     partition = paths.partition(found.other)
     _check_disk(paths, paths.partition(found.running), partition)
     _check_free(paths, partition)

@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from appliance.engine import durable
+
 State = Literal["starting", "checking", "writing", "verifying", "ready", "rebooting", "failed"]
 
 
@@ -53,8 +55,6 @@ class Reporter:
         if last is not None and (last.state, last.percent) == (progress.state, progress.percent):
             return
         self._last = progress
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new = self._path.with_suffix(".new")
+        durable.make_folder(self._path.parent, 0o700)
         # Of the run directory: it need not survive a cut of power, only be whole.
-        new.write_text(progress.model_dump_json())
-        new.replace(self._path)
+        durable.write_whole(self._path, progress.model_dump_json().encode())

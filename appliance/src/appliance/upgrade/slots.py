@@ -94,7 +94,7 @@ def read_contents(path: Path) -> Contents:
 
 def write_contents(path: Path, contents: Contents) -> None:
     """Record what the slots hold, durably. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(path.parent, 0o700)
     durable.write_json(path, {slot: content.model_dump() for slot, content in contents.items()})
 
 
@@ -106,9 +106,7 @@ def show(paths: Paths, slots: Slots) -> None:
         "trying": slots.on_trial,
         "versions": {"a": _version(slots.contents, "a"), "b": _version(slots.contents, "b")},
     }
-    durable.write(paths.shown, json.dumps(shown).encode())
-    # The unit's umask is stricter than this file needs.
-    paths.shown.chmod(0o644)
+    durable.write(paths.shown, json.dumps(shown).encode(), 0o644)
 
 
 def _version(contents: Contents, slot: Slot) -> str | None:

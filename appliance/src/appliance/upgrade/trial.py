@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from appliance.engine import durable
 from appliance.errors import MillraceError
 from appliance.upgrade import attempt as attempts
 from appliance.upgrade import grubenv, health, release, slots
@@ -59,8 +60,8 @@ def decide(machine: Machine, patience: Patience | None = None) -> bool:
     grubenv.change(paths.environment_block, good=found.running, **{"try": ""})
     log.info("slot %s is healthy and stays", found.running)
     try:
-        paths.decided.parent.mkdir(parents=True, exist_ok=True)
-        paths.decided.touch()
+        durable.make_folder(paths.decided.parent)
+        durable.write(paths.decided, b"")
         if mine is not None:
             attempts.write(paths.attempt, attempts.ended(mine, "kept"))
         slots.show(paths, replace(found, good=found.running, on_trial=False))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.engine import durable
 from appliance.errors import Conflict, Problem, ValidationFailed
 from appliance.upgrade import bundle as bundles
 from appliance.upgrade import release
@@ -70,7 +70,7 @@ class Upload:
         if received == size or received >= _HEAD_BYTES:
             manifest = self._admitted(size, document_schema)
         if received == size:
-            self._part.rename(self._paths.upload)
+            durable.rename(self._part, self._paths.upload.name)
         return Uploaded(received, size, manifest)
 
     def whole(self) -> Manifest | None:
@@ -109,17 +109,9 @@ class Upload:
             return 0
 
     def _append(self, data: bytes, offset: int) -> None:
-        self._part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            with os.fdopen(descriptor, "ab") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError:
-            # Half a part would make every later one misplaced.
-            os.truncate(self._part, offset)
-            raise
+        durable.make_folder(self._part.parent, 0o700)
+        # Half a part would make every later one misplaced.
+        durable.append(self._part, data, offset)
 
     def _admitted(self, size: int, document_schema: int) -> Manifest:
         try:
@@ -132,7 +124,7 @@ class Upload:
 
     def _check_room(self, size: int) -> None:
         state: Path = self._paths.state
-        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(state, 0o700)
         free = shutil.disk_usage(state).free
         if free < size + _SPARE_BYTES:
             needed = (size + _SPARE_BYTES) >> 20

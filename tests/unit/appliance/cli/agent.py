@@ -75,6 +75,11 @@ class FakeAgent:
     def state_bgp(self) -> Answer:
         return Answer(neighbors={"192.0.2.1": {"state": "Established", "description": "evil\x1b[2J"}})
 
+    def state_control_plane(self) -> Answer:
+        one = {"interface": "wan0", "accepted": {"bgp": 7, "echo": 0}, "dropped": {"tcp": 12, "udp": 0}}
+        limit = {"family": "ipv4", "rate_pps": 50_000, "passed": 7, "dropped": 3}
+        return Answer({"interfaces": [one, {**one, "interface": "lan0"}], "policers": [limit]})
+
     def state_health(self) -> Answer:
         return Answer(parts={"frr": {"state": "up", "detail": "all daemons run"}})
 

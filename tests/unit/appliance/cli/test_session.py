@@ -116,7 +116,13 @@ def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
     ]
     assert "revision 2" in session.line("commit confirmed 60 comment small packets")
     assert agent.commits == [
-        {"author": "nina", "comment": "small packets", "base_revision": 1, "confirm_s": 60.0}
+        {
+            "author": "nina",
+            "comment": "small packets",
+            "base_revision": 1,
+            "confirm_s": 60.0,
+            "caller_address": None,
+        }
     ]
     assert session.line("compare") == "no changes"
 
@@ -166,6 +172,18 @@ def test_what_is_not_understood_is_said_so(session: Session, line: str, says: st
     assert session.candidate.document == before
 
 
+def test_packets_for_the_router_itself_are_shown_by_reason(session: Session) -> None:
+    shown = [line.split() for line in session.line("show control-plane").splitlines()]
+    assert ["wan0", "dropped", "tcp", "12"] in shown and ["lan0", "accepted", "bgp", "7"] in shown
+    assert ["ipv4", "50000", "7", "3"] in shown
+    assert not any("udp" in line for line in shown)
+    one = session.line("show control-plane wan0")
+    assert "udp" in one and "lan0" not in one and "50000" not in one
+    assert json.loads(session.line("show control-plane wan0 | json"))["interfaces"][0]["dropped"]["tcp"] == 12
+    with pytest.raises(CommandError, match="nic0 is no data interface"):
+        session.line("show control-plane nic0")
+
+
 def test_operational_shows_are_text_or_json(session: Session) -> None:
     assert "192.0.2.2/30" in session.line("show interfaces")
     assert json.loads(session.line("show interfaces wan0 | json"))["counters"]["rx_packets"] == 7
@@ -186,3 +204,15 @@ def test_several_commands_on_one_line(session: Session, agent: FakeAgent) -> Non
     assert agent.documents[-1]["system"] == {"hostname": "edge1"}
     with pytest.raises(Leave):
         session.line("exit")
+
+
+def test_show_status_begins_with_what_is_damaged() -> None:
+    agent = FakeAgent(DOCUMENT)
+    whole = agent.status()
+    told = "revision 9 is damaged (it was altered); revision 8, the newest whole one, runs instead\x1b[2J"
+    agent.status = lambda: type(whole)({**whole, "damage": [told]})  # type: ignore[method-assign]  # this one
+    shown = Session(cast(AgentClient, agent), "ann").line("show status")
+    assert shown.startswith(
+        "WARNING: revision 9 is damaged (it was altered); revision 8, the newest whole one"
+    )
+    assert "\x1b" not in shown

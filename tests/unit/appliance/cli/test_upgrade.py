@@ -21,11 +21,12 @@ class UpgradableAgent:
         self.received = b""
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._progress = list(progress)
+        self.manifest: dict[str, Any] = {"version": "2.0.0", "older": False}
 
     def upgrade_part(self, data: bytes, offset: int, size: int) -> Answer:
         assert offset == len(self.received)
         self.received += data
-        return Answer(received_bytes=len(self.received), size_bytes=size, manifest={"version": "2.0.0"})
+        return Answer(received_bytes=len(self.received), size_bytes=size, manifest=self.manifest)
 
     def install_upgrade(self, **options: Any) -> None:
         self.asked.append(("install", options))
@@ -69,7 +70,7 @@ def test_sent_in_parts_and_watched_to_the_reboot(file: Path) -> None:
     agent = UpgradableAgent(_at("checking"), _at("writing", 40, "10 of 20 MiB"), _at("rebooting", 100))
     shown, said = _run(agent, str(file))
     assert agent.received == b"0123456789"
-    assert agent.asked == [("install", {"author": "ann", "reboot": True})]
+    assert agent.asked == [("install", {"author": "ann", "reboot": True, "allow_downgrade": False})]
     assert "version 2.0.0, signature good" in said
     assert "sending 100 %" in said
     assert "writing 40 % 10 of 20 MiB" in said
@@ -79,8 +80,17 @@ def test_sent_in_parts_and_watched_to_the_reboot(file: Path) -> None:
 def test_no_reboot(file: Path) -> None:
     agent = UpgradableAgent(_at("ready", 100))
     shown, _ = _run(agent, str(file), "no-reboot")
-    assert agent.asked == [("install", {"author": "ann", "reboot": False})]
+    assert agent.asked == [("install", {"author": "ann", "reboot": False, "allow_downgrade": False})]
     assert "`upgrade switch` boots it" in shown
+
+
+@pytest.mark.parametrize("option", ["allow-downgrade", "--allow-downgrade"])
+def test_a_downgrade_is_warned_of_and_asked_for_in_words(file: Path, option: str) -> None:
+    agent = UpgradableAgent(_at("ready", 100))
+    agent.manifest = {"version": "0.9.0", "older": True}
+    _, said = _run(agent, str(file), option, "no-reboot")
+    assert "WARNING: this version is older than the running one" in said
+    assert agent.asked == [("install", {"author": "ann", "reboot": False, "allow_downgrade": True})]
 
 
 def test_switch() -> None:
@@ -118,6 +128,7 @@ def test_a_refused_part_ends_it(file: Path) -> None:
         ((), "upgrade FILE"),
         (("{file}", "now"), "upgrade FILE"),
         (("{file}", "no-reboot", "more"), "upgrade FILE"),
+        (("{file}", "no-reboot", "no-reboot"), "upgrade FILE"),
         (("{folder}/absent.mru",), "cannot be read: No such file"),
         (("{folder}",), "cannot be read: Is a directory"),
         (("{folder}/empty.mru",), "is empty"),

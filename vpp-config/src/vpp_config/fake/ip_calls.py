@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from types import SimpleNamespace
 from typing import Any
 
 from vpp_config.fake import tables as t
-from vpp_config.fake.tables import AnyInterface, FakeInterface, RefusedError, Tables
+from vpp_config.fake.tables import AnyInterface, FakeInterface, FakePath, RefusedError, Tables
+
+_NORMAL, _LOCAL, _DROP = 0, 1, 2
+_NO_HOP4, _NO_HOP6 = IPv4Address(0), IPv6Address(0)
 
 
 class IpCalls:
@@ -77,6 +81,58 @@ class IpCalls:
     def sw_interface_get_table(self, sw_if_index: int, is_ipv6: bool) -> Mapping[str, Any]:
         """The table's id."""
         return {"vrf_id": self._held.interface(sw_if_index).tables[is_ipv6]}
+
+    def ip_route_lookup_v2(
+        self, table_id: int, exact: bool, prefix: IPv4Network | IPv6Network
+    ) -> Mapping[str, Any]:
+        """The longest match of a prefix, or its own entry, among VPP's own routes and those given."""
+        if (table_id, prefix.version == 6) not in self._held.ip_tables:
+            raise RefusedError(t.NO_SUCH_FIB)
+        routes = self._routes(table_id, prefix.version)
+        if exact:
+            best = prefix if prefix in routes else None
+        else:
+            covering = [known for known in routes if _covers(known, prefix)]
+            best = max(covering, key=lambda known: known.prefixlen, default=None)
+        if best is None:
+            raise RefusedError(t.NO_SUCH_ENTRY)
+        paths = [_path(path, prefix.version) for path in routes[best]]
+        return {
+            "route": SimpleNamespace(table_id=table_id, prefix=best, n_paths=len(paths), src=0, paths=paths)
+        }
+
+    def _routes(self, table_id: int, version: int) -> dict[IPv4Network | IPv6Network, tuple[FakePath, ...]]:
+        everything = ip_network("0.0.0.0/0" if version == 4 else "::/0")
+        routes: dict[IPv4Network | IPv6Network, tuple[FakePath, ...]] = {everything: (FakePath(_DROP),)}
+        for row in self._held.interfaces.values():
+            for address in row.addresses:
+                if row.up and address.version == version and row.tables[version == 6] == table_id:
+                    routes[address.network] = (FakePath(_NORMAL, None, row.index),)
+                    routes[ip_network(address.ip)] = (FakePath(_LOCAL, address.ip, row.index),)
+        for (table, prefix), paths in self._held.routes.items():
+            if table == table_id and prefix.version == version:
+                routes[prefix] = paths
+        return routes
+
+
+def _covers(known: IPv4Network | IPv6Network, other: IPv4Network | IPv6Network) -> bool:
+    shift = known.max_prefixlen - known.prefixlen
+    return known.prefixlen <= other.prefixlen and int(known[0]) >> shift == int(other[0]) >> shift
+
+
+def _path(path: FakePath, version: int) -> SimpleNamespace:
+    address = path.next_hop if path.next_hop is not None else (_NO_HOP4 if version == 4 else _NO_HOP6)
+    six = address.version == 6
+    return SimpleNamespace(
+        sw_if_index=path.sw_if_index,
+        weight=path.weight,
+        preference=0,
+        type=path.kind,
+        proto=int(six),
+        nh=SimpleNamespace(
+            address=SimpleNamespace(ip4=_NO_HOP4 if six else address, ip6=address if six else _NO_HOP6)
+        ),
+    )
 
 
 def _compatible(new: AnyInterface, taken: AnyInterface, *, same_interface: bool) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
-from ipaddress import IPv4Interface, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from typing import Any
 
 from vpp_config.objects.acl_rule import AclRule
 
@@ -73,6 +75,16 @@ class FakeInterface:
     pair: Pair | None = None
 
 
+@dataclass(frozen=True)
+class FakePath:
+    """A path of a route; ``next_hop`` is None for a connected one."""
+
+    kind: int
+    next_hop: IPv4Address | IPv6Address | None = None
+    sw_if_index: int = 0xFFFFFFFF
+    weight: int = 1
+
+
 @dataclass
 class Tables:
     """Everything a restart loses."""
@@ -80,6 +92,12 @@ class Tables:
     interfaces: dict[int, FakeInterface] = field(default_factory=dict)
     ip_tables: dict[tuple[int, bool], str] = field(default_factory=dict)
     acls: dict[int, tuple[str, tuple[AclRule, ...]]] = field(default_factory=dict)
+    routes: dict[tuple[int, IPv4Network | IPv6Network], tuple[FakePath, ...]] = field(default_factory=dict)
+    """What linux_nl would have brought."""
+    policers: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    """Name and settings."""
+    punt_policed: dict[bool, list[int]] = field(default_factory=lambda: {False: [], True: []})
+    """For each family: a policer's index for each time it was bound."""
     vif_indexes: int = 1
 
     @classmethod
@@ -117,10 +135,14 @@ class Tables:
         self.acls[index] = (tag, rules)
         return index
 
+    def add_policer(self, name: str, settings: dict[str, Any]) -> int:
+        """The new policer's index."""
+        index = _lowest_free(self.policers)
+        self.policers[index] = (name, settings)
+        return index
 
-def _lowest_free(
-    used: dict[int, object] | dict[int, FakeInterface] | dict[int, tuple[str, tuple[AclRule, ...]]],
-) -> int:
+
+def _lowest_free(used: Container[int]) -> int:
     index = 0
     while index in used:
         index += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,11 @@ from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
-from vpp_config.fake.tables import AnyInterface, RefusedError, Tables
+from vpp_config.fake.policer_calls import PolicerCalls
+from vpp_config.fake.tables import AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
+
+_READS = ("_dump", "_dump_v2", "_get", "_get_table", "_lookup_v2", "control_ping")
 
 
 @dataclass
@@ -51,6 +55,7 @@ class FakeVpp:
             InterfaceCalls(self._held, self._host_devices),
             IpCalls(self._held),
             AclCalls(self._held),
+            PolicerCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):
@@ -89,6 +94,11 @@ class FakeVpp:
             if row.pair is not None and row.pair.host_if_name == host_if_name:
                 return set(row.pair.addresses)
         raise KeyError(host_if_name)
+
+    def set_route(self, prefix: str, next_hop: str | None, sw_if_index: int, table_id: int = 0) -> None:
+        """linux_nl brought a route of one path."""
+        hop = None if next_hop is None else ip_address(next_hop)
+        self._held.routes[table_id, ip_network(prefix)] = (FakePath(0, hop, sw_if_index),)
 
     # -- the protocol
 
@@ -152,7 +162,7 @@ class FakeVpp:
         if handler is None:
             raise VppApiError(name, -126, "not offered by this VPP: is its plugin enabled?")
         try:
-            if not name.endswith(("_dump", "_get", "_get_table", "control_ping")):
+            if not name.endswith(_READS):
                 self.calls.append(Request(name, fields))
                 self._fail_if_asked(name)
             answer = handler(**fields)

@@ -11,10 +11,12 @@ from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, Vi
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
 from vpp_config.objects.loopback import Loopback
+from vpp_config.objects.punt_policer import PuntPolicer
 from vpp_config.objects.sub_interface import SubInterface
 from vpp_config.objects.vrf_table import VrfTable
 
 KINDS: tuple[type[VppObject], ...] = (
+    PuntPolicer,
     VrfTable,
     Acl,
     Ethernet,
@@ -45,6 +47,7 @@ __all__ = [
     "InterfaceVrf",
     "LcpPair",
     "Loopback",
+    "PuntPolicer",
     "SubInterface",
     "VirtioPci",
     "VppObject",

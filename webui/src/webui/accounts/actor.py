@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Literal
 
 from django.http import HttpRequest
@@ -24,6 +25,14 @@ class Actor:
     via: Via
     write: bool = True
     """False for a token whose scope is read."""
+
+    @property
+    def router_address(self) -> str | None:
+        """From where he reaches the router, as the agent takes it; None for somebody at its own console."""
+        try:
+            return None if self.via == "local" else str(ip_address(self.address.partition("%")[0]))
+        except ValueError:
+            return None
 
     @property
     def name(self) -> str:

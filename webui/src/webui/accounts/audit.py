@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 from appliance.config.diff import Change
 from webui.accounts.actor import Actor
+from webui.accounts.bounded_changes import MAX_CHANGES, bounded
 from webui.accounts.models import AuditEntry
 
 Result = Literal["done", "failed", "refused"]
 
 _log = logging.getLogger("webui.audit")
-MAX_CHANGES = 1000
-"""Changed paths one entry lists; a larger change is told by its number."""
-MAX_VALUE_CHARACTERS = 16_384
-"""JSON text of one value before or after a change that an entry keeps."""
 
 
 def record(
@@ -32,9 +28,14 @@ def record(
     return _append(actor.name, actor.address, actor.via, action, target, changes, result, detail)
 
 
-def record_login(username: str, address: str, action: str, result: Result) -> AuditEntry:
+def record_login(username: str, address: str, action: str, result: Result, detail: str = "") -> AuditEntry:
     """Append a login or logout; a name that was only tried may be anything, and is cut."""
-    return _append(username, address, "page", action, "", (), result, "")
+    return _append(username, address, "page", action, "", (), result, detail)
+
+
+def record_own(action: str, target: str, detail: str) -> AuditEntry:
+    """Append what the web half did by itself."""
+    return _append("millrace", "local", "local", action, target, (), "done", detail)
 
 
 def _append(
@@ -47,24 +48,17 @@ def _append(
     result: Result,
     detail: str,
 ) -> AuditEntry:
-    listed: list[Mapping[str, Any]] = [
-        {
-            "op": change.op,
-            "path": change.path,
-            "before": _bounded(change.before),
-            "after": _bounded(change.after),
-        }
-        for change in changes
-    ]
-    if len(listed) > MAX_CHANGES:
-        detail = f"{len(listed)} changes, the first {MAX_CHANGES} listed. {detail}".strip()
+    found = list(changes)
+    listed = bounded(found)
+    if len(found) > MAX_CHANGES:
+        detail = f"{len(found)} changes, the first {MAX_CHANGES} listed. {detail}".strip()
     entry = AuditEntry(
         username=_text(username, 64),
         address=_text(address, 64),
         via=via,
         action=action,
         target=_text(target, 256),
-        changes=listed[:MAX_CHANGES],
+        changes=listed,
         result=result,
         detail=_text(detail, 1000),
     )
@@ -84,14 +78,6 @@ def _append(
         },
     )
     return entry
-
-
-def _bounded(value: Any) -> Any:
-    """A value that is kept as it is, or that it is large: the agent's revision has all of it."""
-    if not isinstance(value, (dict, list)):
-        return value
-    size = len(json.dumps(value))
-    return value if size <= MAX_VALUE_CHARACTERS else f"({size} characters of JSON; see the revision)"
 
 
 def _text(value: str, length: int) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 from django.contrib.auth.hashers import BasePasswordHasher
 from django.utils.crypto import constant_time_compare
 
+from webui.accounts.hashing_queue import queue
+
 _LIBRARY = "libcrypt.so.1"
 _DATA_BYTES = 32768
 """Size of libxcrypt's struct crypt_data."""
@@ -25,7 +27,8 @@ class CryptPasswordHasher(BasePasswordHasher):
     def encode(self, password: str, salt: str) -> str:
         """Hash with a setting of crypt(3), such as ``$6$salt``. Raises ValueError for an unknown one."""
         room = ctypes.create_string_buffer(_DATA_BYTES)
-        answer = _library().crypt_r(password.encode(), salt.encode(), room)
+        with queue.turn():
+            answer = _library().crypt_r(password.encode(), salt.encode(), room)
         # crypt(3): what begins with * is a failure.
         if not answer or answer.startswith(b"*"):
             raise ValueError("crypt(3) does not know this method")

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from webui.accounts import audit
 from webui.accounts.models import User
+from webui.accounts.sign_in_tally import tally
 from webui.http.client_address import client_address
 
 
@@ -31,9 +32,11 @@ def _logged_out(request: HttpRequest, user: User | None, **_: Any) -> None:
 
 
 def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    if getattr(request, "axes_locked_out", False):
+        return  # announced once more, as a lock-out
     address = "local" if request is None else client_address(request)
-    audit.record_login(str(credentials.get("username", "")), address, "login", "failed")
+    tally.failed(str(credentials.get("username", "")), address)
 
 
 def _locked_out(request: HttpRequest, username: str | None, **_: Any) -> None:
-    audit.record_login(username or "", client_address(request), "login", "refused")
+    tally.refused(username or "", client_address(request))

@@ -23,22 +23,26 @@ MAX_TOKENS = 100
 def create(
     actor: Actor, user: User, name: str, write: bool, expires_at: datetime | None
 ) -> tuple[ApiToken, str]:
-    """A new token and its text, which cannot be shown again. Only admins make tokens for others."""
+    """A new token and its text, which cannot be shown again. Only admins make tokens for others.
+
+    A token makes none: one that is stolen ends when it expires or is revoked, and leaves nothing behind.
+    """
+    if actor.via == "token":
+        raise Forbidden("A token cannot make tokens. Sign in to make one.")
     if user.pk != actor.user.pk:
         actor.require(Role.ADMIN)
-    if not actor.write and write:
-        raise Forbidden("A token that may only read cannot make one that may write.")
     name = name.strip()
     if not name or len(name) > 64 or not name.isprintable():
         raise ValidationFailed([Problem("/name", "must be 1 to 64 printable characters")])
     if expires_at is not None and (timezone.is_naive(expires_at) or expires_at <= timezone.now()):
         raise ValidationFailed([Problem("/expires_at", "must be a time to come, with its zone")])
-    if user.tokens.filter(revoked_at=None).count() >= MAX_TOKENS:
+    usable = user.tokens.filter(revoked_at=None).exclude(expires_at__lte=timezone.now())
+    if usable.count() >= MAX_TOKENS:
         raise ValidationFailed([Problem("/name", f"a user has at most {MAX_TOKENS} tokens: revoke one")])
     prefix = f"mr_{secrets.token_hex(4)}"
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
     token = ApiToken.objects.create(
-        user=user, name=name, prefix=prefix, digest=_digest(text), write=write, expires_at=expires_at
+        user=user, name=name, prefix=prefix, digest=digest(text), write=write, expires_at=expires_at
     )
     audit.record(actor, "token.create", f"{user.username} {prefix}")
     return token, text
@@ -54,11 +58,18 @@ def revoke(actor: Actor, token: ApiToken) -> None:
         audit.record(actor, "token.revoke", f"{token.user.username} {token.prefix}")
 
 
+def revoke_all(user: User) -> int:
+    """End all tokens of a user; returns how many could still be used."""
+    now = timezone.now()
+    usable: int = user.tokens.filter(revoked_at=None).exclude(expires_at__lte=now).update(revoked_at=now)
+    return usable
+
+
 def find(text: str) -> ApiToken | None:
     """The usable token of an active user with this text; its last use is noted, at most once a minute."""
     if not text.startswith("mr_") or len(text) > 100 or not text.isascii():
         return None
-    token = ApiToken.objects.select_related("user").filter(digest=_digest(text)).first()
+    token = ApiToken.objects.select_related("user").filter(digest=digest(text)).first()
     if token is None or not token.is_usable or not token.user.is_active:
         return None
     now = timezone.now()
@@ -67,5 +78,6 @@ def find(text: str) -> ApiToken | None:
     return token
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def digest(text: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

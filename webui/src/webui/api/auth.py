@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
@@ -16,8 +16,11 @@ from webui.accounts.actor import Actor, actor_of
 from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.errors import Forbidden, RequestProblem
-from webui.http.client_address import client_address
+from webui.http.client_address import client_address, source_of
 
+COUNTS = "counts"
+"""The cache of this process: one process serves the API, and every request counts."""
+_GOOD_S = 3600
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -40,13 +43,17 @@ class BearerToken(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> Actor:
         """The actor of this token."""
         address = client_address(request)
-        failures = f"token-failures:{address}"
-        if int(cache.get(failures, 0)) >= settings.TOKEN_FAILURES_PER_MINUTE:
+        failures = f"token-failures:{source_of(address)}"
+        # Whose token was good a moment ago is not shut out by somebody else behind the same address.
+        good = f"token-good:{tokens.digest(token)}"
+        failed = int(caches[COUNTS].get(failures, 0))
+        if failed >= settings.TOKEN_FAILURES_PER_MINUTE and caches[COUNTS].get(good) is None:
             raise RequestProblem(429, "Too many bad tokens from this address.", {"Retry-After": "60"})
         found = tokens.find(token)
         if found is None:
             _count(failures)
             raise AuthenticationError
+        caches[COUNTS].add(good, 1, _GOOD_S)
         if _count(f"token-requests:{found.pk}") > settings.TOKEN_REQUESTS_PER_MINUTE:
             raise RequestProblem(429, "This token is used too often.", {"Retry-After": "60"})
         if request.method not in _SAFE and not found.write:
@@ -90,9 +97,10 @@ def actor(request: HttpRequest) -> Actor:
 
 def _count(key: str) -> int:
     """Raise a counter that lives a minute; returns its new value."""
-    cache.add(key, 0, 60)
+    counts = caches[COUNTS]
+    counts.add(key, 0, 60)
     try:
-        return int(cache.incr(key))
+        return int(counts.incr(key))
     except ValueError:  # expired between the two
-        cache.set(key, 1, 60)
+        counts.set(key, 1, 60)
         return 1

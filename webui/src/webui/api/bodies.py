@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.http import HttpRequest
 from ninja.parser import Parser
 
-from appliance.config.load import parse_json
+from appliance.config.load import parse_json, values_at_most
 from appliance.config.pointer import join
 from appliance.errors import Problem, ValidationFailed
 from webui.changes.documents import check_depth
@@ -19,11 +19,22 @@ def media_type(request: HttpRequest) -> str:
     return (request.content_type or "").lower()
 
 
-def read_json(request: HttpRequest, *accepted: str) -> Any:
-    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON."""
+DOCUMENT_VALUES = 1_000_000
+"""Values in a document or a part of one: 100,000 routes have some 600,000."""
+FORM_VALUES = 10_000
+"""Values in the body of any other operation."""
+FORM_BYTES = 256 * 1024
+
+
+def read_json(request: HttpRequest, *accepted: str, most_values: int = DOCUMENT_VALUES) -> Any:
+    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON, 413 for
+    more than `most_values` values, which is seen before it is parsed.
+    """
     if media_type(request) not in accepted:
         headers = {"Accept-Patch": ", ".join(accepted)} if request.method == "PATCH" else {}
         raise RequestProblem(415, f"The body has to be {' or '.join(accepted)}.", headers)
+    if values_at_most(request.body) > most_values:
+        raise RequestProblem(413, f"The body holds more than {most_values} values.")
     try:
         value = parse_json(request.body)
         check_depth(value)
@@ -37,7 +48,9 @@ class JsonParser(Parser):
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
         """The body; text in it holds no NUL and no lone surrogate, which no database stores."""
-        value = read_json(request, "application/json")
+        if len(request.body) > FORM_BYTES:
+            raise RequestProblem(413, f"The body is larger than {FORM_BYTES // 1024} KB.")
+        value = read_json(request, "application/json", most_values=FORM_VALUES)
         if problems := _unstorable(value):
             raise ValidationFailed(problems)
         return cast("dict[str, Any]", value)

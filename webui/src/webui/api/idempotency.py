@@ -61,11 +61,6 @@ def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> Ht
     return answer.to_response()
 
 
-def forget_old() -> int:
-    """Remove records past their time; returns how many."""
-    return IdempotencyRecord.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]
-
-
 def _record(request: HttpRequest, actor: Actor, key: str) -> tuple[IdempotencyRecord, bool]:
     """The record of the key, and whether the request is still to be done."""
     parts = (

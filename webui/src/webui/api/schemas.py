@@ -9,6 +9,14 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from webui.changes.closing import expires_at
+
+CONFIRM_S = (
+    "Undo the commit after so many seconds unless confirmed; 0 keeps it. Left out, it is kept, unless it "
+    "touches the way by which you reach the router: then it is undone after 120 seconds, and "
+    "`confirm_reason` says why."
+)
+
 
 class Strict(Schema):
     """A body: what it does not name is an error."""
@@ -60,6 +68,10 @@ class PreviewOut(Schema):
     steps: list[Step]
     frr_diff: list[str]
     impacts: list[str]
+    own_path: list[str] = Field(description="How it touches the way by which you reach the router.")
+    confirm_default_s: float | None = Field(
+        description="A commit without `confirm_s` is undone after so many seconds unless confirmed."
+    )
     problems: list[ProblemEntry]
     conflicts: list[ConflictEntry]
 
@@ -73,6 +85,7 @@ class CommitOut(Schema):
     steps: list[Step]
     error: dict[str, Any] | None
     confirm_expires_at: str | None = Field(description="The commit is undone then, unless confirmed.")
+    confirm_reason: str = Field(description="Why, when nobody asked for it; else empty.")
 
 
 class ChangeSetOut(Schema):
@@ -89,11 +102,18 @@ class ChangeSetOut(Schema):
     updated_at: datetime
     committed_revision: int | None
     is_empty: bool
+    note: str = Field(description="Why it was closed, where nobody asked for it.")
+    expires_at: datetime | None = Field(description="Discarded then unless edited before; null when closed.")
 
     @staticmethod
     def resolve_owner(row: Any) -> str:
         """The owner's login name."""
         return str(row.owner.username)
+
+    @staticmethod
+    def resolve_expires_at(row: Any) -> datetime | None:
+        """When nobody edits it."""
+        return expires_at(row)
 
 
 class RevisionOut(Schema):

@@ -46,7 +46,7 @@ class Hop(_Live):
 
 
 class RouteState(_Live):
-    """One prefix in the RIB, the kernel and the data plane's FIB; null where a table lacks it."""
+    """One prefix in RIB, kernel and data plane's FIB; null where a table lacks it or did not tell."""
 
     prefix: str
     family: str | None = None
@@ -57,15 +57,28 @@ class RouteState(_Live):
     rib: list[Hop] | None = None
     kernel: list[Hop] | None = None
     fib: list[Hop] | None = None
+    untold: dict[str, str] = Field({}, description="Why a table did not tell: by `kernel` or `fib`.")
     consistent: bool | None = None
     disagreement: str = Field("", description="Where the tables differ, in a sentence.")
 
 
+class RouteCount(_Live):
+    """Routes of one protocol."""
+
+    rib: int = Field(description="Known to FRR.")
+    fib: int = Field(description="Of these, installed.")
+
+
 class Routes(_Live):
-    """A page of the route table."""
+    """A page of the list of routes, or the answer for one prefix or address."""
 
     routes: list[RouteState]
-    total: int
+    total: int = Field(description="Routes in this list; those in `unlisted` come on top.")
+    note: str = Field("", description="What is not in the list, and why; empty when it is whole.")
+    unlisted: dict[str, int] = Field({}, description="Routes that were counted and not listed, by family.")
+    counts: dict[str, dict[str, RouteCount]] = Field({}, description="Of a list: by family and protocol.")
+    age_s: Number = Field(0, description="Seconds since FRR was asked for the list.")
+    list_limit: int | None = Field(None, description="Routes up to which there are lists.")
     offset: int
     limit: int
 
@@ -119,6 +132,30 @@ class Acls(_Live):
     """Every access list."""
 
     acls: list[AclState]
+
+
+class GuardedInterface(_Live):
+    """Packets for the router itself that came in by one interface."""
+
+    interface: str
+    accepted: dict[str, int] = Field({}, description="Packets by what they were accepted as.")
+    dropped: dict[str, int] = Field({}, description="Packets by why they were dropped.")
+
+
+class PuntPolicer(_Live):
+    """How many packets of a family VPP hands to Linux."""
+
+    family: str
+    rate_pps: int = Field(description="Packets a second above which it drops.")
+    passed: int
+    dropped: int
+
+
+class ControlPlane(_Live):
+    """What guards the router itself; there are policers on the vpp data plane only."""
+
+    interfaces: list[GuardedInterface]
+    policers: list[PuntPolicer]
 
 
 class NeighborState(_Live):

@@ -45,6 +45,7 @@ def commit_document(
             author=actor.name,
             confirm_s=confirm_s,
             request_id=request_id or str(uuid.uuid4()),
+            caller_address=actor.router_address,
         )
         outcome = _outcome(answer)
     except MillraceError as error:
@@ -74,6 +75,7 @@ def rollback(
             author=actor.name,
             confirm_s=confirm_s,
             request_id=request_id or str(uuid.uuid4()),
+            caller_address=actor.router_address,
         )
         outcome = _outcome(answer)
     except MillraceError as error:
@@ -115,6 +117,7 @@ def _outcome(answer: dict[str, Any]) -> CommitOutcome:
         steps=steps_of(answer.get("steps")),
         error=answer.get("error"),
         confirm_expires_at=answer.get("confirm_expires_at"),
+        confirm_reason=str(answer.get("confirm_reason", "")),
     )
 
 
@@ -122,7 +125,7 @@ def _check(comment: str, confirm_s: int | None) -> None:
     problems = []
     if len(comment) > 500 or not comment.isprintable():
         problems.append(Problem("/comment", "must be one line of at most 500 printable characters"))
-    if confirm_s is not None and not 1 <= confirm_s <= MAX_CONFIRM_S:
-        problems.append(Problem("/confirm_s", f"must be 1 to {MAX_CONFIRM_S} seconds"))
+    if confirm_s is not None and not 0 <= confirm_s <= MAX_CONFIRM_S:
+        problems.append(Problem("/confirm_s", f"must be 1 to {MAX_CONFIRM_S} seconds, or 0 for no timer"))
     if problems:
         raise ValidationFailed(problems)

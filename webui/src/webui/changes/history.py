@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,15 +17,19 @@ from webui.changes.results import Page, Revision
 
 _log = logging.getLogger(__name__)
 _BATCH = 200
+_MOST = 1000
+"""Of the agent's revisions in one answer."""
 
 
 def mirror() -> None:
     """Copy what the mirror lacks, newest first; again is no change. Raises AgentUnavailable."""
     known = RevisionMirror.objects.order_by("-number").values_list("number", "digest").first()
+    if known and [(int(one["revision"]), one["digest"]) for one in agent().revisions(limit=1)] == [known]:
+        return
     before: int | None = None
     while True:
         batch = agent().revisions(limit=_BATCH if before or not known else 20, before=before)
-        if known and any(int(one["revision"]) == known[0] and one["digest"] != known[1] for one in batch):
+        if known and any(_replaced(one, known) for one in batch):
             # The agent's history was replaced (a restored or reinstalled router): start over.
             RevisionMirror.objects.all().delete()
             known, before = None, None
@@ -53,7 +58,28 @@ def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
     if search:
         search = search.replace("\x00", "")[:200]
         rows = rows.filter(Q(author__icontains=search) | Q(comment__icontains=search))
-    return Page([_revision(row) for row in rows[offset : offset + limit]], rows.count())
+    shown = [_revision(row) for row in rows[offset : offset + limit]]
+    damaged = _damaged(shown)
+    return Page(
+        [replace(one, result="damaged") if one.number in damaged else one for one in shown], rows.count()
+    )
+
+
+def _damaged(shown: list[Revision]) -> set[int]:
+    """Those that the agent knows to be damaged by now; none while it is away."""
+    if not shown:
+        return set()
+    first, last = shown[-1].number, shown[0].number
+    try:
+        found = agent().revisions(limit=min(last - first + 1, _MOST), before=last + 1)
+    except AgentUnavailable:
+        return set()
+    return {int(one["revision"]) for one in found if one.get("result") == "damaged"}
+
+
+def _replaced(one: dict[str, Any], known: tuple[int, str]) -> bool:
+    """Whether another revision has a number that is known. The record of a damaged one tells no digest."""
+    return int(one["revision"]) == known[0] and one["digest"] not in ("", known[1])
 
 
 def revision(number: int) -> dict[str, Any]:

@@ -41,6 +41,10 @@ class Preview:
     steps: tuple[PlanStep, ...] = ()
     frr_diff: tuple[str, ...] = ()
     impacts: tuple[str, ...] = ()
+    own_path: tuple[str, ...] = ()
+    """How it touches the way by which the asker reaches the router: then it is to be confirmed by default."""
+    confirm_default_s: float | None = None
+    """The time for that, unless the commit says otherwise; None when it is kept without."""
     problems: tuple[Problem, ...] = ()
     conflicts: tuple[MergeConflict, ...] = ()
 
@@ -55,6 +59,8 @@ class CommitOutcome:
     steps: tuple[PlanStep, ...] = ()
     error: dict[str, Any] | None = None
     confirm_expires_at: str | None = None
+    confirm_reason: str = ""
+    """Why it is to be confirmed although nobody asked for that."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import documents
+from webui.changes.closing import MAX_OPEN, close
 from webui.changes.commits import commit_document, confirm, outcome, rollback
 from webui.changes.history import compare, history, revision
 from webui.changes.models import ChangeSet
@@ -51,6 +52,8 @@ def start_change(actor: Actor, title: str = "") -> ChangeSet:
     actor.require(Role.ENGINEER)
     if len(title) > 120 or not title.isprintable():
         raise ValidationFailed([Problem("/title", "must be one line of at most 120 printable characters")])
+    if ChangeSet.objects.filter(owner=actor.user, state=ChangeState.OPEN).count() >= MAX_OPEN:
+        raise Conflict(f"You have {MAX_OPEN} open change sets: commit or discard one.")
     now = agent().config()
     return ChangeSet.objects.create(
         owner=actor.user,
@@ -126,23 +129,32 @@ def problems(change: ChangeSet) -> list[Problem]:
 
 
 def diff(change: ChangeSet) -> list[Change]:
-    """The candidate against its base; secrets masked."""
+    """The candidate against its base, or what a closed one changed, large values left out; secrets masked."""
+    if not change.is_open:
+        return [Change(**one) for one in change.changes]
     return diff_documents(change.base_document, change.document)
 
 
-def preview(change: ChangeSet) -> Preview:
-    """What a commit would do now. Problems and conflicts are in the result, not raised."""
+def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
+    """What a commit from this address would do now. Problems and conflicts are in the result, not raised.
+
+    Raises Conflict for a closed change set.
+    """
+    if not change.is_open:
+        raise Conflict(f"Change set {change.pk} is {change.state}.")
     now = agent().config()
     merged = _merged(change, now)
     if merged.conflicts:
         return Preview(now["revision"], tuple(diff(change)), conflicts=merged.conflicts)
-    return preview_document(merged.document, now)
+    return preview_document(merged.document, now, caller_address)
 
 
-def preview_document(sealed: dict[str, Any], now: dict[str, Any]) -> Preview:
+def preview_document(
+    sealed: dict[str, Any], now: dict[str, Any], caller_address: str | None = None
+) -> Preview:
     """What a commit of a sealed document over what runs (`now`, the agent's answer) would do."""
     try:
-        plan = agent().plan(sealed)
+        plan = agent().plan(sealed, caller_address)
     except ValidationFailed as error:
         changes = tuple(diff_documents(now["document"], sealed))
         return Preview(now["revision"], changes, problems=error.problems)
@@ -152,6 +164,8 @@ def preview_document(sealed: dict[str, Any], now: dict[str, Any]) -> Preview:
         steps=steps_of(plan["steps"]),
         frr_diff=tuple(plan.get("frr_diff", ())),
         impacts=tuple(plan.get("impacts", ())),
+        own_path=tuple(plan.get("own_path", ())),
+        confirm_default_s=plan.get("confirm_default_s"),
     )
 
 
@@ -183,7 +197,7 @@ def commit(
         request_id,
     )
     if result.state == "done":
-        _settle(change, result.revision)
+        close(change, ChangeState.COMMITTED, result.revision)
     elif result.state == "running":
         # Whoever looks next learns what became of it; until then nothing can be edited under it.
         change.commit_request = result.request_id
@@ -196,18 +210,11 @@ def refresh(change: ChangeSet) -> ChangeSet:
     if change.is_open and change.commit_request:
         result = outcome(change.commit_request)
         if result.state == "done":
-            _settle(change, result.revision)
+            close(change, ChangeState.COMMITTED, result.revision)
         elif result.state == "failed":
             change.commit_request = ""
             change.save(update_fields=["commit_request", "updated_at"])
     return change
-
-
-def _settle(change: ChangeSet, revision: int | None) -> None:
-    change.state = ChangeState.COMMITTED
-    change.committed_revision = revision
-    change.commit_request = ""
-    change.save(update_fields=["state", "committed_revision", "commit_request", "updated_at"])
 
 
 def rebase(actor: Actor, change: ChangeSet) -> list[MergeConflict]:
@@ -240,8 +247,7 @@ def discard(actor: Actor, change: ChangeSet) -> None:
     if not actor.user.has_role(Role.ADMIN):
         _mine(actor, change)
     _open(change)
-    change.state = ChangeState.DISCARDED
-    change.save(update_fields=["state", "updated_at"])
+    close(change, ChangeState.DISCARDED)
     audit.record(actor, "change.discard", f"change set {change.pk}")
 
 

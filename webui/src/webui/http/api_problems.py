@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponseBase
 
+from webui.http.lane_choice import is_for_programs
 from webui.http.response_middleware import ResponseMiddleware
 from webui.problems import CONTENT_TYPE, ProblemDocument, from_exception
 
@@ -37,7 +38,7 @@ class ApiProblemsMiddleware(ResponseMiddleware):
 
 
 def _is_api(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/") or request.path in ("/api", "/metrics")
+    return is_for_programs(request.path)
 
 
 def _as_problem(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -1,9 +1,16 @@
-"""A limit on request bodies that holds before any of it is kept."""
+"""Limits on request bodies that hold before any of it is kept.
+
+A small body is let through: it is cheaper than the question who sends it. A larger one is read only once its
+sender is known and may send it; past what the place takes from anybody it is not read at all.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 Scope = dict[str, Any]
@@ -11,34 +18,74 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+STRANGER_BYTES = 64 * 1024
+"""What is read of a body before anybody asks whose it is."""
 
-class _TooLarge(Exception):
-    """The body went past the limit."""
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a body is not read."""
+
+    status: int
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Refused(Exception):
+    """The body is not read any further."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.detail)
+
+
+_TOO_LARGE = Refusal(413, "The request is too large.")
 
 
 class BodyLimit:
-    """Answers 413 where a body is, or turns out to be, larger than `most_bytes`."""
+    """Answers 413 for a body larger than `most_bytes(path)`, and what `check_sender(scope)` says of larger
+    ones.
 
-    def __init__(self, application: Application, most_bytes: int) -> None:
-        self._application, self._most_bytes = application, most_bytes
+    `check_sender` runs in a thread, once for a body of more than STRANGER_BYTES.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        most_bytes: Callable[[str], int],
+        check_sender: Callable[[Scope], Refusal | None],
+    ) -> None:
+        self._application, self._most_bytes, self._check_sender = application, most_bytes, check_sender
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        if _declared(scope) > self._most_bytes:
-            await _refuse(send)
+        most = self._most_bytes(scope["path"])
+        declared = _declared(scope)
+        if declared > most:
+            await _refuse(send, _TOO_LARGE)
             return
+        asked = False
+        if declared > STRANGER_BYTES:
+            if (refusal := await asyncio.to_thread(self._check_sender, scope)) is not None:
+                await _refuse(send, refusal)
+                return
+            asked = True
         seen = 0
         started = False
 
         async def limited() -> dict[str, Any]:
-            nonlocal seen
+            nonlocal asked, seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._most_bytes:
-                raise _TooLarge
+            if seen > most:
+                raise _Refused(_TOO_LARGE)
+            if seen > STRANGER_BYTES and not asked:
+                if (refusal := await asyncio.to_thread(self._check_sender, scope)) is not None:
+                    raise _Refused(refusal)
+                asked = True
             return message
 
         async def noting(message: dict[str, Any]) -> None:
@@ -48,9 +95,9 @@ class BodyLimit:
 
         try:
             await self._application(scope, limited, noting)
-        except _TooLarge:
+        except _Refused as refused:
             if not started:
-                await _refuse(send)
+                await _refuse(send, refused.refusal)
 
 
 def _declared(scope: Scope) -> int:
@@ -60,13 +107,13 @@ def _declared(scope: Scope) -> int:
     return 0
 
 
-async def _refuse(send: Send) -> None:
+async def _refuse(send: Send, refusal: Refusal) -> None:
     body = json.dumps(
         {
             "type": "about:blank",
-            "title": "Content Too Large",
-            "status": 413,
-            "detail": "The request is too large.",
+            "title": HTTPStatus(refusal.status).phrase,
+            "status": refusal.status,
+            "detail": refusal.detail,
             "errors": [],
         }
     ).encode()
@@ -74,6 +121,7 @@ async def _refuse(send: Send) -> None:
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *((name.lower().encode(), value.encode()) for name, value in refusal.headers.items()),
     ]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

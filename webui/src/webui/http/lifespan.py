@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from django.conf import settings
 
+from webui.accounts.sign_in_tally import tally
 from webui.http.body_limit import Application, Receive, Scope, Send
 from webui.jobs.scheduler import Scheduler
 
 
 class Lifespan:
-    """Runs the embedded scheduler for as long as the process serves, where no broker is configured."""
+    """Runs what belongs to the serving process: the count of failed sign-ins and the scheduler."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -23,11 +26,13 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                tally.start()
                 if scheduler is not None:
                     scheduler.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 if scheduler is not None:
                     scheduler.stop()
+                await asyncio.to_thread(tally.stop)
                 await send({"type": "lifespan.shutdown.complete"})
                 return

@@ -1,4 +1,8 @@
-"""Celery beat's place where there is no broker: one thread of the web process."""
+"""The recurring tasks: each has a thread of its own, so that none waits for another, nor for a user's job.
+
+They never go through the broker. With one, a process of their own runs them (``run_schedule``); without, the
+web process does.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +13,42 @@ from typing import Any
 
 from webui.jobs.dispatch import run_here
 
+SAMPLE_EVERY_S = 10.0
+CLEAN_UP_EVERY_S = 900.0
+
+
+def _recurring() -> Mapping[Any, float]:
+    from webui.jobs import tasks
+
+    return {tasks.sample_counters: SAMPLE_EVERY_S, tasks.clean_up: CLEAN_UP_EVERY_S}
+
 
 class Scheduler:
-    """Runs the periodic tasks one after the other, as often as Celery's schedule says."""
+    """Runs each task at once and then every so many seconds, after the run before it."""
 
-    def __init__(self, schedule: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        from webui.celery import app
-        from webui.jobs import tasks  # noqa: F401 - registers the tasks
-
-        entries = app.conf.beat_schedule if schedule is None else schedule
-        self._tasks = [(app.tasks[entry["task"]], float(entry["schedule"])) for entry in entries.values()]
+    def __init__(self, schedule: Mapping[Any, float] | None = None) -> None:
+        self._schedule = _recurring() if schedule is None else schedule
         self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin; the first round is due at once."""
-        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
-        self._thread.start()
+        for task, every_s in self._schedule.items():
+            thread = threading.Thread(
+                target=self._run, args=(task, every_s), name=f"scheduler {task.name}", daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """End after the task that is running."""
+        """End after what is running."""
         self._stopped.set()
-        if self._thread is not None:
-            self._thread.join(timeout_s)
+        deadline_s = time.monotonic() + timeout_s
+        for thread in self._threads:
+            thread.join(max(0.0, deadline_s - time.monotonic()))
 
-    def _run(self) -> None:
-        due = [time.monotonic()] * len(self._tasks)
-        while not self._stopped.wait(max(0.0, min(due) - time.monotonic())):
-            for index, (task, every_s) in enumerate(self._tasks):
-                if due[index] <= time.monotonic():
-                    run_here(task)
-                    due[index] = time.monotonic() + every_s
+    def _run(self, task: Any, every_s: float) -> None:
+        due_s = time.monotonic()
+        while not self._stopped.wait(max(0.0, due_s - time.monotonic())):
+            due_s = time.monotonic() + every_s
+            run_here(task)

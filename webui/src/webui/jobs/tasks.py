@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
-
-from django.utils import timezone
 
 from webui.celery import app
 from webui.jobs import services
-from webui.jobs.models import Job, JobState
+from webui.jobs.models import JobState
 from webui.jobs.tools import TOOLS
 
 _log = logging.getLogger(__name__)
-KEPT = timedelta(days=7)
 
 
 @app.task(name="webui.jobs.run_job")
@@ -44,17 +40,7 @@ def sample_counters() -> None:
 
 @app.task(name="webui.jobs.clean_up")
 def clean_up() -> None:
-    """Remove what is past its time: roll-ups, jobs, kept answers, sessions; end jobs nobody runs."""
-    from django.contrib.sessions.backends.db import SessionStore
+    """Remove what is past its time or its quota, of every kind."""
+    from webui.storage.clean_up import clean_up as reduce_everything
 
-    from webui.api.idempotency import forget_old
-    from webui.metrics.sampler import forget_old as forget_roll_ups
-
-    now = timezone.now()
-    forget_roll_ups()
-    forget_old()
-    SessionStore.clear_expired()
-    Job.objects.filter(created_at__lt=now - KEPT).delete()
-    Job.objects.filter(state=JobState.RUNNING, started_at__lt=now - timedelta(hours=1)).update(
-        state=JobState.FAILED, error="its process ended before it did", finished_at=now
-    )
+    reduce_everything()

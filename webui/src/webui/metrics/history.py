@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from appliance.client.selection import Selection
 from webui.agent import agent
 from webui.metrics.models import RollUp
-from webui.metrics.rates import COLUMNS, Rates, between
+from webui.metrics.rates import COLUMNS, SOURCES, Rates, between
 from webui.metrics.sampler import grouped
 
 RANGES: dict[str, tuple[int, int]] = {
@@ -21,8 +23,15 @@ RANGES: dict[str, tuple[int, int]] = {
 _FINER = {60: 10, 3600: 60}
 
 
-def history(name: str, now_s: float | None = None) -> dict[str, Any]:
+def history(
+    name: str,
+    columns: Sequence[str] = COLUMNS,
+    only: frozenset[str] | None = None,
+    now_s: float | None = None,
+) -> dict[str, Any]:
     """``{range, step_s, time, interfaces: {name: {column: values}}}``; None where nothing is known.
+
+    ``only`` limits it to these interfaces.
 
     ``time`` has evenly spaced Unix seconds. Raises KeyError for a range there is not, and AgentUnavailable
     for the last five minutes, which only the agent has.
@@ -30,7 +39,7 @@ def history(name: str, now_s: float | None = None) -> dict[str, Any]:
     length, step = RANGES[name]
     now = int(time.time() if now_s is None else now_s)
     times = list(range((now - length) // step * step + step, now // step * step + 1, step))
-    points = _recent(times) if step == 1 else _stored(times, step)
+    points = _recent(times, columns, only) if step == 1 else _stored(times, step, only)
     interfaces = sorted({interface for _, interface in points})
     return {
         "range": name,
@@ -39,26 +48,31 @@ def history(name: str, now_s: float | None = None) -> dict[str, Any]:
         "interfaces": {
             interface: {
                 column: [_rounded(points.get((moment, interface)), column) for moment in times]
-                for column in COLUMNS
+                for column in columns
             }
             for interface in interfaces
         },
     }
 
 
-def _recent(times: list[int]) -> dict[tuple[int, str], Rates]:
-    samples = agent().counters_history(seconds=len(times) + 2)
+def _recent(
+    times: list[int], columns: Sequence[str], only: frozenset[str] | None
+) -> dict[tuple[int, str], Rates]:
+    selection = Selection(frozenset(SOURCES[column][0] for column in columns), only)
+    samples = agent().counters_history(len(times) + 2, selection)
     points: dict[tuple[int, str], Rates] = {}
     for first, last in pairwise(samples):
         if float(last["time"]) - float(first["time"]) < 5:
             seconds = range(int(float(first["time"])) + 1, int(float(last["time"])) + 1)
-            for interface, rates in between(first, last).items():
+            for interface, rates in between(first, last, columns).items():
                 points.update({(moment, interface): rates for moment in seconds})
     return points
 
 
-def _stored(times: list[int], step: int) -> dict[tuple[int, str], Rates]:
+def _stored(times: list[int], step: int, only: frozenset[str] | None) -> dict[tuple[int, str], Rates]:
     rows = RollUp.objects.filter(step_s=step, time__gte=times[0], time__lte=times[-1])
+    if only is not None:
+        rows = rows.filter(interface__in=only)
     points = {
         (int(row["time"]), str(row["interface"])): {name: row[name] for name in COLUMNS}
         for row in rows.values("time", "interface", *COLUMNS)
@@ -66,7 +80,7 @@ def _stored(times: list[int], step: int) -> dict[tuple[int, str], Rates]:
     if finer := _FINER.get(step):
         # What is not rolled up yet, the bucket that is still filling included.
         since = max((moment for moment, _ in points), default=times[0] - step) + step
-        points = {**grouped(step, finer, since, times[-1] + step), **points}
+        points = {**grouped(step, finer, since, times[-1] + step, only), **points}
     return points
 
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from django.conf import settings
 
 from appliance.client import AsyncAgentClient
+from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import MillraceError
-from webui.errors import RequestProblem
 
 _log = logging.getLogger(__name__)
 HEARTBEAT_S = 15.0
 RETRY_S = 1.0
 LONGEST_S = 900.0
-"""A stream ends after this long; the browser comes again, and its role is looked at anew."""
+"""A stream ends after this long; the browser comes again."""
 MAX_LISTENERS = 200
 _BACKLOG = 5
-"""Events a slow listener may lag behind; older ones are dropped."""
+"""Events a slow listener may lag behind; older ones are skipped."""
 
 
 class Upstream(Protocol):
@@ -41,27 +42,54 @@ def _connect() -> Upstream:
     return AsyncAgentClient(settings.AGENT_SOCKET)
 
 
+class Listener:
+    """The events that one reader has not taken yet: a few, and how many had to be skipped."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self._events: deque[bytes] = deque()
+        self._skipped = 0
+        self._something = asyncio.Event()
+
+    def put(self, event: bytes) -> None:
+        """Add an event; the oldest makes room when the reader is slow."""
+        if len(self._events) >= _BACKLOG:
+            self._events.popleft()
+            self._skipped += 1
+        self._events.append(event)
+        self._something.set()
+
+    async def get(self) -> bytes:
+        """The next event; where events were skipped, first one that says how many."""
+        await self._something.wait()
+        if self._skipped:
+            skipped, self._skipped = self._skipped, 0
+            return _event("skipped", {"events": skipped})
+        event = self._events.popleft()
+        if not self._events:
+            self._something.clear()
+        return event
+
+
 class Broadcast:
     """Listens to the agent while anybody listens to it."""
 
     def __init__(self, connect: Callable[[], Upstream] = _connect) -> None:
         self._connect = connect
-        self._listeners: set[asyncio.Queue[str]] = set()
+        self._listeners: set[Listener] = set()
         self._task: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[asyncio.Queue[str]]:
-        """A queue of server-sent events. Raises RequestProblem (503) with too many listeners."""
-        if len(self._listeners) >= MAX_LISTENERS:
-            raise RequestProblem(503, "Too many live streams are open.", {"Retry-After": "10"})
-        queue: asyncio.Queue[str] = asyncio.Queue(_BACKLOG)
-        self._listeners.add(queue)
+    async def listening(self, selection: Selection = EVERYTHING) -> AsyncIterator[Listener]:
+        """A new listener, who hears what is selected."""
+        listener = Listener(selection)
+        self._listeners.add(listener)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
         try:
-            yield queue
+            yield listener
         finally:
-            self._listeners.discard(queue)
+            self._listeners.discard(listener)
             if not self._listeners and self._task is not None:
                 self._task.cancel()
                 self._task = None
@@ -71,12 +99,17 @@ class Broadcast:
         """How many listen."""
         return len(self._listeners)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another listener."""
+        return self.listeners >= MAX_LISTENERS
+
     async def _run(self) -> None:
         while True:
             client = self._connect()
             try:
                 async for sample in client.counters_stream():
-                    self._tell("sample", sample)
+                    self._show(sample)
             except MillraceError as error:
                 self._tell("gap", {"detail": str(error)})
             except Exception:
@@ -86,12 +119,19 @@ class Broadcast:
                 await client.aclose()
             await asyncio.sleep(RETRY_S)
 
+    def _show(self, sample: Mapping[str, Any]) -> None:
+        """Give a sample to everybody; what several select alike is made into text once."""
+        texts: dict[Selection, bytes] = {}
+        for listener in self._listeners:
+            text = texts.get(listener.selection)
+            if text is None:
+                text = texts[listener.selection] = _event("sample", listener.selection.of(sample))
+            listener.put(text)
+
     def _tell(self, event: str, data: dict[str, Any]) -> None:
-        text = f"event: {event}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
-        for queue in self._listeners:
-            if queue.full():
-                queue.get_nowait()
-            queue.put_nowait(text)
+        text = _event(event, data)
+        for listener in self._listeners:
+            listener.put(text)
 
 
 _broadcasts: dict[asyncio.AbstractEventLoop, Broadcast] = {}
@@ -105,14 +145,24 @@ def broadcast() -> Broadcast:
     return _broadcasts.setdefault(loop, Broadcast())
 
 
-async def events(longest_s: float = LONGEST_S, heartbeat_s: float = HEARTBEAT_S) -> AsyncIterator[str]:
-    """Server-sent events for one browser, until it goes away or the time is up."""
+async def events(
+    selection: Selection = EVERYTHING, longest_s: float = LONGEST_S, heartbeat_s: float = HEARTBEAT_S
+) -> AsyncIterator[bytes]:
+    """Server-sent events for one browser, until it goes away or the time is up. With no room: a gap alone."""
     loop = asyncio.get_running_loop()
     end = loop.time() + longest_s
-    async with broadcast().listening() as queue:
-        yield "retry: 2000\n\n"
+    shared = broadcast()
+    if shared.is_full:
+        yield b"retry: 10000\n\n" + _event("gap", {"detail": "Too many live streams are open."})
+        return
+    async with shared.listening(selection) as listener:
+        yield b"retry: 2000\n\n"
         while (left := end - loop.time()) > 0:
             try:
-                yield await asyncio.wait_for(queue.get(), min(heartbeat_s, left))
+                yield await asyncio.wait_for(listener.get(), min(heartbeat_s, left))
             except TimeoutError:
-                yield ": still here\n\n"
+                yield b": still here\n\n"
+
+
+def _event(name: str, data: Mapping[str, Any]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()

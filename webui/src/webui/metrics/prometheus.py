@@ -24,6 +24,10 @@ _INTERFACE = {
 }
 
 
+MAX_RULES = 2000
+"""Rules that a scrape shows one by one; of the lists beyond, it shows the sums."""
+
+
 class RouterCollector(Collector):
     """Asks the agent at each scrape; with the agent away only ``millrace_up 0`` is left."""
 
@@ -31,7 +35,8 @@ class RouterCollector(Collector):
         """The metrics."""
         up = GaugeMetricFamily("millrace_up", "Whether the router's agent answers.")
         try:
-            status, sample = agent().status(), agent().counters()
+            status, sample, totals = agent().status(), agent().counters(), agent().acl_totals()
+            hits = _hits(totals["acls"])
         except MillraceError:
             up.add_metric([], 0)
             yield up
@@ -40,6 +45,7 @@ class RouterCollector(Collector):
         yield up
         yield from _of_status(status)
         yield from _of_sample(sample)
+        yield from _of_acls(totals["acls"], hits)
 
 
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
@@ -64,14 +70,6 @@ def _of_sample(sample: dict[str, Any]) -> Iterator[Metric]:
         for name, counters in sample["interfaces"].items():
             family.add_metric([name], counters.get(field, 0))
         yield family
-    for field in ("packets", "bytes"):
-        family = CounterMetricFamily(
-            f"millrace_acl_rule_{field}", f"{field.title()} a rule decided.", labels=["acl", "sequence"]
-        )
-        for name, rules in sample.get("acls", {}).items():
-            for sequence, counters in rules.items():
-                family.add_metric([name, str(sequence)], counters.get(field, 0))
-        yield family
     drops = CounterMetricFamily("millrace_drops", "Dropped packets by reason.", labels=["reason"])
     for reason, count in sample.get("drops", {}).items():
         drops.add_metric([reason], count)
@@ -85,6 +83,40 @@ def _of_sample(sample: dict[str, Any]) -> Iterator[Metric]:
             if worker.get(field) is not None:
                 gauge.add_metric([str(worker["name"])], worker[field])
         yield gauge
+
+
+def _hits(totals: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Rules by access list: whole lists, smallest first, as long as MAX_RULES are not passed."""
+    found: dict[str, dict[str, Any]] = {}
+    left = MAX_RULES
+    for name, total in sorted(totals.items(), key=lambda one: int(one[1]["rules"])):
+        left -= int(total["rules"])
+        if left < 0:
+            break
+        found[name] = agent().acl_hits(name)["rules"]
+    return found
+
+
+def _of_acls(totals: dict[str, Any], hits: dict[str, dict[str, Any]]) -> Iterator[Metric]:
+    for field in ("packets", "bytes"):
+        family = CounterMetricFamily(
+            f"millrace_acl_{field}", f"{field.title()} the rules of an access list decided.", labels=["acl"]
+        )
+        for name, total in totals.items():
+            family.add_metric([name], total[field])
+        yield family
+        family = CounterMetricFamily(
+            f"millrace_acl_rule_{field}", f"{field.title()} a rule decided.", labels=["acl", "sequence"]
+        )
+        for name, rules in hits.items():
+            for sequence, counters in rules.items():
+                family.add_metric([name, str(sequence)], counters[field])
+        yield family
+    yield GaugeMetricFamily(
+        "millrace_acls_without_rules",
+        f"Access lists whose single rules are left out here, beyond {MAX_RULES} rules in all.",
+        value=len(totals) - len(hits),
+    )
 
 
 def exposition() -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 COLUMNS = ("rx_bps", "tx_bps", "rx_pps", "tx_pps", "rx_drops_ps", "tx_drops_ps")
 """Bits, packets and dropped packets per second."""
 
-_SOURCES = {
+SOURCES = {
     "rx_bps": ("rx_bytes", 8),
     "tx_bps": ("tx_bytes", 8),
     "rx_pps": ("rx_packets", 1),
@@ -16,12 +16,13 @@ _SOURCES = {
     "rx_drops_ps": ("rx_drops", 1),
     "tx_drops_ps": ("tx_drops", 1),
 }
+"""Column to the counter it comes from, and a factor."""
 
 Rates = dict[str, float]
 Sample = Mapping[str, Any]
 
 
-def between(first: Sample, last: Sample) -> dict[str, Rates]:
+def between(first: Sample, last: Sample, columns: Sequence[str] = COLUMNS) -> dict[str, Rates]:
     """Mean rates of each interface from one sample to a later one.
 
     An interface that is not in both, or whose counters went back (the data plane restarted), is left out.
@@ -36,7 +37,7 @@ def between(first: Sample, last: Sample) -> dict[str, Rates]:
             continue
         deltas = {
             column: (float(after.get(source, 0)) - float(before.get(source, 0))) * factor / seconds
-            for column, (source, factor) in _SOURCES.items()
+            for column, (source, factor) in ((column, SOURCES[column]) for column in columns)
         }
         if all(delta >= 0 for delta in deltas.values()):
             found[name] = deltas

@@ -7,10 +7,11 @@ import threading
 import time
 from collections import defaultdict
 
+from appliance.client.selection import Selection
 from appliance.errors import MillraceError
 from webui.agent import agent
 from webui.metrics.models import RollUp
-from webui.metrics.rates import COLUMNS, Rates, bucket, mean
+from webui.metrics.rates import COLUMNS, SOURCES, Rates, bucket, mean
 
 _log = logging.getLogger(__name__)
 _one_at_a_time = threading.Lock()
@@ -19,6 +20,8 @@ STEPS_S = (10, 60, 3600)
 KEPT_S = {10: 6 * 3600, 60: 3 * 24 * 3600, 3600: 35 * 24 * 3600}
 """How long roll-ups of each step are kept."""
 AGENT_KEEPS_S = 300
+_COUNTERS = Selection(frozenset(counter for counter, _ in SOURCES.values()))
+"""What the agent is asked for: what the columns come from."""
 
 
 def sample(now_s: float | None = None) -> int:
@@ -35,11 +38,13 @@ def sample(now_s: float | None = None) -> int:
         return stored
 
 
-def forget_old(now_s: float | None = None) -> None:
-    """Remove roll-ups past their time."""
+def forget_old(now_s: float | None = None) -> int:
+    """Remove roll-ups past their time; returns how many."""
     now = time.time() if now_s is None else now_s
-    for step, kept in KEPT_S.items():
-        RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()
+    return sum(
+        RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()[0]
+        for step, kept in KEPT_S.items()
+    )
 
 
 def _from_agent(now: float) -> int:
@@ -49,7 +54,7 @@ def _from_agent(now: float) -> int:
     if since + step > now - 1:
         return 0
     samples = sorted(
-        agent().counters_history(seconds=min(AGENT_KEEPS_S, int(now) - since + 5)),
+        agent().counters_history(min(AGENT_KEEPS_S, int(now) - since + 5), _COUNTERS),
         key=lambda one: float(one["time"]),
     )
     if not samples:
@@ -78,10 +83,14 @@ def _from_finer(step: int, finer: int, now: float) -> int:
     return len(rows)
 
 
-def grouped(step: int, finer: int, since: int, end: int) -> dict[tuple[int, str], Rates]:
+def grouped(
+    step: int, finer: int, since: int, end: int, only: frozenset[str] | None = None
+) -> dict[tuple[int, str], Rates]:
     """Means over buckets of `step` from rows of the finer step with ``since <= time < end``."""
     buckets: dict[tuple[int, str], list[Rates]] = defaultdict(list)
     rows = RollUp.objects.filter(step_s=finer, time__gte=since, time__lt=end)
+    if only is not None:
+        rows = rows.filter(interface__in=only)
     for row in rows.values("time", "interface", *COLUMNS):
         buckets[int(row["time"]) // step * step, str(row["interface"])].append(
             {name: row[name] for name in COLUMNS}

@@ -59,7 +59,13 @@ GROUPS = (
             Page("Policies", "filter", "ui:policies", "p"),
         ),
     ),
-    Group("Firewall", (Page("Access lists", "shield-lock", "ui:acls", "a"),)),
+    Group(
+        "Firewall",
+        (
+            Page("Access lists", "shield-lock", "ui:acls", "a"),
+            Page("Control plane", "shield-check", "ui:control_plane"),
+        ),
+    ),
     Group(
         "Operate",
         (

@@ -9,18 +9,20 @@ SOURCE and DESTINATION are a prefix, an address or ``any``; P is a port or a ran
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Any
 
 from appliance.config.acl import PROTOCOLS
+from appliance.config.load import parse_json
+from appliance.errors import ValidationFailed
 
 STEP = 10
 """Distance between sequences that are made up."""
 _ACTIONS = ("permit", "deny", "permit_reflect")
 _MAX_LINES = 20_000
+_MAX_VALUES = 20 * _MAX_LINES
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,9 @@ def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
 
 def _parse_json(text: str, after: int) -> Pasted:
     try:
-        data = json.loads(text)
-    except ValueError as error:
-        return Pasted(bad=[BadLine(getattr(error, "lineno", 1), "", f"is not JSON: {error}")])
+        data = parse_json(text, most_values=_MAX_VALUES)
+    except ValidationFailed as error:
+        return Pasted(bad=[BadLine(1, "", error.problems[0].message)])
     if isinstance(data, dict) and isinstance(data.get("rules"), dict):
         data = data["rules"]
     if isinstance(data, dict):

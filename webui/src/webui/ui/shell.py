@@ -28,6 +28,8 @@ class Shell:
     revision: int | None
     health: dict[str, Any]
     drift: list[str]
+    damage: list[str]
+    waiting: list[str]
     pending: dict[str, Any] | None
     change_count: int
     role: str
@@ -82,6 +84,8 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         revision=known.get("revision"),
         health=_health(known),
         drift=[_drift_line(step) for step in known.get("drift") or ()],
+        damage=[str(sentence) for sentence in known.get("damage") or ()],
+        waiting=[str(name) for name in known.get("waiting") or ()],
         pending=known.get("pending_confirm"),
         change_count=_change_count(user),
         role=str(user.role),

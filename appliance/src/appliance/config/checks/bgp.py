@@ -11,7 +11,7 @@ from appliance.config.checks.context import Context, family_of, family_title
 from appliance.config.checks.policy import prefix_list, route_map
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from frr_config.models.bgp import Bgp, Neighbor, NeighborSettings, PeerGroup
+from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborSettings, PeerGroup
 
 FAMILIES = ("ipv4_unicast", "ipv6_unicast")
 AS_TRANS = 23456

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from appliance.config.checks.context import Context, family_title
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from frr_config.models.policy import RouteMapRule
+from frr_config.protocols.policy.model import RouteMapRule
 
 RULES = "/routing/policy/route_maps/{name}/rules/{sequence}"
 

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from appliance.config.checks.context import Context, address, family_of, family_title, network
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from frr_config.models.static import NextHop
+from frr_config.protocols.static.model import NextHop
 
 
 def check(context: Context) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.linux.filters import Filters
 from appliance.dataplane.namespace import Namespace
 
@@ -28,11 +29,15 @@ def saying(what: str) -> Iterator[None]:
 
 
 class Access:
-    """One namespace; everything has to be called inside it."""
+    """One namespace; everything has to be called inside it.
 
-    def __init__(self, namespace: Namespace, filters: Filters, take: Move, give_back: Move) -> None:
+    What was read of nftables is kept with it, so each thread of a namespace has an access of its own.
+    """
+
+    def __init__(self, namespace: Namespace, take: Move, give_back: Move) -> None:
         self._namespace = namespace
-        self.filters = filters
+        self.filters = Filters()
+        self.control_plane = ControlPlaneGuard()
         self.take = take
         """Brings a NIC into the namespace."""
         self.give_back = give_back

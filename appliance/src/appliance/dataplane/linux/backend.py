@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,22 +17,28 @@ from appliance.dataplane.base import (
     InterfaceCounters,
     InterfaceState,
     NamespaceMissing,
+    RuleCounters,
 )
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_neighbors, kernel_routes, vlan_supported
+from appliance.dataplane.kernel_view import kernel_neighbors, vlan_supported
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump, LinkRow
-from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
+from appliance.dataplane.linux.filters import MAX_REFLECTING
 from appliance.dataplane.linux.objects import KINDS, LINKS, Link, LinkAddress, LinuxObject
 from appliance.dataplane.linux.plan import plan
 from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.namespace import Namespace, attributes, read_sysctl
+from appliance.dataplane.nic import Nic
 from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import BackendUnavailable, Step
 
 T = TypeVar("T")
 _LOWER_UP = 0x10000
+DROPS_EVERY_S = 10.0
+"""How often the drops are counted: nft lists every rule for that."""
 
 
 class LinuxDataplane:
@@ -54,10 +61,16 @@ class LinuxDataplane:
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._management = management
         self._nic_inventory = nic_inventory
-        self._filters = Filters()
-        self._kernel = Access(self._space, self._filters, self._take, self._give_back)
+        self._kernel = self._access(self._space)
+        self._views = Namespace(netns)
+        """Looks at the same namespace from a thread of its own: no commit waits for a view."""
+        self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
+        self._seen = self._access(self._views)
+        self._counting = Namespace(netns)
+        self._counted = self._access(self._counting)
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
+        self._drops, self._drops_at_s = 0, -DROPS_EVERY_S
 
     # The transaction engine's side.
 
@@ -83,9 +96,7 @@ class LinuxDataplane:
     def compile_context(self) -> CompileContext:
         """The NICs in both namespaces."""
         with self._available():
-            spaces = [self._space] if self._nic_space is self._space else [self._space, self._nic_space]
-            nics = discover(spaces, self._management, self._nic_inventory)
-            return CompileContext(tuple(nics), self._netns)
+            return CompileContext(tuple(self._nics(self._space, self._nic_space)), self._netns)
 
     # What can be looked at.
 
@@ -100,30 +111,39 @@ class LinuxDataplane:
         return self._capabilities
 
     def counters(self) -> dict[str, Any]:
-        """Interface statistics and rule hits."""
+        """Interface statistics, and the packets that no rule matched as of the last look at the rules."""
         with self._available():
-            rows, (acls, drops) = self._inside(lambda: (Dump(self._kernel).ours, self._filters.hits()))
+            if time.monotonic() - self._drops_at_s >= DROPS_EVERY_S:
+                self._counting.run(self._read_hits, self._counted)
+            rows = self._counting.run(lambda: Dump(self._counted).ours)
         interfaces = {row.name: _counters(row.message) for row in rows.values()}
-        return Counters(interfaces, acls, drops={"no access list rule matched": drops}).to_json()
+        return Counters(interfaces, drops={"no access list rule matched": self._drops}).to_json()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of each rule; the kernel is asked for all of them."""
+        with self._available():
+            return self._views.run(self._read_hits, self._seen)
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface."""
         with self._available():
-            return self._inside(self._links_state)
+            return self._views.run(self._links_state, self._seen)
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table, which is what it forwards by."""
-        return self.kernel_routes(prefix, family)
+        return self.kernel_routes(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
-        """The main table of the namespace."""
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """What the kernel of the namespace answers."""
         with self._available():
-            return self._inside(kernel_routes, self._space, prefix, family)
+            return self._views.run(look_up, destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         """Access lists with hits and where they are bound."""
         with self._available():
-            (hits, _), ruleset = self._inside(lambda: (self._filters.hits(), self._filters.ruleset()))
+            hits, ruleset = self._views.run(
+                lambda: (self._read_hits(self._seen), self._seen.filters.ruleset())
+            )
         bound: dict[str, list[dict[str, str]]] = {}
         for binding in ruleset.bindings.values():
             for direction, names in (("in", binding.inbound), ("out", binding.outbound)):
@@ -140,19 +160,26 @@ class LinuxDataplane:
             for name, rules in sorted(hits.items())
         ]
 
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself, accepted and dropped."""
+        with self._available():
+            return {"interfaces": self._views.run(self._seen.control_plane.state), "policers": []}
+
     def neighbors(self) -> list[dict[str, Any]]:
         """The kernel's ARP and ND tables."""
         with self._available():
-            return self._inside(kernel_neighbors, self._space)
+            return self._views.run(kernel_neighbors, self._views)
 
     def hardware(self) -> dict[str, Any]:
         """The NICs."""
-        return {"driver": "linux", "nics": [vars(nic) for nic in self.compile_context().nics], "workers": []}
+        with self._available():
+            nics = self._nics(self._views, self._nic_views)
+        return {"driver": "linux", "nics": [vars(nic) for nic in nics], "workers": []}
 
     def health(self) -> dict[str, Any]:
         """Up while the namespace is there and its kernel forwards."""
         try:
-            forwarding = self._inside(read_sysctl, "net/ipv4/ip_forward")
+            forwarding = self._views.run(read_sysctl, "net/ipv4/ip_forward")
         except DataPlaneError as error:
             return {"state": "down", "detail": str(error)}
         if forwarding != "1":
@@ -161,11 +188,13 @@ class LinuxDataplane:
 
     def close(self) -> None:
         """Let go of threads and sockets."""
-        self._space.close()
-        if self._nic_space is not self._space:
-            self._nic_space.close()
+        for space in {self._views, self._nic_views, self._counting, self._space, self._nic_space}:
+            space.close()
 
     # Inside.
+
+    def _nics(self, *spaces: Namespace) -> list[Nic]:
+        return discover(dict.fromkeys(spaces), self._management, self._nic_inventory)
 
     def _inside(self, work: Callable[..., T], *arguments: Any) -> T:
         return self._space.run(work, *arguments)
@@ -177,12 +206,21 @@ class LinuxDataplane:
         except DataPlaneError as error:
             raise BackendUnavailable(self.name, str(error)) from error
 
+    def _access(self, space: Namespace) -> Access:
+        return Access(space, self._take, self._give_back)
+
+    def _read_hits(self, kernel: Access) -> dict[str, dict[int, RuleCounters]]:
+        hits, self._drops = kernel.filters.hits()
+        self._drops_at_s = time.monotonic()
+        return hits
+
     def _observe(self) -> LinuxState:
         dump = Dump(self._kernel)
         return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
 
-    def _links_state(self) -> list[dict[str, Any]]:
-        dump = Dump(self._kernel)
+    @staticmethod
+    def _links_state(kernel: Access) -> list[dict[str, Any]]:
+        dump = Dump(kernel)
         addresses: dict[str, list[str]] = {}
         for address in LinkAddress.observe(dump):
             addresses.setdefault(address.interface, []).append(address.address)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from appliance.config.acl import PROTOCOLS, Acl, AclRule
 from appliance.config.document import RouterConfig
+from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.filter_rule import FilterRule
 from appliance.dataplane.linux.interfaces import link
 from appliance.dataplane.linux.objects import (
+    ControlPlane,
     FilterBinding,
     FilterList,
     KernelSettings,
@@ -30,6 +32,7 @@ def compile_linux(config: RouterConfig, nics: Mapping[str, Nic]) -> LinuxState:
 
 def _objects(config: RouterConfig, nics: Mapping[str, Nic]) -> Iterator[LinuxObject]:
     yield KernelSettings(FORWARDING)
+    yield ControlPlane.of(compile_control_plane(config))
     for name, acl in config.acls.items():
         yield FilterList(name, tuple(filter_rule(sequence, rule) for sequence, rule in acl.ordered()))
     for name, interface in config.interfaces.items():

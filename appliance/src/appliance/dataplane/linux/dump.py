@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.ruleset_read import Ruleset
 from appliance.dataplane.namespace import attributes
@@ -59,6 +60,11 @@ class Dump:
     def ruleset(self) -> Ruleset:
         """Our nftables table."""
         return self._access.filters.ruleset()
+
+    @cached_property
+    def control_plane(self) -> ControlPlane | None:
+        """What is let in for the router itself; None where nothing guards it."""
+        return self._access.control_plane.observe()
 
 
 def _row(message: Any) -> LinkRow:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from appliance.dataplane.base import DataPlaneError, RuleCounters
-from appliance.dataplane.linux import nft
 from appliance.dataplane.linux.filter_rule import Binding, FilterRule
 from appliance.dataplane.linux.ruleset import (
-    Json,
-    add,
+    TABLE,
     binding_chains,
     binding_rules,
     element,
@@ -21,6 +19,8 @@ from appliance.dataplane.linux.ruleset import (
     within,
 )
 from appliance.dataplane.linux.ruleset_read import ReadRule, Ruleset, read
+from appliance.dataplane.nftables import nft
+from appliance.dataplane.nftables.expressions import Json, add
 
 MAX_REFLECTING = 32
 """One bit of the connection mark for each interface."""
@@ -46,7 +46,7 @@ class Filters:
         """What is in the table, with the hits of each rule as they are now."""
         for _ in range(5):
             generation = nft.generation()
-            listing = nft.listing()
+            listing = nft.listing(TABLE)
             if nft.generation() == generation:
                 ruleset = read(listing) if listing is not None else Ruleset()
                 self._read = (generation, ruleset)

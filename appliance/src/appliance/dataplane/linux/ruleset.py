@@ -19,9 +19,9 @@ from ipaddress import ip_network
 from typing import Any
 
 from appliance.dataplane.linux.filter_rule import Binding, FilterRule
+from appliance.dataplane.nftables.expressions import Json, add, match, meta, payload
 
 TABLE = "millrace"
-Json = dict[str, Any]
 
 _NFPROTO = {"ipv4": 2, "ipv6": 10}
 _PAYLOAD = {"ipv4": "ip", "ipv6": "ip6"}
@@ -36,23 +36,6 @@ PRIORITY = -140
 def within(kind: str, **content: Any) -> Json:
     """An object of our table."""
     return {kind: {"family": "inet", "table": TABLE, **content}}
-
-
-def add(item: Json) -> Json:
-    """The command that adds ``item``."""
-    return {"add": item}
-
-
-def _match(left: Json, right: Any, op: str = "==") -> Json:
-    return {"match": {"op": op, "left": left, "right": right}}
-
-
-def _meta(key: str) -> Json:
-    return {"meta": {"key": key}}
-
-
-def _payload(protocol: str, field: str) -> Json:
-    return {"payload": {"protocol": protocol, "field": field}}
 
 
 def skeleton() -> list[Json]:
@@ -76,7 +59,7 @@ def _base_chain(name: str, hook: str) -> Json:
 
 
 def _by_interface(key: str, name: str) -> Json:
-    return {"vmap": {"key": _meta(key), "data": f"@{name}"}}
+    return {"vmap": {"key": meta(key), "data": f"@{name}"}}
 
 
 def list_chain(name: str) -> str:
@@ -90,23 +73,23 @@ def rule(chain: str, wanted: FilterRule, **position: Any) -> Json:
 
 
 def _expressions(wanted: FilterRule) -> list[Json]:
-    expressions = [_match(_meta("nfproto"), _NFPROTO[wanted.family])]
+    expressions = [match(meta("nfproto"), _NFPROTO[wanted.family])]
     for field, prefix in (("saddr", wanted.source), ("daddr", wanted.destination)):
         if prefix is not None:
             network = ip_network(prefix)
             value = {"prefix": {"addr": str(network.network_address), "len": network.prefixlen}}
-            expressions.append(_match(_payload(_PAYLOAD[wanted.family], field), value))
+            expressions.append(match(payload(_PAYLOAD[wanted.family], field), value))
     if wanted.protocol:
-        expressions.append(_match(_meta("l4proto"), wanted.protocol))
+        expressions.append(match(meta("l4proto"), wanted.protocol))
     for field, ports in (("sport", wanted.source_ports), ("dport", wanted.destination_ports)):
         if ports is not None:
             span: Any = {"range": list(ports)} if ports[0] != ports[1] else ports[0]
-            expressions.append(_match(_payload(_PORTS[wanted.protocol], field), span))
+            expressions.append(match(payload(_PORTS[wanted.protocol], field), span))
     for field, number in (("type", wanted.icmp_type), ("code", wanted.icmp_code)):
         if number is not None:
-            expressions.append(_match(_payload(_ICMP[wanted.protocol], field), number))
+            expressions.append(match(payload(_ICMP[wanted.protocol], field), number))
     if mask := wanted.tcp_set | wanted.tcp_unset:
-        expressions.append(_match({"&": [_payload("tcp", "flags"), mask]}, wanted.tcp_set))
+        expressions.append(match({"&": [payload("tcp", "flags"), mask]}, wanted.tcp_set))
     expressions.append({"counter": None})
     expressions.append(
         {"goto": {"target": "reflect"}} if wanted.action == "permit_reflect" else _verdict(wanted.action)
@@ -122,12 +105,12 @@ def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | 
     """Rules of an interface's chain. ``bit`` is its bit of the connection mark, where it reflects."""
     expressions: list[list[Json]] = []
     if inbound:
-        for payload, multicast in (("ip", ("224.0.0.0", 4)), ("ip6", ("ff00::", 8))):
+        for header, multicast in (("ip", ("224.0.0.0", 4)), ("ip6", ("ff00::", 8))):
             prefix = {"prefix": {"addr": multicast[0], "len": multicast[1]}}
-            expressions.append([_match(_payload(payload, "daddr"), prefix), {"accept": None}])
-    expressions.append([_match(_payload("icmpv6", "type"), {"set": ND_TYPES}), {"accept": None}])
+            expressions.append([match(payload(header, "daddr"), prefix), {"accept": None}])
+    expressions.append([match(payload("icmpv6", "type"), {"set": ND_TYPES}), {"accept": None}])
     if bit is not None:
-        marked = _match({"&": [{"ct": {"key": "mark"}}, bit]}, 0, "!=")
+        marked = match({"&": [{"ct": {"key": "mark"}}, bit]}, 0, "!=")
         expressions.append([marked, {"accept": None}])
     expressions += [[{"jump": {"target": list_chain(name)}}] for name in lists]
     expressions.append([{"counter": None}, {"drop": None}])
@@ -137,7 +120,7 @@ def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | 
 def reflect_rules(bits: dict[str, int]) -> list[Json]:
     """Rules of chain ``reflect``: what leaves an interface is marked for that one, else where it came in."""
     rules = [
-        within("rule", chain="reflect", expr=[_match(_meta(key), interface), _mark(bit), {"accept": None}])
+        within("rule", chain="reflect", expr=[match(meta(key), interface), _mark(bit), {"accept": None}])
         for key in ("oifname", "iifname")
         for interface, bit in sorted(bits.items())
     ]

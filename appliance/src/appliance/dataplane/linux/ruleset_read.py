@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.linux.filter_rule import FilterRule, Foreign, ReadBinding
-from appliance.dataplane.linux.ruleset import Json, binding_rules, reflect_rules
+from appliance.dataplane.linux.ruleset import binding_rules, reflect_rules
+from appliance.dataplane.nftables.expressions import Json
 
 _FAMILY = {2: "ipv4", 10: "ipv6"}
 _OF_PAYLOAD = {"ip": "ipv4", "ip6": "ipv6", "icmp": "ipv4", "icmpv6": "ipv6"}

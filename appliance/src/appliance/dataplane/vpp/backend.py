@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import vpp_config
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane.base import DataPlaneError, NamespaceMissing
+from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_routes, vlan_supported
+from appliance.dataplane.control_plane import policy
+from appliance.dataplane.control_plane.guard import ControlPlaneGuard
+from appliance.dataplane.kernel_view import vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.nic_inventory import read as read_inventory
 from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.plan import RestartStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
@@ -70,6 +75,7 @@ class VppDataplane:
         self._startup_conf = startup_conf
         self._netns = netns
         self._space = Namespace(netns)
+        self._self_guard = ControlPlaneGuard()
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._services = services
         self._management = management
@@ -77,7 +83,11 @@ class VppDataplane:
         self._machine = machine
         self._nic_drivers = _NIC_DRIVERS if dpdk else tuple(name for name in _NIC_DRIVERS if name != "dpdk")
         self._sequences: dict[str, tuple[int, ...]] = {}
-        self._view = VppView(self._client, self._session, self._counters)
+        # A view that reads a long table keeps neither this session nor this connection from a commit.
+        self._view_client: VppClient = client or PapiClient(str(api_socket), name="millrace-view")
+        self._view = VppView(self._view_client, self._session, self._counters)
+        self._views = Namespace(netns)
+        self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
         self._vlan: bool | None = None
         self._counting = -1
 
@@ -93,8 +103,9 @@ class VppDataplane:
         with self._available():
             objects = self._session.observe()
             kernel = self._space.run(self._kernel)
+            control_plane = self._space.run(self._self_guard.observe)
             self._count_hits()
-        return VppDataplaneState(objects, self._startup(), kernel)
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[Step]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
@@ -109,7 +120,7 @@ class VppDataplane:
             if isinstance(step, RestartStep):
                 self._restart(step.after)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_kernel, step.after)
+                self._space.run(self._set_in_namespace, step.key, step.after)
             else:
                 self._session.apply(_vpp_step(step))
 
@@ -121,15 +132,14 @@ class VppDataplane:
                 for again in vpp_config.plan(step.lost, VppState.of(())):
                     self._session.apply(again)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_kernel, step.before)
+                self._space.run(self._set_in_namespace, step.key, step.before)
             else:
                 self._session.undo(_vpp_step(step))
 
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
         with self._available():
-            nics = discover([self._nic_space], self._management, self._nic_inventory)
-            return CompileContext(tuple(nics), self._netns, self._machine)
+            return CompileContext(tuple(self._nics(self._nic_space)), self._netns, self._machine)
 
     # What can be looked at.
 
@@ -145,7 +155,12 @@ class VppDataplane:
     def counters(self) -> dict[str, Any]:
         """VPP's own counters, from its shared memory."""
         with self._available():
-            return self._view.counters(self._sequences)
+            return self._view.counters()
+
+    def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of each rule, with those from before its list was replaced or VPP restarted."""
+        with self._available():
+            return self._view.hits(self._sequences)
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface, as VPP has it."""
@@ -157,20 +172,26 @@ class VppDataplane:
                 row["note"] = notes.get(row["device"])
         return rows
 
-    def fib(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
-        """VPP's FIB: all of it, or the entries of a prefix and longer ones inside it."""
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """VPP's FIB."""
         with self._available():
-            yield from self._view.fib(prefix, family)
+            return self._view.fib(destinations)
 
-    def kernel_routes(self, prefix: str | None = None, family: str | None = None) -> Iterable[dict[str, Any]]:
+    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table beside the mirrors, from which linux-nl fills VPP's FIB."""
         with self._available():
-            return self._space.run(kernel_routes, self._space, prefix, family)
+            return self._views.run(look_up, destinations)
 
     def acl_state(self) -> list[dict[str, Any]]:
         """Access lists with hits and where they are bound."""
         with self._available():
             return self._view.acls(self._sequences)
+
+    def control_plane_state(self) -> dict[str, Any]:
+        """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
+        with self._available():
+            interfaces = self._views.run(ControlPlaneGuard().state)
+            return {"interfaces": interfaces, "policers": self._view.policers()}
 
     def neighbors(self) -> list[dict[str, Any]]:
         """VPP's ARP and ND tables."""
@@ -180,7 +201,7 @@ class VppDataplane:
     def hardware(self) -> dict[str, Any]:
         """NICs, threads, memory and VPP's version."""
         with self._available():
-            nics = [vars(nic) for nic in self.compile_context().nics]
+            nics = [vars(nic) for nic in self._nics(self._nic_views)]
             return {"driver": "vpp", "nics": nics, **self._view.hardware()}
 
     def health(self) -> dict[str, Any]:
@@ -195,6 +216,10 @@ class VppDataplane:
         """Let go of sockets and threads."""
         self._counters.close()
         self._client.close()
+        self._view_client.close()
+        self._views.close()
+        if self._nic_views is not self._views:
+            self._nic_views.close()
         self._space.close()
         if self._nic_space is not self._space:
             self._nic_space.close()
@@ -217,6 +242,9 @@ class VppDataplane:
         except VppError as error:
             raise StepError(str(error)) from error
 
+    def _nics(self, space: Namespace) -> list[Nic]:
+        return discover([space], self._management, self._nic_inventory)
+
     def _can(self, vlan: bool) -> Capabilities:
         workers = max((os.cpu_count() or 1) - 1, 0)
         return Capabilities("vpp", vlan=vlan, nic_drivers=self._nic_drivers, max_workers=workers)
@@ -225,17 +253,23 @@ class VppDataplane:
         return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()
 
     def _count_hits(self) -> None:
-        """The first sample of a VPP makes it count the hits of access lists, which it does not by itself."""
+        """The first look at a VPP makes it count the hits of access lists, which it does not by itself."""
         if self._counting != self._client.generation:
             # Without a stats segment nobody can ask for the hits either.
             with suppress(StatsUnavailable):
-                self._counters.sample()
+                self._counters.hits()
             self._counting = self._client.generation
 
     def _kernel(self) -> KernelSettings:
         route = self._space.route()
         values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
         return KernelSettings(values, bool(next(iter(route.get_links(1)))["flags"] & 1))
+
+    def _set_in_namespace(self, key: str, wanted: Any) -> None:
+        if key == policy.KEY:
+            self._self_guard.change(wanted)
+        else:
+            self._set_kernel(wanted)
 
     def _set_kernel(self, wanted: KernelSettings) -> None:
         for name, value in wanted.values:
@@ -264,8 +298,9 @@ class VppDataplane:
             raise
 
     def _start_again(self, services: ServiceManager) -> None:
-        """The connection is given up first: whoever answers afterwards is the new VPP."""
+        """The connections are given up first: whoever answers afterwards is the new VPP."""
         self._client.close()
+        self._view_client.close()
         try:
             services.restart("vpp")
         except ServiceError as error:

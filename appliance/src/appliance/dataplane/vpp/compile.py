@@ -10,6 +10,7 @@ import vpp_config as vpp
 from appliance.config.acl import ALWAYS_PASSED, Acl, AclRule
 from appliance.config.document import RouterConfig
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_number
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
@@ -20,6 +21,8 @@ from appliance.dataplane.vpp.state import VppDataplaneState
 from vpp_config import VppObject, VppState
 
 _ND_TYPES = (133, 137)
+_PUNT_PPS, _PUNT_BURST_MS = 50_000, 100
+"""What Linux is handed at most, of each family: well above what a full table's BGP session needs."""
 
 
 def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
@@ -31,6 +34,7 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
         VppState.of(_objects(config, nics, context.netns)),
         sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
+        compile_control_plane(config),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
 
@@ -38,6 +42,8 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
 def _objects(config: RouterConfig, nics: Mapping[str, Nic], netns: str) -> Iterator[VppObject]:
     interfaces = Interfaces(config, nics)
     bound = False
+    yield vpp.PuntPolicer("ipv4", _PUNT_PPS, _PUNT_BURST_MS)
+    yield vpp.PuntPolicer("ipv6", _PUNT_PPS, _PUNT_BURST_MS)
     for name, interface in config.interfaces.items():
         yield interfaces.compiled(name, interface)
         yield vpp.LcpPair(name, name, netns)

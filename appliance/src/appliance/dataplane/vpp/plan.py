@@ -9,6 +9,7 @@ from typing import Literal
 import vpp_config
 from appliance.config.acl import ALWAYS_PASSED
 from appliance.config.pointer import escape
+from appliance.dataplane.control_plane.step import plan_control_plane
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.object_step import ObjectStep, Phase
 from appliance.dataplane.vpp.startup import StartupSettings
@@ -60,6 +61,8 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
         held = VppState.of(())
     if desired.kernel != observed.kernel:
         steps.append(_kernel_step(observed.kernel, desired.kernel))
+    if desired.control_plane is not None:
+        steps += plan_control_plane(desired.control_plane, observed.control_plane)
     steps += vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
     return steps
 

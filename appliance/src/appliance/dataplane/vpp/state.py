@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config import VppState
@@ -17,5 +18,7 @@ class VppDataplaneState:
     startup: StartupSettings | None
     """None where the startup file is not ours to write."""
     kernel: KernelSettings
+    control_plane: ControlPlane | None
+    """What the mirrors' namespace lets in; None is read where nothing guards it."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""

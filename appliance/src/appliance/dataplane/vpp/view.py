@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Any
 
 from appliance.config.acl import ALWAYS_PASSED
 from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState, RuleCounters, WorkerLoad
-from vpp_config import AclBinding, Address, Ethernet, Loopback, Session, SubInterface, VppClient
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
+from vpp_config import AclBinding, Address, Ethernet, Loopback, PuntPolicer, Session, SubInterface, VppClient
 from vpp_config.counters import Counters as StatsSegment
-from vpp_config.counters import Sample
+from vpp_config.counters import RuleHits
 from vpp_config.errors import VppError
-from vpp_config.fib import FibRoute, fib_dump, fib_lookup
+from vpp_config.fib import FibRoute, fib_lookups
 
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
@@ -24,11 +25,16 @@ _WITHOUT_HOP = frozenset(["drop", "local", "unreachable", "prohibit"])
 
 
 class VppView:
-    """Reads one VPP. Every method may raise VppError."""
+    """Reads one VPP. Every method may raise VppError.
+
+    ``client`` is a connection of its own: a commit waits neither for it nor for what is observed over it.
+    ``session`` is the commits', which knows the names of interfaces.
+    """
 
     def __init__(self, client: VppClient, session: Session, stats: StatsSegment) -> None:
         self._client = client
         self._session = session
+        self._observing = Session(client)
         self._stats = stats
 
     def answers(self) -> bool:
@@ -43,20 +49,23 @@ class VppView:
         """VPP's version."""
         return str(self._client.call("show_version").version)
 
-    def counters(self, sequences: Sequences) -> dict[str, Any]:
+    def counters(self) -> dict[str, Any]:
         """The agent's sample, but for its time."""
         sample = self._stats.sample()
         return Counters(
             {name: InterfaceCounters(**_fields(counters)) for name, counters in sample.interfaces.items()},
-            _hits(sample, sequences),
             tuple(WorkerLoad(worker.name, worker.vectors_per_call, worker.load) for worker in sample.workers),
             dict(sample.drops),
         ).to_json()
 
+    def hits(self, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
+        """Hits of the rules of the document's access lists, by sequence."""
+        return _hits(self._stats.hits(), sequences)
+
     def interfaces(self) -> list[dict[str, Any]]:
         """State of each interface of the document that VPP has."""
-        observed = self._session.observe()
-        names = self._session.interface_names()
+        observed = self._observing.observe()
+        names = self._observing.interface_names()
         rows = {
             names[row.sw_if_index]: row
             for row in self._client.dump("sw_interface_dump")
@@ -72,24 +81,19 @@ class VppView:
                 states.append(asdict(_state(item, rows[item.name], tuple(addresses.get(item.name, ())))))
         return states
 
-    def fib(self, prefix: str | None, family: str | None) -> Iterator[dict[str, Any]]:
-        """Rows of the FIB; with a prefix its own entry alone, or of an address the one packets take."""
+    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        """The FIB's entry of each prefix, and for each address that of the longest match."""
         names = self._session.interface_names()
-        if prefix is not None:
-            found = fib_lookup(self._client, prefix, exact="/" in prefix)
-            if found is not None:
-                yield _route(found, names)
-            return
-        for known in ("ipv4", "ipv6"):
-            if family in (None, known):
-                for route in fib_dump(self._client, known):
-                    yield _route(route, names)
+        return [
+            None if route is None else _entry(route, names)
+            for route in fib_lookups(self._client, destinations)
+        ]
 
     def acls(self, sequences: Sequences) -> list[dict[str, Any]]:
         """Access lists with hits and bindings."""
-        hits = _hits(self._stats.sample(), sequences)
+        hits = self.hits(sequences)
         bound: dict[str, list[dict[str, str]]] = {}
-        for item in self._session.observe().values():
+        for item in self._observing.observe().values():
             if isinstance(item, AclBinding):
                 for direction, names in (("in", item.inbound), ("out", item.outbound)):
                     for name in names:
@@ -106,6 +110,17 @@ class VppView:
                 "bindings": bound.get(name, []),
             }
             for name, known in sorted(sequences.items())
+        ]
+
+    def policers(self) -> list[dict[str, Any]]:
+        """The limits of packets that VPP hands to Linux, with what they let through and dropped."""
+        limits = {
+            item.family: item for item in self._session.observe().values() if isinstance(item, PuntPolicer)
+        }
+        return [
+            {"rate_pps": limits[counts.family].rate_pps, **asdict(counts)}
+            for counts in self._stats.punted()
+            if counts.family in limits
         ]
 
     def neighbors(self) -> list[dict[str, Any]]:
@@ -140,9 +155,11 @@ def _fields(item: Any) -> dict[str, Any]:
     return asdict(item)
 
 
-def _hits(sample: Sample, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
+def _hits(
+    counted: Mapping[str, tuple[RuleHits, ...]], sequences: Sequences
+) -> dict[str, dict[int, RuleCounters]]:
     hits = {}
-    for name, rules in sample.acls.items():
+    for name, rules in counted.items():
         known = sequences.get(name)
         if name != ALWAYS_PASSED and known is not None and len(known) == len(rules):
             hits[name] = {
@@ -176,20 +193,15 @@ def _state(item: Ethernet | SubInterface | Loopback, row: Any, addresses: tuple[
     )
 
 
-def _route(route: FibRoute, names: Mapping[int, str]) -> dict[str, Any]:
-    hops = [
-        {
-            "address": str(path.next_hop) if path.next_hop is not None else None,
-            "interface": names.get(path.sw_if_index) if path.sw_if_index is not None else None,
-            "weight": path.weight,
-        }
+def _entry(route: FibRoute, names: Mapping[int, str]) -> Entry:
+    hops = tuple(
+        NextHop(
+            str(path.next_hop) if path.next_hop is not None else None,
+            names.get(path.sw_if_index) if path.sw_if_index is not None else None,
+            path.weight,
+        )
         for path in route.paths
         if path.kind not in _WITHOUT_HOP
-    ]
+    )
     kinds = {_KINDS.get(path.kind, path.kind) for path in route.paths}
-    return {
-        "prefix": str(route.prefix),
-        "next_hops": hops,
-        "kind": kinds.pop() if len(kinds) == 1 else "unicast",
-        "source": str(route.source) if route.source else "",
-    }
+    return Entry(str(route.prefix), kinds.pop() if len(kinds) == 1 else "unicast", hops)

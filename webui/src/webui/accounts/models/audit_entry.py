@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from django.db import models
+from django.db import models, transaction
+
+from webui.accounts.models.audit_horizon import AuditHorizon
 
 
 class AppendOnly(Exception):
-    """The audit log is never changed."""
+    """The audit log is never changed; only its retention removes what is past its time."""
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
@@ -21,6 +24,16 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
     def delete(self) -> tuple[int, dict[str, int]]:
         """Refused."""
         raise AppendOnly("audit entries are never deleted")
+
+    def remove(self, keys: Sequence[int]) -> None:
+        """Let these entries go, which are past what is kept of the log. For the retention only."""
+        if not keys:
+            return
+        with transaction.atomic(using=self.db):
+            # The database itself compares: outside of this transaction nothing can be deleted.
+            AuditHorizon.objects.update_or_create(pk=1, defaults={"up_to": max(keys)})
+            super().filter(pk__in=keys)._raw_delete(self.db)
+            AuditHorizon.objects.filter(pk=1).update(up_to=0)
 
 
 class AuditEntry(models.Model):
@@ -42,7 +55,7 @@ class AuditEntry(models.Model):
     """done, failed or refused."""
     detail = models.CharField(max_length=1000, blank=True)
 
-    objects: ClassVar[models.Manager[AuditEntry]] = AuditQuerySet.as_manager()
+    objects: ClassVar[Any] = AuditQuerySet.as_manager()
 
     class Meta:
         ordering = ("-time", "-id")

@@ -15,7 +15,15 @@ from webui.api.find import Number, change_set
 from webui.api.idempotency import once
 from webui.api.operations.config import commit_answer
 from webui.api.paging import Limit, Offset, Paged, page_of
-from webui.api.schemas import ChangeSetOut, CommitOut, ConflictEntry, Difference, PreviewOut, Strict
+from webui.api.schemas import (
+    CONFIRM_S,
+    ChangeSetOut,
+    CommitOut,
+    ConflictEntry,
+    Difference,
+    PreviewOut,
+    Strict,
+)
 from webui.changes import services as changes
 from webui.changes.commits import MAX_CONFIRM_S
 from webui.changes.models import ChangeSet
@@ -33,20 +41,20 @@ class CommitIn(Strict):
     """How a change set is committed."""
 
     comment: str = Field("", max_length=500, description="Kept with the revision; the title when empty.")
-    confirm_s: int | None = Field(
-        None, ge=1, le=MAX_CONFIRM_S, description="Undo the commit after so many seconds unless confirmed."
-    )
+    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
 
 
 class ChangeDetail(ChangeSetOut):
     """A change set with its candidate document."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] | None = Field(
+        description="Null when closed: the revision has what was committed."
+    )
 
     @staticmethod
-    def resolve_document(row: ChangeSet) -> dict[str, Any]:
+    def resolve_document(row: ChangeSet) -> dict[str, Any] | None:
         """The candidate; secrets masked."""
-        return changes.document(row)
+        return changes.document(row) if row.is_open else None
 
 
 class DifferenceList(Schema):
@@ -108,9 +116,9 @@ def diff_change(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - 
 @router.get(
     "/changes/{number}/plan", auth=needs(Role.VIEWER), response=PreviewOut, operation_id="plan_change"
 )
-def plan_change(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - ninja's signature
+def plan_change(request: HttpRequest, number: Number) -> Any:
     """What a commit would do now: steps, impact, problems and conflicts."""
-    return asdict(changes.preview(change_set(number)))
+    return asdict(changes.preview(change_set(number), actor(request).router_address))
 
 
 @router.post(

@@ -19,7 +19,7 @@ from webui.api.auth import actor, needs
 from webui.api.bodies import media_type, read_json
 from webui.api.find import change_set
 from webui.api.idempotency import Answer, once
-from webui.api.schemas import ChangeSetOut, CommitOut, PreviewOut
+from webui.api.schemas import CONFIRM_S, ChangeSetOut, CommitOut, PreviewOut
 from webui.changes import documents
 from webui.changes import services as changes
 from webui.changes.commits import MAX_CONFIRM_S, commit_document
@@ -55,9 +55,7 @@ class WriteQuery(Schema):
 
     change: int | None = Field(None, ge=1, le=2**31 - 1, description="Collect the edit in this change set.")
     dry_run: bool = Field(False, description="Change nothing; answer with the plan and its impact.")
-    confirm_s: int | None = Field(
-        None, ge=1, le=MAX_CONFIRM_S, description="Undo the commit after so many seconds unless confirmed."
-    )
+    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
     comment: str = Field("", max_length=500, description="Kept with the revision.")
 
 
@@ -106,6 +104,8 @@ def delete_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQ
 def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpResponse:
     if query.change is not None:
         change = change_set(query.change)
+        if not change.is_open:
+            raise Conflict(f"Change set {change.pk} is {change.state}: its document is not kept.")
         document, etag = change.document, change.digest
         extra = {"Millrace-Base-Revision": str(change.base_revision)}
     else:
@@ -142,15 +142,15 @@ def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, query: WriteQuery, edit: Edit) -> dict[str, Any]:
-    now = agent().config()
+    now, address = agent().config(), actor(request).router_address
     if query.change is None:
         _match(request, now["digest"])
-        preview = changes.preview_document(edit(now["document"]), now)
+        preview = changes.preview_document(edit(now["document"]), now, address)
     else:
         change = change_set(query.change)
         _match(request, change.digest)
         change.document = edit(change.document)
-        preview = changes.preview(change)
+        preview = changes.preview(change, address)
     return PreviewOut.model_validate(asdict(preview)).model_dump(mode="json")
 
 

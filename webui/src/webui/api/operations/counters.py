@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
-from ninja import Query, Router, Schema
+from django.http import HttpRequest, HttpResponseBase
+from ninja import Path, Query, Router, Schema
 from pydantic import BaseModel, ConfigDict, Field
 
+from appliance.client.selection import FIELDS, MAX_INTERFACES, field_names, interface_names, parse
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import needs
+from webui.api.still_allowed import still_allowed
+from webui.http.live_response import LiveResponse
 from webui.metrics.history import history
 from webui.metrics.live import events
+from webui.metrics.rates import COLUMNS
 
 router = Router(tags=["counters"])
 
 
 class Sample(BaseModel):
-    """Absolute counters at one moment; a reader takes differences."""
+    """Absolute counters at one moment, those that were asked for; a reader takes differences."""
 
     model_config = ConfigDict(extra="allow")
 
     time: float = Field(description="Unix seconds.")
-    interfaces: dict[str, dict[str, float | int | None]]
-    acls: dict[str, dict[str, dict[str, int]]] = {}
+    interfaces: dict[str, dict[str, float | int | None]] = {}
     workers: list[dict[str, Any]] = []
     drops: dict[str, int] = {}
 
@@ -32,12 +35,12 @@ class Sample(BaseModel):
 class Columns(Schema):
     """Rates of one interface, one value for each time; null where nothing is known."""
 
-    rx_bps: list[float | None]
-    tx_bps: list[float | None]
-    rx_pps: list[float | None]
-    tx_pps: list[float | None]
-    rx_drops_ps: list[float | None]
-    tx_drops_ps: list[float | None]
+    rx_bps: list[float | None] = []
+    tx_bps: list[float | None] = []
+    rx_pps: list[float | None] = []
+    tx_pps: list[float | None] = []
+    rx_drops_ps: list[float | None] = []
+    tx_drops_ps: list[float | None] = []
 
 
 class History(Schema):
@@ -49,21 +52,95 @@ class History(Schema):
     interfaces: dict[str, Columns]
 
 
+class RuleHits(Schema):
+    """Hits of one rule."""
+
+    packets: int
+    bytes: int
+
+
+class ListHits(Schema):
+    """Hits of one access list, by rule."""
+
+    time: float = Field(description="Unix seconds of the reading; at most a second ago.")
+    rules: dict[str, RuleHits] = Field(description="By sequence.")
+
+
+class ListTotal(Schema):
+    """Hits of one access list, all its rules together."""
+
+    rules: int
+    packets: int
+    bytes: int
+
+
+class ListTotals(Schema):
+    """Hits of every access list."""
+
+    time: float = Field(description="Unix seconds of the reading; at most a second ago.")
+    acls: dict[str, ListTotal]
+
+
 Range = Annotated[Literal["5m", "1h", "24h", "30d"], Query("1h", alias="range", description="How far back.")]
-
-
-@router.get("/counters", auth=needs(Role.VIEWER), response=Sample, operation_id="get_counters")
-def latest(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
-    """The latest sample."""
-    return agent().counters()
+ListName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Fields = Annotated[
+    str | None,
+    Query(None, max_length=200, description=f"Only these, comma separated, of: {', '.join(FIELDS)}."),
+]
+ColumnNames = Annotated[
+    str | None,
+    Query(
+        None,
+        alias="fields",
+        max_length=200,
+        description=f"Only these, comma separated, of: {', '.join(COLUMNS)}.",
+    ),
+]
+Interfaces = Annotated[
+    str | None,
+    Query(
+        None,
+        max_length=1100,
+        description=f"Only these interfaces, comma separated, {MAX_INTERFACES} at most.",
+    ),
+]
 
 
 @router.get(
-    "/counters/history", auth=needs(Role.VIEWER), response=History, operation_id="get_counters_history"
+    "/counters",
+    auth=needs(Role.VIEWER),
+    response=Sample,
+    exclude_unset=True,
+    operation_id="get_counters",
 )
-def over_time(request: HttpRequest, length: Range) -> Any:  # noqa: ARG001 - ninja's signature
-    """Rates of every interface over the last minutes to days."""
-    return history(length)
+def latest(request: HttpRequest, fields: Fields, interfaces: Interfaces) -> Any:  # noqa: ARG001 - ninja's signature
+    """The latest sample."""
+    return agent().counters(parse(fields, interfaces))
+
+
+@router.get(
+    "/counters/history",
+    auth=needs(Role.VIEWER),
+    response=History,
+    exclude_unset=True,
+    operation_id="get_counters_history",
+)
+def over_time(request: HttpRequest, length: Range, columns: ColumnNames, interfaces: Interfaces) -> Any:  # noqa: ARG001 - ninja's signature
+    """Rates of interfaces over the last minutes to days."""
+    wanted = COLUMNS if columns is None else tuple(sorted(field_names(columns, COLUMNS)))
+    return history(length, wanted, interface_names(interfaces))
+
+
+@router.get("/counters/acls", auth=needs(Role.VIEWER), response=ListTotals, operation_id="get_acl_totals")
+def acl_totals(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """Hits of each access list as they are now, its rules together."""
+    return agent().acl_totals()
+
+
+@router.get("/counters/acls/{name}", auth=needs(Role.VIEWER), response=ListHits, operation_id="get_acl_hits")
+def acl_hits(request: HttpRequest, name: ListName) -> Any:  # noqa: ARG001 - ninja's signature
+    """Hits of the rules of one access list as they are now."""
+    return agent().acl_hits(name)
 
 
 @router.get(
@@ -73,16 +150,14 @@ def over_time(request: HttpRequest, length: Range) -> Any:  # noqa: ARG001 - nin
     openapi_extra={
         "responses": {
             200: {
-                "description": "Server-sent events: `sample`, one a second; `gap` while there is none.",
+                "description": "Server-sent events: `sample`, one a second; `gap` while there is none;"
+                " `skipped` where a slow reader has missed some.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             }
         }
     },
 )
-def stream(request: HttpRequest) -> HttpResponseBase:  # noqa: ARG001 - ninja's signature
+def stream(request: HttpRequest, fields: Fields, interfaces: Interfaces) -> HttpResponseBase:
     """Samples as they are taken, as server-sent events."""
-    return StreamingHttpResponse(
-        events(),
-        content_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+    selection = parse(fields, interfaces)
+    return LiveResponse(events(selection), still_allowed(request, Role.VIEWER), "text/event-stream")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
@@ -28,12 +29,25 @@ Password = Annotated[
 ]
 
 
+CurrentPassword = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=256,
+        description="Your own password. Needed for a new password of your own, and with a token for whatever "
+        "gives somebody access.",
+        json_schema_extra={"format": "password", "writeOnly": True},
+    ),
+]
+
+
 class NewUser(Strict):
     """A user to be made."""
 
     username: str = Field(min_length=1, max_length=32, pattern=r"^[a-z][a-z0-9._-]{0,31}$")
     password: Password
     role: RoleName = Role.VIEWER.value
+    current_password: CurrentPassword = None
 
 
 class UserChange(Strict):
@@ -42,6 +56,29 @@ class UserChange(Strict):
     role: RoleName | None = None
     password: Password | None = None
     is_active: bool | None = None
+    current_password: CurrentPassword = None
+    end_tokens: bool = Field(True, description="End the user's API tokens with their old password.")
+
+
+class OwnPassword(Strict):
+    """A new password of one's own."""
+
+    current_password: Password
+    password: Password
+    end_tokens: bool = Field(True, description="End your API tokens with the old password.")
+
+
+class PasswordChanged(Schema):
+    """What a new password put an end to."""
+
+    sessions_ended: bool = Field(description="All sessions of the user, this one included.")
+    tokens_ended: int = Field(description="API tokens that could still be used.")
+
+
+class UserChanged(UserOut):
+    """A user, and what a new password put an end to; null without one."""
+
+    password_changed: PasswordChanged | None
 
 
 class NewToken(Strict):
@@ -72,7 +109,10 @@ def list_users(request: HttpRequest, limit: Limit, offset: Offset) -> Any:
 )
 def create_user(request: HttpRequest, body: NewUser) -> Any:
     """A new user."""
-    return Status(201, accounts.create_user(actor(request), body.username, body.password, body.role))
+    who = actor(request)
+    confirmed = accounts.confirm(who, body.current_password)
+    user = accounts.create_user(who, body.username, body.password, body.role, confirmed)
+    return Status(201, user)
 
 
 @router.get(
@@ -84,18 +124,41 @@ def get_user(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - nin
 
 
 @router.patch(
-    "/users/{number}", auth=needs(Role.ADMIN), response=UserOut, tags=["users"], operation_id="update_user"
+    "/users/{number}",
+    auth=needs(Role.ADMIN),
+    response=UserChanged,
+    tags=["users"],
+    operation_id="update_user",
 )
 def update_user(request: HttpRequest, number: Number, body: UserChange) -> Any:
-    """Change role, password or whether the user may log in."""
+    """Change role, password or whether the user may log in. A new password ends their sessions and tokens."""
     user, who = find_user(number), actor(request)
-    if body.password is not None:
-        accounts.set_password(who, user, body.password)
-    if body.role is not None:
-        accounts.set_role(who, user, body.role)
-    if body.is_active is not None:
-        accounts.set_active(who, user, body.is_active)
-    return user
+    confirmed = accounts.confirm(who, body.current_password)
+    changed = None
+    with transaction.atomic():
+        if body.password is not None:
+            ended = accounts.set_password(who, user, body.password, confirmed, body.end_tokens)
+            changed = {"sessions_ended": True, "tokens_ended": ended.tokens}
+        if body.role is not None:
+            accounts.set_role(who, user, body.role, confirmed)
+        if body.is_active is not None:
+            accounts.set_active(who, user, body.is_active, confirmed)
+    return {**UserOut.from_orm(user).model_dump(), "password_changed": changed}
+
+
+@router.post(
+    "/me/password",
+    auth=needs(Role.VIEWER),
+    response=PasswordChanged,
+    tags=["users"],
+    operation_id="set_own_password",
+)
+def set_own_password(request: HttpRequest, body: OwnPassword) -> Any:
+    """A new password of one's own. It ends all one's sessions and tokens."""
+    who = actor(request)
+    confirmed = accounts.confirm(who, body.current_password)
+    ended = accounts.set_password(who, who.user, body.password, confirmed, body.end_tokens)
+    return {"sessions_ended": True, "tokens_ended": ended.tokens}
 
 
 @router.delete(
@@ -136,7 +199,7 @@ def list_tokens(request: HttpRequest, limit: Limit, offset: Offset, everyone: Ev
     operation_id="create_token",
 )
 def create_token(request: HttpRequest, body: NewToken) -> Any:
-    """A new token. Its text is in this answer and nowhere else."""
+    """A new token, made from a session: a token makes none. Its text is in this answer and nowhere else."""
     who = actor(request)
     if body.user is not None and body.user != who.user.pk:
         who.require(Role.ADMIN)

@@ -16,7 +16,7 @@ from webui.api.find import Number
 from webui.api.idempotency import once
 from webui.api.operations.config import commit_answer
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page
-from webui.api.schemas import CommitOut, Difference, RevisionOut, Strict
+from webui.api.schemas import CONFIRM_S, CommitOut, Difference, RevisionOut, Strict
 from webui.changes import services as changes
 from webui.changes.commits import MAX_CONFIRM_S
 
@@ -46,9 +46,7 @@ class RollbackIn(Strict):
 
     revision: int = Field(ge=0, le=2**31 - 1)
     comment: str = Field("", max_length=500)
-    confirm_s: int | None = Field(
-        None, ge=1, le=MAX_CONFIRM_S, description="Undo after so many seconds unless confirmed."
-    )
+    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
 
 
 class Comparison(Schema):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
@@ -26,9 +26,12 @@ class RoutesQuery(Schema):
     model_config = ConfigDict(extra="ignore")
 
     prefix: str | None = Field(
-        None, max_length=64, description="This prefix; with longest, the one that covers it."
+        None,
+        max_length=64,
+        description="An address, for the route that packets to it take, or a prefix, for its own route.",
     )
-    longest: bool = Field(False, description="Longest match instead of the exact prefix.")
+    longest: bool = Field(False, description="Of a prefix: the route that its first address takes.")
+    within: bool = Field(False, description="Of a prefix: the list of it and longer ones inside it.")
     protocol: str | None = Field(
         None, pattern=r"^[a-z0-9_-]{1,20}$", description="Only routes of this protocol."
     )
@@ -58,10 +61,15 @@ def interfaces(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
     operation_id="get_routes_state",
 )
 def routes(request: HttpRequest, query: Query[RoutesQuery], limit: RouteLimit, offset: Offset) -> Any:  # noqa: ARG001 - ninja's signature
-    """RIB, kernel and data plane FIB side by side."""
+    """RIB, kernel and data plane FIB side by side.
+
+    A list is shown of up to `list_limit` routes of a family, or of one of its protocols; a prefix or an
+    address is answered whatever the size of the table.
+    """
     return agent().state_routes(
         prefix=None if query.prefix is None else _prefix(query.prefix),
         longest=query.longest,
+        within=query.within,
         protocol=query.protocol,
         family=query.family,
         offset=offset,
@@ -94,6 +102,8 @@ def bgp_neighbor(request: HttpRequest, address: str) -> Any:  # noqa: ARG001 - n
         known = ip_address(address)
     except ValueError:
         raise NotFound("A neighbor is named by its address.") from None
+    if isinstance(known, IPv6Address) and known.scope_id is not None:
+        raise NotFound("A neighbor is named by its address without a zone.")
     return agent().state_bgp_neighbor(str(known))
 
 
@@ -119,6 +129,18 @@ def ospf(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 def acls(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
     """Hit counters of access lists."""
     return agent().state_acls()
+
+
+@router.get(
+    "/state/control-plane",
+    auth=needs(Role.VIEWER),
+    response=shapes.ControlPlane,
+    exclude_unset=True,
+    operation_id="get_control_plane_state",
+)
+def control_plane(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """Packets for the router itself, accepted and dropped by reason on each data interface."""
+    return agent().state_control_plane()
 
 
 @router.get(
@@ -159,6 +181,6 @@ def health(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 
 def _prefix(text: str) -> str:
     try:
-        return str(ip_network(text, strict=False))
+        return str(ip_network(text, strict=False)) if "/" in text else str(ip_address(text))
     except ValueError:
         raise RequestProblem(422, "must be a prefix or an address", pointer="/prefix") from None

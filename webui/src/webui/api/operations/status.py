@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from webui import __version__
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import actor, needs
 from webui.api.schemas import UserOut
+from webui.storage.usage import usage
 
 router = Router(tags=["status"])
 
@@ -25,6 +27,9 @@ class PendingConfirm(BaseModel):
     revision: int
     expires_at: str | float
     seconds_left: float
+    rollback_to: int
+    reason: str
+    """Why, when nobody asked for it; else empty."""
 
 
 class StatusOut(BaseModel):
@@ -39,7 +44,17 @@ class StatusOut(BaseModel):
     digest: str
     pending_confirm: PendingConfirm | None
     drift: list[Any]
+    waiting: list[str] = []
+    """Parts of the router that are not yet back at the running revision, after a rollback or a crash."""
     health: dict[str, Any]
+    damage: list[str] = Field(
+        default_factory=list,
+        description="What of the recorded state cannot be read: what runs instead, and what to do.",
+    )
+    storage: dict[str, dict[str, int]] = Field(
+        default_factory=dict,
+        description="Room on the disk by kind of what is kept: `used_bytes`, `quota_bytes` and a count.",
+    )
     web_version: str
 
 
@@ -55,6 +70,32 @@ class Me(Schema):
 def get_status(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
     """Versions, running revision, a commit that waits for confirmation, drift and health."""
     return {**agent().status(), "web_version": __version__}
+
+
+class StoredKind(Schema):
+    """One kind of stored thing."""
+
+    kind: str
+    rows: int
+    most_rows: int | None = Field(description="The oldest go past that; null where something else bounds it.")
+    payload_bytes: int = Field(description="Text of its large columns; 0 where rows are small.")
+    most_bytes: int | None
+    kept: str = Field(description="For how long.")
+    bounded_by: str
+
+
+class Storage(Schema):
+    """What the web half keeps in its database."""
+
+    measured_at: datetime
+    database_bytes: int
+    kinds: list[StoredKind]
+
+
+@router.get("/storage", auth=needs(Role.VIEWER), response=Storage, operation_id="get_storage")
+def get_storage(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """Rows and bytes of everything the web half keeps, and their limits; some minutes old."""
+    return usage()
 
 
 @router.get("/me", auth=needs(Role.VIEWER), response=Me, operation_id="get_me")

@@ -52,6 +52,7 @@ class UploadOut(_Shown):
     commit: str
     dataplane: str
     schema_version: int
+    older: bool = Field(False, description="Older than the running version: see `allow_downgrade`.")
 
 
 class ProgressOut(_Shown):
@@ -106,6 +107,9 @@ class InstallIn(SwitchIn):
     """Write the file that was sent into the other slot."""
 
     reboot: bool = Field(True, description="Boot it at once. If not, `switch` does.")
+    allow_downgrade: bool = Field(
+        False, description="Install a version that is older than the running one; refused otherwise."
+    )
 
 
 @router.get("/upgrade", auth=needs(Role.VIEWER), response=UpgradeOut, operation_id="get_upgrade")
@@ -151,7 +155,9 @@ def forget_upgrade(request: HttpRequest) -> Any:
 )
 def install_upgrade(request: HttpRequest, body: InstallIn) -> Any:
     """Write the file into the other slot and boot it, once; it stays when it is healthy."""
-    return Status(202, router_upgrade.install(actor(request), body.reboot, body.deadline_s))
+    return Status(
+        202, router_upgrade.install(actor(request), body.reboot, body.deadline_s, body.allow_downgrade)
+    )
 
 
 @router.post(

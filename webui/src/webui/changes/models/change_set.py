@@ -33,6 +33,11 @@ class ChangeSet(models.Model):
     commit_request = models.CharField(max_length=64, blank=True)
     """Request id of a commit whose outcome is not known yet."""
 
+    changes = models.JSONField(default=list, db_default=[])
+    """What a closed one changed, as in the audit log; its documents are empty then."""
+    note = models.CharField(max_length=200, blank=True, db_default="")
+    """Why it was closed, where nobody asked for it."""
+
     class Meta:
         ordering = ("-updated_at", "-id")
         indexes = [models.Index(fields=["owner", "state"])]
@@ -48,4 +53,4 @@ class ChangeSet(models.Model):
     @property
     def is_empty(self) -> bool:
         """Whether it changes nothing."""
-        return bool(self.document == self.base_document)
+        return bool(self.document == self.base_document) if self.is_open else not self.changes

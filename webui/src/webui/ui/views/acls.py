@@ -61,9 +61,16 @@ def _ordered(rules: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return sorted(rules.items(), key=lambda rule: int(rule[0]))
 
 
-def _hits() -> dict[str, Any]:
-    acls: dict[str, Any] = look(lambda: agent().counters(), {}).value.get("acls") or {}
+def _totals() -> dict[str, Any]:
+    """Hits by access list. Without them the page shows everything else."""
+    acls: dict[str, Any] = look(lambda: agent().acl_totals(), {}).value.get("acls") or {}
     return acls
+
+
+def _hits(name: str) -> dict[str, Any]:
+    """Hits by rule. A list that is not committed yet has none."""
+    rules: dict[str, Any] = look(lambda: agent().acl_hits(name), {}).value.get("rules") or {}
+    return rules
 
 
 @require_GET
@@ -71,7 +78,7 @@ def _hits() -> dict[str, Any]:
 def acls(request: HttpRequest) -> HttpResponse:
     """Every access list."""
     candidate, away = look_at_candidate(request)
-    hits = _hits()
+    totals = _totals()
     rows = []
     for name, settings in candidate.both("/acls").items():
         bound = [
@@ -80,7 +87,7 @@ def acls(request: HttpRequest) -> HttpResponse:
             for direction, there in (("in", inward), ("out", outward))
             if there
         ]
-        counted = sum(int(hit.get("packets", 0)) for hit in (hits.get(name) or {}).values())
+        counted = int((totals.get(name) or {}).get("packets", 0))
         rows.append((name, settings, candidate.mark("/acls" + join(name)), bound, counted))
     return show(
         request,
@@ -89,7 +96,7 @@ def acls(request: HttpRequest) -> HttpResponse:
         {
             "rows": rows,
             "away": away,
-            "api_calls": reads(("Read them", "/config/acls"), ("Hit counters", "/state/acls")),
+            "api_calls": reads(("Read them", "/config/acls"), ("Hit counters", "/counters/acls")),
         },
     )
 
@@ -111,7 +118,7 @@ def _page(
         settings = get(candidate.running, pointer)
     if settings is MISSING:
         raise Http404(f"There is no access list {name}.")
-    hits = _hits().get(name) or {}
+    hits = _hits(name)
     rules = _ordered(candidate.both(f"{pointer}/rules"))
     live = [sequence for sequence, _ in _ordered(settings.get("rules", {}))]
     rows = [
@@ -141,7 +148,7 @@ def _page(
         "api_calls": (
             *calls_for(pointer, settings),
             call("Add a rule", "PUT", f"/config{pointer}/rules/10", example),
-            *reads(("Hit counters", "/state/acls")),
+            *reads(("Hit counters", f"/counters/acls{join(name)}")),
         ),
     }
     return show(request, "ui/acl.html", "acls", {**context, **(extra or {})}, status=status)

@@ -8,7 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from appliance.errors import AgentUnavailable, CommitFailed, MillraceError, ValidationFailed
+from appliance.errors import (
+    AgentUnavailable,
+    CommitFailed,
+    MillraceError,
+    StorageFull,
+    ValidationFailed,
+)
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -23,6 +29,7 @@ from webui.ui.pointers import MISSING, get
 from webui.ui.signed_in import user_of
 
 CONFIRM_CHOICES = (
+    ("", "only if it touches your connection"),
     (0, "without a timer"),
     (60, "within 1 minute"),
     (120, "within 2 minutes"),
@@ -44,7 +51,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
     preview, away = None, ""
     if change is not None and not change.is_empty:
         try:
-            preview = services.preview(change)
+            preview = services.preview(change, actor_of(request).router_address)
         except AgentUnavailable as error:
             away = str(error)
     known = router_state.status() or {}
@@ -72,6 +79,8 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         context |= {
             "objects": group(preview.diff, candidate.running, candidate.document),
             "frr_lines": text_lines(preview.frr_diff),
+            "own_path": preview.own_path,
+            "confirm_default_s": preview.confirm_default_s,
             "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
             "problems": [(one.pointer, one.message, _editable(one.pointer)) for one in preview.problems],
             "conflicts": preview.conflicts,
@@ -107,9 +116,9 @@ def commit(request: HttpRequest) -> HttpResponse:
         tell(request, "There is nothing to commit.", "warning")
         return redirect("ui:changes")
     comment = request.POST.get("comment", "").strip()
-    seconds = request.POST.get("confirm_s", "0")
-    confirm_s = int(seconds) if seconds.isdecimal() and int(seconds) else None
-    kept = {"comment": comment, "chosen_confirm": confirm_s or 0}
+    seconds = request.POST.get("confirm_s", "")
+    confirm_s = int(seconds) if seconds.isdecimal() else None
+    kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
     try:
         outcome = services.commit(actor, change, comment=comment, confirm_s=confirm_s)
     except MergeConflicts as error:
@@ -121,6 +130,8 @@ def commit(request: HttpRequest) -> HttpResponse:
             {**kept, "problems": found, "failure": "It is not valid, so nothing was done."},
             status=422,
         )
+    except StorageFull as error:
+        return _page(request, {**kept, "failure": str(error)}, status=507)
     except CommitFailed as error:
         failure = f"{error.step}: {error.cause}"
         return _page(request, {**kept, "failure": failure, "undone": error.undone}, status=422)
@@ -139,7 +150,8 @@ def _after(request: HttpRequest, outcome: Any, kept: dict[str, Any]) -> HttpResp
         )
         return _page(request, {**kept, "failure": failure, "undone": True}, status=422)
     if outcome.confirm_expires_at:
-        tell(request, f"Revision {outcome.revision} runs. Confirm it, or it rolls back.", "warning")
+        because = f", because {outcome.confirm_reason}" if outcome.confirm_reason else ""
+        tell(request, f"Revision {outcome.revision} runs. Confirm it, or it rolls back{because}.", "warning")
     else:
         tell(request, f"Revision {outcome.revision} runs.")
     return redirect("ui:changes")

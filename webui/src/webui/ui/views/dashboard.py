@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from appliance.client.selection import Selection
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -20,6 +21,7 @@ from webui.ui.views.bgp import sessions_of
 from webui.ui.views.interfaces import rows_of
 
 _SHARED_S = 2
+_COUNTERS = Selection(frozenset(("workers", "drops")))
 _CHARTS = 12
 """More interfaces than this are a table's work, not charts'."""
 
@@ -69,7 +71,7 @@ def _state(running: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ask(running: dict[str, Any]) -> dict[str, Any]:
-    counters = look(lambda: agent().counters(), {}).value
+    counters = look(lambda: agent().counters(_COUNTERS), {}).value
     health = look(lambda: agent().state_health(), {}).value
     bgp = look(lambda: agent().state_bgp(), {}).value
     ospf = look(lambda: agent().state_ospf(), {}).value

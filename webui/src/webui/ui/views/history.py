@@ -79,13 +79,13 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
 def rollback(request: HttpRequest) -> HttpResponse:
     """Makes an earlier revision's document the running one, as a new revision."""
     number = _whole(request.POST.get("revision"), -1)
-    seconds = _whole(request.POST.get("confirm_s"))
+    chosen = request.POST.get("confirm_s", "")
     try:
         outcome = services.rollback(
             actor_of(request),
             number,
             comment=request.POST.get("comment", "").strip(),
-            confirm_s=seconds or None,
+            confirm_s=int(chosen) if chosen.isdecimal() else None,
         )
     except (CommitFailed, ValidationFailed) as error:
         tell(request, f"The rollback failed and was undone: {error}", "error")
@@ -95,5 +95,14 @@ def rollback(request: HttpRequest) -> HttpResponse:
     if outcome.state == "failed":
         tell(request, f"The rollback failed and was undone: {outcome.error}", "error")
         return redirect("ui:revision", number=number)
-    tell(request, f"Rolled back to revision {number}: revision {outcome.revision} runs.")
+    if outcome.confirm_expires_at:
+        because = f", because {outcome.confirm_reason}" if outcome.confirm_reason else ""
+        tell(
+            request,
+            f"Rolled back to revision {number}. Confirm revision {outcome.revision}, or it rolls back"
+            f"{because}.",
+            "warning",
+        )
+    else:
+        tell(request, f"Rolled back to revision {number}: revision {outcome.revision} runs.")
     return redirect("ui:changes")

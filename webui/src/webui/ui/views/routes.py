@@ -1,9 +1,10 @@
-"""The routing table: RIB, kernel and FIB side by side."""
+"""Routes in RIB, kernel and FIB side by side: of a prefix or an address, or a list that is short enough."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,7 +19,47 @@ from webui.ui.page import look, show
 from webui.ui.state import rows
 
 _PER_PAGE = 100
+_HOPS_SHOWN = 4
 PROTOCOLS = ("connected", "static", "ospf", "bgp", "kernel", "local")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one table says of a prefix."""
+
+    hops: list[str]
+    """Empty: it is not there, or the table did not tell."""
+    untold: str = ""
+    """Why the table did not tell."""
+
+    @property
+    def more(self) -> int:
+        """Next hops beyond those that are shown."""
+        return max(0, len(self.hops) - _HOPS_SHOWN)
+
+    @property
+    def shown(self) -> list[str]:
+        """The first next hops."""
+        return self.hops[:_HOPS_SHOWN]
+
+
+@dataclass(frozen=True)
+class ProtocolCount:
+    """How many routes of a protocol there are."""
+
+    protocol: str
+    count: int
+    query: str
+    """Of the page that lists them; empty where they are too many."""
+
+
+@dataclass(frozen=True)
+class FamilyCount:
+    """How many routes of a family there are."""
+
+    family: str
+    total: int
+    protocols: list[ProtocolCount]
 
 
 @dataclass(frozen=True)
@@ -29,9 +70,8 @@ class RouteRow:
     protocol: str
     distance: Any
     metric: Any
-    rib: list[str]
-    kernel: list[str]
-    fib: list[str]
+    cells: list[Cell]
+    """RIB, kernel and FIB."""
     disagrees: str
     age: str = ""
 
@@ -53,9 +93,10 @@ def row_of(route: dict[str, Any]) -> RouteRow:
         protocol=str(route.get("protocol", "")),
         distance=route.get("distance"),
         metric=route.get("metric"),
-        rib=hops(route.get("rib")),
-        kernel=hops(route.get("kernel")),
-        fib=hops(route.get("fib")),
+        cells=[
+            Cell(hops(route.get(table)), (route.get("untold") or {}).get(table, ""))
+            for table in ("rib", "kernel", "fib")
+        ],
         disagrees=str(route.get("disagreement") or ""),
         age=str(route.get("uptime") or ""),
     )
@@ -65,7 +106,7 @@ def _query(request: HttpRequest) -> dict[str, Any]:
     given = request.GET
     query: dict[str, Any] = {
         "prefix": given.get("prefix", "").strip() or None,
-        "longest": given.get("match") == "longest",
+        "within": given.get("match") == "within" and bool(given.get("prefix", "").strip()),
         "protocol": given.get("protocol") or None,
         "family": given.get("family") or None,
         "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
@@ -88,7 +129,42 @@ def _table(request: HttpRequest) -> dict[str, Any]:
         "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
         "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
         "failure": live.failure,
+        "note": str(live.value.get("note") or ""),
+        "age_s": float(live.value.get("age_s") or 0),
+        "families": _counts(live.value) if live.value.get("unlisted") else [],
+        "longer": _longer(request),
     }
+
+
+def _counts(answer: dict[str, Any]) -> list[FamilyCount]:
+    """The numbers of a table that is too long for a list, each with a link to the protocols that are not."""
+    limit = int(answer.get("list_limit") or 0)
+    return [
+        FamilyCount(
+            "IPv6" if family == "ipv6" else "IPv4",
+            sum(int(count["rib"]) for count in protocols.values()),
+            [
+                ProtocolCount(
+                    name,
+                    int(count["rib"]),
+                    urlencode({"protocol": name, "family": family}) if int(count["rib"]) <= limit else "",
+                )
+                for name, count in protocols.items()
+            ],
+        )
+        for family, protocols in (answer.get("counts") or {}).items()
+        if protocols
+    ]
+
+
+def _longer(request: HttpRequest) -> str:
+    """Where an exact prefix was asked for: the page that lists the longer ones inside it."""
+    if "/" not in request.GET.get("prefix", "") or request.GET.get("match") == "within":
+        return ""
+    query = request.GET.copy()
+    query["match"] = "within"
+    query.pop("offset", None)
+    return "?" + query.urlencode()
 
 
 def _link(request: HttpRequest, offset: int) -> str:
@@ -100,7 +176,7 @@ def _link(request: HttpRequest, offset: int) -> str:
 @require_GET
 @role_required(Role.VIEWER)
 def routes(request: HttpRequest) -> HttpResponse:
-    """Search by prefix, longest match, protocol and family; a hundred a page."""
+    """Search by address, prefix, protocol and family; a hundred a page."""
     table = _table(request)
     if request.headers.get("HX-Request"):
         return render(request, "ui/routes_table.html", {**table, "fib_name": _fib_name()})
@@ -116,10 +192,8 @@ def routes(request: HttpRequest) -> HttpResponse:
             "away": table["failure"],
             "api_calls": reads(
                 ("A page of the table", "/state/routes?limit=100"),
-                (
-                    "Which route a packet to this address takes",
-                    "/state/routes?prefix=203.0.113.10&longest=true",
-                ),
+                ("Which route a packet to this address takes", "/state/routes?prefix=203.0.113.10"),
+                ("A prefix and longer ones inside it", "/state/routes?prefix=10.0.0.0/8&within=true"),
             ),
         },
     )

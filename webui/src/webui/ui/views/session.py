@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.views import LoginView, LogoutView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webui.accounts.known_devices import remember
+from webui.accounts.models import User
+from webui.accounts.sign_in_gate import SignInRefused, gate
 
 
 class Login(LoginView):
@@ -12,6 +19,23 @@ class Login(LoginView):
 
     template_name = "ui/login.html"
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try a password, if that may be done now."""
+        username = request.POST.get("username", "")[:150]
+        try:
+            with gate.attempt(request, username) as attempt:
+                response: HttpResponse = super().post(request, *args, **kwargs)
+                if isinstance(request.user, User):
+                    attempt.take_back()
+                    gate.signed_in()
+                    remember(response, request.user.username, attempt.device)
+                return response
+        except SignInRefused as refused:
+            context = {"cooloff_timedelta": timedelta(seconds=refused.retry_after_s)}
+            response = render(request, "ui/lockout.html", context, status=refused.status)
+            response.headers["Retry-After"] = str(refused.retry_after_s)
+            return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Django's context, with what the template shows."""

@@ -18,6 +18,7 @@ from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.models import ApiToken
 from webui.accounts.roles import Role
+from webui.errors import RequestProblem
 from webui.ui.api_call import call, reads
 from webui.ui.page import show, tell
 from webui.ui.signed_in import user_of
@@ -78,15 +79,26 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 @role_required(Role.VIEWER)
 def own_password(request: HttpRequest) -> HttpResponse:
     """Sets one's own password, given the present one; this session stays."""
-    user = user_of(request)
-    if not user.check_password(request.POST.get("present", "")):
-        return _page(request, {"password_error": "The present password is wrong."}, 422)
+    user, actor = user_of(request), actor_of(request)
     if request.POST.get("password", "") != request.POST.get("again", ""):
         return _page(request, {"password_error": "The two new passwords differ."}, 422)
+    end_tokens = request.POST.get("end_tokens") == "on"
     try:
-        services.set_password(actor_of(request), user, request.POST.get("password", ""))
+        confirmed = services.confirm(actor, request.POST.get("present", ""))
+        ended = services.set_password(actor, user, request.POST.get("password", ""), confirmed, end_tokens)
     except ValidationFailed as error:
         return _page(request, {"password_error": "; ".join(one.message for one in error.problems)}, 422)
+    except RequestProblem as problem:
+        return _page(request, {"password_error": problem.detail}, problem.status)
     update_session_auth_hash(request, user)
-    tell(request, "Your password is changed.")
+    tell(request, f"Your password is changed. Your other sessions ended; {tokens_ended(end_tokens, ended)}.")
     return redirect("ui:tokens")
+
+
+def tokens_ended(asked: bool, ended: services.Ended) -> str:
+    """What a new password did to the user's tokens, as the end of a sentence."""
+    if not asked:
+        return "API tokens were kept"
+    return {0: "there was no API token to end", 1: "1 API token ended"}.get(
+        ended.tokens, f"{ended.tokens} API tokens ended"
+    )

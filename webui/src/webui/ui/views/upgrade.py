@@ -61,7 +61,12 @@ def progress(request: HttpRequest) -> HttpResponse:
 def install(request: HttpRequest) -> HttpResponse:
     """Writes the file into the other slot, and boots it unless ``reboot`` is 0."""
     try:
-        router_upgrade.install(actor_of(request), request.POST.get("reboot") != "0", None)
+        router_upgrade.install(
+            actor_of(request),
+            request.POST.get("reboot") != "0",
+            None,
+            request.POST.get("allow_downgrade") == "1",
+        )
     except MillraceError as error:
         tell(request, str(error), "error")
     return redirect("ui:upgrade")

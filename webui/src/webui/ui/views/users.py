@@ -16,6 +16,7 @@ from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.ui.api_call import reads
 from webui.ui.page import show, tell
+from webui.ui.views.tokens import tokens_ended
 
 
 @require_GET
@@ -63,8 +64,12 @@ def change_user(request: HttpRequest, user_id: int) -> HttpResponse:
                 services.set_role(actor, user, request.POST.get("role", ""))
                 tell(request, f"{user.username} is {request.POST.get('role')} now.")
             case "password":
-                services.set_password(actor, user, request.POST.get("password", ""))
-                tell(request, f"{user.username} has a new password; their sessions ended.")
+                end_tokens = request.POST.get("end_tokens") == "on"
+                ended = services.set_password(
+                    actor, user, request.POST.get("password", ""), end_tokens=end_tokens
+                )
+                told = tokens_ended(end_tokens, ended)
+                tell(request, f"{user.username} has a new password. Their sessions ended; {told}.")
             case "disable" | "enable" as action:
                 services.set_active(actor, user, action == "enable")
                 tell(request, f"{user.username} is {action}d.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from appliance.dataplane.linux.objects.base import LinuxObject
+from appliance.dataplane.linux.objects.control_plane import ControlPlane
 from appliance.dataplane.linux.objects.ethernet_link import EthernetLink
 from appliance.dataplane.linux.objects.filter_binding import FilterBinding
 from appliance.dataplane.linux.objects.filter_list import FilterList
@@ -14,6 +15,7 @@ from appliance.dataplane.linux.objects.vlan_link import VlanLink
 
 KINDS: tuple[type[LinuxObject], ...] = (
     KernelSettings,
+    ControlPlane,
     FilterList,
     EthernetLink,
     LoopbackLink,
@@ -29,6 +31,7 @@ LINKS: tuple[type[Link], ...] = tuple(kind for kind in KINDS if issubclass(kind,
 __all__ = [
     "KINDS",
     "LINKS",
+    "ControlPlane",
     "EthernetLink",
     "FilterBinding",
     "FilterList",

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from appliance.errors import ValidationFailed
 from webui.accounts import tokens
 from webui.accounts.actor import Actor
-from webui.accounts.models import ApiToken, User
+from webui.accounts.models import User
 from webui.accounts.roles import Role
 
 TOKEN_NAME = "bootstrap"
@@ -21,7 +21,8 @@ class Command(BaseCommand):
     """Who may run this can read the database: no password is asked."""
 
     help = (
-        "Make or reset an admin. The password is the first line of a file, so that no process list shows it."
+        "Make or reset an admin; a reset ends their sessions and tokens. "
+        "The password is the first line of a file, so that no process list shows it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,10 +48,10 @@ class Command(BaseCommand):
             user.role, user.is_active = Role.ADMIN, True
             user.set_password(password)
             user.save()
+            ended = tokens.revoke_all(user)
+            self.stderr.write(f"All sessions of {username} and {ended} API tokens ended.")
         if options["print_token"]:
             actor = Actor(user, "local", "local")
-            for old in ApiToken.objects.filter(user=user, name=TOKEN_NAME, revoked_at=None):
-                tokens.revoke(actor, old)
             try:
                 _, text = tokens.create(actor, user, TOKEN_NAME, write=True, expires_at=None)
             except ValidationFailed as error:

@@ -1,9 +1,11 @@
-// Live numbers in the page: <span data-live="rx_bps" data-interface="wan0">, <td data-acl="lan-in" data-rule="10">.
+// Live numbers in the page: <span data-live="rx_bps" data-interface="wan0">.
 import { onCounters } from "./counters.js";
-import { bits, grouped, packets, rateBetween, scaled } from "./rates.js";
+import { bits, grouped, packets, rateBetween } from "./rates.js";
+import { readJson } from "./retrying.js";
 import { Spark } from "./spark.js";
 
 const sparks = new WeakMap();
+const SOURCES = { rx_bps: "rx_bytes", tx_bps: "tx_bytes", rx_pps: "rx_packets", tx_pps: "tx_packets" };
 const FORMATS = { rx_bps: bits, tx_bps: bits, rx_pps: packets, tx_pps: packets };
 
 function showInterfaces(sample, rate) {
@@ -30,31 +32,16 @@ function showSparks(rate) {
 async function seedSparks() {
   const canvases = [...document.querySelectorAll("canvas[data-spark]")];
   if (!canvases.length) return;
-  const response = await fetch("/api/v1/counters/history?range=5m", { headers: { Accept: "application/json" } }).catch(() => null);
-  if (!response?.ok) return;
-  const history = await response.json();
+  const query = new URLSearchParams({ range: "5m", fields: "rx_bps,tx_bps" });
+  if (canvases.length <= 40) query.set("interfaces", canvases.map((canvas) => canvas.dataset.spark).join(","));
+  const history = await readJson(`/api/v1/counters/history?${query}`);
+  if (!history) return;
   for (const canvas of canvases) {
     const series = history.interfaces?.[canvas.dataset.spark];
     if (!series) continue;
     const spark = new Spark(canvas);
     spark.seed((history.time ?? []).map((_time, index) => [series.rx_bps?.[index] ?? 0, series.tx_bps?.[index] ?? 0]));
     sparks.set(canvas, spark);
-  }
-}
-
-function showAcls(sample, previous) {
-  for (const element of document.querySelectorAll("[data-acl][data-rule]")) {
-    const { acl, rule } = element.dataset;
-    const now = sample.acls?.[acl]?.[rule];
-    if (!now) continue;
-    const then = previous?.acls?.[acl]?.[rule];
-    const seconds = previous ? sample.time - previous.time : 0;
-    const rate = then && seconds > 0 ? Math.max(0, now.packets - then.packets) / seconds : null;
-    for (const part of element.querySelectorAll("[data-hits]")) {
-      const kind = part.dataset.hits;
-      part.textContent =
-        kind === "packets" ? grouped(now.packets) : kind === "bytes" ? scaled(now.bytes, "B") : rate === null ? "" : packets(rate);
-    }
   }
 }
 
@@ -71,12 +58,26 @@ function showWorkers(sample) {
   }
 }
 
+function drawn() {
+  const fields = [];
+  const interfaces = [];
+  for (const element of document.querySelectorAll("[data-live][data-interface]")) {
+    fields.push(SOURCES[element.dataset.live] ?? element.dataset.live);
+    interfaces.push(element.dataset.interface);
+  }
+  for (const canvas of document.querySelectorAll("canvas[data-spark]")) {
+    fields.push("rx_bytes", "tx_bytes");
+    interfaces.push(canvas.dataset.spark);
+  }
+  if (document.querySelector("[data-worker]")) fields.push("workers");
+  return { fields, interfaces };
+}
+
 onCounters((sample, previous) => {
   const rate = previous ? rateBetween(previous, sample) : null;
   showInterfaces(sample, rate);
   if (rate) showSparks(rate);
-  showAcls(sample, previous);
   showWorkers(sample);
-});
+}, drawn);
 
 seedSparks();

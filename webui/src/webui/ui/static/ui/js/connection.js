@@ -7,7 +7,11 @@ export function report(source, works) {
   if (works) failing.delete(source);
   else failing.add(source);
   const banner = document.getElementById("connection");
-  if (!banner || before === failing.size > 0) return;
+  if (!banner) return;
+  banner.querySelector("[data-connection-text]").textContent = failing.has("busy")
+    ? "The router's web server is busy. Trying again."
+    : "Connection to the router lost. Trying again.";
+  if (before === failing.size > 0) return;
   banner.hidden = failing.size === 0;
   document.body.classList.toggle("offline", failing.size > 0);
   if (failing.size === 0) document.dispatchEvent(new CustomEvent("millrace:reconnected"));
@@ -24,7 +28,9 @@ export function startConnection() {
     if (!isStatus(event) || !event.detail.xhr?.status) return;
     const status = event.detail.xhr.status;
     if (status === 401) window.location.reload();
-    report("status", status < 500);
+    const busy = status === 503 && Boolean(event.detail.xhr.getResponseHeader("Retry-After"));
+    report("busy", !busy);
+    report("status", status < 500 || busy);
   });
   window.addEventListener("offline", () => report("network", false));
   window.addEventListener("online", () => report("network", true));

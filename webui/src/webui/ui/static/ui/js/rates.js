@@ -1,6 +1,6 @@
 // From absolute counters to rates, and from numbers to text.
 
-// One rate sample between two counter samples: {time, interfaces: {name: {rx_bps, tx_bps, rx_pps, tx_pps}}, acls}.
+// One rate sample between two counter samples: {time, interfaces: {name: {rx_bps, tx_bps, rx_pps, tx_pps}}}.
 // null where they cannot be compared (time stands still, a counter went back after a restart).
 export function rateBetween(before, after) {
   const seconds = after.time - before.time;
@@ -10,6 +10,7 @@ export function rateBetween(before, after) {
     const then = before.interfaces?.[name];
     if (!then) continue;
     const per = (field, factor) => {
+      // What the page does not draw is not in the sample.
       const change = now[field] - then[field];
       return change >= 0 ? (change * factor) / seconds : null;
     };

@@ -3,6 +3,7 @@
 import { Chart } from "./chart.js";
 import { onCounters } from "./counters.js";
 import { bits, packets, rateBetween } from "./rates.js";
+import { readJson } from "./retrying.js";
 
 const LIVE_SECONDS = 300;
 const FIELDS = ["rx_bps", "tx_bps", "rx_pps", "tx_pps"];
@@ -22,8 +23,13 @@ class Board {
     root.addEventListener("click", (event) => this.onClick(event));
     this.press();
     this.fill();
-    onCounters((sample, previous) => this.onSample(sample, previous));
+    onCounters((sample, previous) => this.onSample(sample, previous), () => this.drawn());
     document.addEventListener("millrace:reconnected", () => this.fill());
+  }
+
+  drawn() {
+    const fields = this.charts.size ? ["rx_bytes", "tx_bytes", "rx_packets", "tx_packets"] : [];
+    return { fields, interfaces: [...this.charts.keys()] };
   }
 
   onClick(event) {
@@ -53,17 +59,10 @@ class Board {
   async fill() {
     const range = this.range;
     this.stored = null;
-    let answer;
-    try {
-      const response = await fetch(`${this.root.dataset.history}?range=${range}`, {
-        headers: { Accept: "application/json" },
-      });
-      if (!response.ok) return;
-      answer = await response.json();
-    } catch {
-      return;
-    }
-    if (range !== this.range) return;
+    const query = new URLSearchParams({ range, fields: FIELDS.join(",") });
+    if (this.charts.size) query.set("interfaces", [...this.charts.keys()].join(","));
+    const answer = await readJson(`${this.root.dataset.history}?${query}`);
+    if (!answer || range !== this.range) return;
     const rates = ratesOf(answer);
     if (range === "5m") {
       const from = rates.at(-1)?.time ?? 0;

@@ -1,0 +1,108 @@
+"""Lists of routes: read only where the table is short, seldom, and once for all who ask.
+
+zebra has one thread. For a list or a count it walks its whole table, and until it has written what it found
+it reads no routing update: half a second for the count of 1,000,000 routes, half a minute for their list.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from appliance.agent.router import RoutingView
+from appliance.agent.walks import Walks
+from appliance.routing.rows import Family, RibCount
+
+LISTED = 10_000
+"""Routes of a family, or of one of its protocols, up to which they are listed: some 0.3 s of zebra's time."""
+_REUSED = 10
+"""A list stands for so many times the duration of its reading."""
+_KEPT = 4
+"""Lists in memory, of at most twice ``LISTED`` prefixes each."""
+_WORDS = {"ipv4": "IPv4", "ipv6": "IPv6"}
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RouteList:
+    """The selected routes of a family, or of one of its protocols."""
+
+    rows: Sequence[Row] | None
+    """None: they were not listed, and ``note`` says why."""
+    counts: Mapping[str, RibCount] = field(default_factory=dict)
+    """By protocol, of the whole family."""
+    count: int = 0
+    """Routes there are, listed or not."""
+    note: str = ""
+    read_s: float = 0.0
+    """When, by the clock of the reader."""
+    took_s: float = 0.0
+
+
+class RouteLists:
+    """Reads lists by ``routing``. Not thread-safe: one thread reads."""
+
+    def __init__(self, routing: RoutingView, clock: Callable[[], float] = time.monotonic) -> None:
+        self._routing, self._clock = routing, clock
+        self._walks = Walks(clock)
+        self._kept: dict[tuple[Family, str | None], RouteList] = {}
+
+    def age_s(self, listed: RouteList) -> float:
+        """Seconds since the list was read."""
+        return max(0.0, self._clock() - listed.read_s)
+
+    def read(self, family: Family, protocol: str | None) -> RouteList:
+        """The list, at most so old that reading lists takes zebra a twentieth of its time. Raises
+        BackendUnavailable.
+        """
+        kept = self._kept.get((family, protocol))
+        if kept is not None and self.age_s(kept) <= kept.took_s * _REUSED:
+            return kept
+        wait_s = self._walks.wait_s()
+        if wait_s > 0:
+            return kept or RouteList(None, note=_resting(wait_s), read_s=self._clock())
+        begun_s = self._clock()
+        try:
+            listed = self._walk(family, protocol)
+        finally:
+            took_s = self._clock() - begun_s
+            self._walks.spend(took_s)
+        listed = replace(listed, read_s=self._clock(), took_s=took_s)
+        if protocol is None or protocol in listed.counts:
+            self._keep((family, protocol), listed)
+        return listed
+
+    def _walk(self, family: Family, protocol: str | None) -> RouteList:
+        """The count comes right before the list: a table may grow by a million routes in half a minute."""
+        counts = self._routing.rib_counts(family)
+        if protocol is None:
+            count = sum(known.rib for known in counts.values())
+        else:
+            count = counts[protocol].rib if protocol in counts else 0
+        rows: Sequence[Row] | None = ()
+        if count:
+            rows = self._routing.rib_list(family, protocol, 2 * LISTED) if count <= LISTED else None
+        if rows is None:
+            return RouteList(None, counts, count, _too_many(family, protocol, count))
+        return RouteList([row for row in rows if row.get("selected", True)], counts, count)
+
+    def _keep(self, key: tuple[Family, str | None], listed: RouteList) -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = listed
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+
+
+def _too_many(family: Family, protocol: str | None, count: int) -> str:
+    whose = f"There are {count:,} {_WORDS[family]} routes" + (f" of {protocol}" if protocol else "")
+    other = "" if protocol else ", or for the list of a protocol that has fewer"
+    return f"{whose}; a list is shown of up to {LISTED:,}. Ask for a prefix or an address{other}."
+
+
+def _resting(wait_s: float) -> str:
+    return (
+        "The list was not read: each reading keeps FRR from its updates, and it was read often just now. "
+        f"Ask again in {max(1, round(wait_s))} s, or for a prefix or an address."
+    )

@@ -1,0 +1,79 @@
+"""The rules in the kernel: read them, and change them without losing a packet or a count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.control_plane.policy import ControlPlane
+from appliance.dataplane.control_plane.rules import ACCEPTED, DROPPED, TABLE, changes, whole_table
+from appliance.dataplane.control_plane.rules_read import Reading, read
+from appliance.dataplane.nftables import nft
+
+
+class ControlPlaneGuard:
+    """Our nftables table in one namespace. All methods have to be called inside it.
+
+    Reading is free while the kernel's generation counter stands still: what was read then still holds.
+    """
+
+    def __init__(self) -> None:
+        self._read: tuple[int, Reading | None] | None = None
+
+    def observe(self) -> ControlPlane | None:
+        """What is let in; None where there are no rules of ours. Raises DataPlaneError."""
+        reading = (
+            self._read[1] if self._read is not None and self._read[0] == nft.generation() else self._now()
+        )
+        return None if reading is None else reading.control_plane
+
+    def change(self, wanted: ControlPlane | None) -> None:
+        """Make it so, in one transaction: all of it where there is none, or where it was altered.
+
+        What somebody else altered is not brought back: ``wanted`` is taken as if it had been intact. Raises
+        DataPlaneError.
+        """
+        before = self.observe()
+        if wanted is None:
+            if before is not None:
+                nft.transaction([{"delete": {"table": {"family": "inet", "name": TABLE}}}])
+            return
+        wanted = replace(wanted, altered=False)
+        if before is None or before.altered:
+            nft.transaction(whole_table(wanted))
+        else:
+            nft.transaction(changes(before, wanted))
+
+    def state(self) -> list[dict[str, Any]]:
+        """``interface, accepted, dropped`` of each guarded interface, packets by reason.
+
+        Raises DataPlaneError.
+        """
+        reading = self._now()
+        if reading is None:
+            return []
+        return [
+            {
+                "interface": name,
+                "accepted": _of(reading, "accepted", ACCEPTED, name),
+                "dropped": _of(reading, "dropped", DROPPED, name),
+            }
+            for name in reading.control_plane.interfaces
+        ]
+
+    def _now(self) -> Reading | None:
+        for _ in range(5):
+            generation = nft.generation()
+            listing = nft.listing(TABLE)
+            if nft.generation() == generation:
+                reading = read(listing) if listing is not None else None
+                self._read = (generation, reading)
+                return reading
+        raise DataPlaneError("the nftables rules keep changing while they are read")
+
+
+def _of(reading: Reading, kind: str, reasons: tuple[str, ...], interface: str) -> dict[str, int]:
+    """An interface that lets nothing in for a reason has no such count."""
+    counts = {reason: reading.packets.get(f"{kind}-{reason}", {}).get(interface) for reason in reasons}
+    return {reason: packets for reason, packets in counts.items() if packets is not None}

@@ -1,0 +1,35 @@
+"""What one table, the kernel's or a data plane's, says to one question about a route."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NextHop:
+    """One path; ``address`` is None for what is reached directly."""
+
+    address: str | None
+    interface: str | None
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The route that answers the question. ``prefix`` None: the table does not say which one it is."""
+
+    prefix: str | None
+    kind: str
+    """``unicast``, ``local``, ``blackhole``, ``unreachable``, ``prohibit``, or a word of the table's own."""
+    next_hops: tuple[NextHop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """The table has no question that would tell; ``reason`` is a sentence."""
+
+    reason: str
+
+
+RouteAnswer = Entry | Untold | None
+"""None: there is no such route."""

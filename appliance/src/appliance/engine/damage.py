@@ -1,0 +1,44 @@
+"""What of the recorded state cannot be read, in sentences: what, what runs instead, what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+_NAMED = 5
+"""Older revisions named one by one; a count stands for the rest."""
+
+
+def concerning_what_runs(
+    head: int, running: int, damaged: Mapping[int, str], shut: Collection[str]
+) -> list[str]:
+    """Why the router does not run what was committed last; ``shut`` are secrets that do not open."""
+    sentences = []
+    if running != head:
+        problem = damaged.get(head, "it cannot be read")
+        if running:
+            sentences.append(
+                f"revision {head} is damaged ({problem}); revision {running}, the newest whole one, runs "
+                f"instead. Commit what is missing, or roll back to revision {running} to keep it as it is"
+            )
+        else:
+            sentences.append(
+                f"revision {head} is damaged ({problem}), and no other one is whole: the router is left as "
+                "it is. Commit its configuration anew, from a backup"
+            )
+    sentences += [
+        f"the secret at {pointer} does not open with this router's key and is left out: commit it anew"
+        for pointer in shut
+    ]
+    return sentences
+
+
+def of_history(head: int, running: int, damaged: Mapping[int, str]) -> list[str]:
+    """Damage that concerns nothing but going back."""
+    older = [number for number in sorted(damaged, reverse=True) if number != head or running == head]
+    sentences = [
+        f"revision {number} is damaged ({damaged[number]}): nobody can go back to it, and that is all"
+        for number in older[:_NAMED]
+    ]
+    if len(older) > _NAMED:
+        sentences.append(f"{len(older) - _NAMED} more revisions are damaged: see the list of revisions")
+    return sentences

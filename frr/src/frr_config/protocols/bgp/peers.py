@@ -1,0 +1,63 @@
+"""Neighbors and peer groups as bgpd's lines name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from ipaddress import ip_address
+
+from frr_config.line import Holders, Line
+from frr_config.step import Command
+from frr_config.syntax import NONE, ObjectKey
+
+
+@lru_cache(maxsize=4096)
+def is_address(name: str) -> bool:
+    """True for a neighbor's address, False for the name of a peer group."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def reset_of(neighbors: Iterable[str]) -> str:
+    """The impact text of resetting these neighbors."""
+    names = sorted(neighbors)
+    if not names:
+        return NONE
+    return f"resets bgp neighbor{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def neighbors_in(root: str, holders: Holders) -> set[str]:
+    """Addresses of the neighbors of an instance."""
+    names = (_peer_of(line) for line in holders if line.context[:1] == (root,))
+    return {name for name in names if name is not None and is_address(name)}
+
+
+def members_of(group: ObjectKey, holders: Holders) -> set[str]:
+    """Addresses of the neighbors in a peer group."""
+    ends = f" peer-group {group.name}"
+    return {
+        line.text.split()[1] for line in holders if line.context == (group.root,) and line.text.endswith(ends)
+    }
+
+
+def filtered_by(prefix_list: str, family: str, before: Holders, after: Holders) -> Iterator[Command]:
+    """Soft clears of the neighbors whose received routes a prefix list filters, in both configurations.
+
+    bgpd applies changed route maps, and what they name, by itself after its policy delay. It does
+    not look again at routes it received when a prefix list of ``neighbor ... prefix-list ... in`` changes. A
+    soft clear asks the neighbor for its routes again (RFC 2918); it is no reset.
+    """
+    ends = f" prefix-list {prefix_list} in"
+    for line in sorted(before.keys() & after.keys()):
+        if line.text.endswith(ends) and line.context[1:] == (f"address-family {family} unicast",):
+            neighbor = line.text.split()[1]
+            who = neighbor if is_address(neighbor) else f"peer-group {neighbor}"
+            yield Command(("bgpd",), (), f"clear bgp {family} unicast {who} soft in", "exec")
+
+
+def _peer_of(line: Line) -> str | None:
+    words = line.text.removeprefix("no ").split(" ", 2)
+    return words[1] if words[0] == "neighbor" and len(words) > 2 else None

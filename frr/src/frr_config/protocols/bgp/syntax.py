@@ -1,0 +1,230 @@
+"""What the lines of BGP mean. Impacts and removals are as seen in bgpd (tests/integration/frr)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from frr_config.line import Daemons, Holders, Line
+from frr_config.natural import natural
+from frr_config.protocols.bgp.peers import filtered_by, is_address, members_of, neighbors_in, reset_of
+from frr_config.protocols.policy.syntax import PREFIX_LIST
+from frr_config.step import Command
+from frr_config.syntax import (
+    ANY,
+    NONE,
+    Form,
+    Kind,
+    ObjectKey,
+    Protocol,
+    Section,
+    Setting,
+    by_name,
+    by_value,
+    escape,
+    in_order,
+    together,
+)
+from frr_config.version import FrrVersion
+
+
+def _bgpd(_version: FrrVersion) -> Daemons:
+    return frozenset({"bgpd"})
+
+
+def _neighbor_reset(key: ObjectKey, *_holders: Holders) -> str:
+    return reset_of([key.name])
+
+
+def _members_reset(key: ObjectKey, before: Holders, after: Holders) -> str:
+    return reset_of(members_of(key, before) & members_of(key, after))
+
+
+def _instance_reset(key: ObjectKey, before: Holders, after: Holders) -> str:
+    return reset_of(neighbors_in(key.root, before) & neighbors_in(key.root, after))
+
+
+def _instance_removed(key: ObjectKey, before: Holders) -> str:
+    return reset_of(neighbors_in(key.root, before))
+
+
+def _group_removed(_key: ObjectKey, _before: Holders) -> str:
+    return NONE  # its members went before it, each with a step of its own
+
+
+POLICY_DELAY = Kind("policy_delay", title=lambda _: "BGP policy delay", path=lambda _: "/routing/bgp")
+BGP = Kind(
+    "bgp",
+    title=lambda asn: f"BGP AS {asn}",
+    path=lambda _: "/routing/bgp",
+    owns_root=True,
+    resets=_instance_reset,
+    removal_resets=_instance_removed,
+)
+PEER_GROUP = Kind(
+    "peer_group",
+    title=lambda name: f"BGP peer group {name}",
+    path=lambda name: f"/routing/bgp/peer_groups/{escape(name)}",
+    resets=_members_reset,
+    removal_resets=_group_removed,
+    forget="no neighbor {name} peer-group",
+    repeated=("neighbor {name} ",),
+)
+NEIGHBOR = Kind(
+    "neighbor",
+    title=lambda name: f"BGP neighbor {name}",
+    path=lambda name: f"/routing/bgp/neighbors/{escape(name)}",
+    resets=_neighbor_reset,
+    removal_resets=_neighbor_reset,
+    forget="no neighbor {name}",
+    repeated=("neighbor {name} ",),
+)
+FAMILY = Kind(
+    "bgp_family",
+    title=lambda name: f"BGP {'IPv4' if name == 'ipv4' else 'IPv6'} unicast",
+    path=lambda name: f"/routing/bgp/{name}_unicast",
+    withdrawn_by_less=True,
+)
+
+
+def _peer(match: re.Match[str]) -> Kind:
+    return NEIGHBOR if is_address(match["name"]) else PEER_GROUP
+
+
+def _peer_key(name: str) -> tuple[Any, ...]:
+    """Peer groups before the neighbors that name them."""
+    return (":" in name or name.replace(".", "").isdecimal(), natural(name))
+
+
+def _policy(match: re.Match[str], text: str) -> Setting:
+    """There is one for each direction."""
+    return Setting(f"{match['policy']} {text.rsplit(maxsplit=1)[-1]}", f"no {text}")
+
+
+def _redistribution(match: re.Match[str], _text: str) -> Setting:
+    """bgpd keeps a metric or a route map that the new line leaves out."""
+    return Setting(match[0], f"no {match[0]}", "if_it_says_all")
+
+
+def _of_peer(words: str, **meaning: Any) -> Form:
+    return Form(rf"(?:no )?neighbor (?P<name>\S+) {words}", _peer, **meaning)
+
+
+_PEERS = together(
+    _peer_key,
+    ranked=(
+        _of_peer("peer-group$", resets=True),
+        _of_peer("remote-as", setting=by_name, resets=True),
+        _of_peer("peer-group", resets=True),
+        _of_peer("description", setting=by_name),
+        _of_peer("shutdown", resets=True),
+        _of_peer("password", setting=by_name, resets=True, secret=r"neighbor \S+ password"),
+        _of_peer("passive", resets=True),
+        _of_peer("ebgp-multihop", setting=by_name, resets=True),
+        _of_peer("ttl-security", setting=by_value, resets=True),
+        _of_peer("update-source", setting=by_name, resets=True),
+        _of_peer("timers connect", setting=by_name),
+        _of_peer("timers", setting=by_name),
+        _of_peer("activate", resets=True),
+    ),
+    others=(
+        _of_peer("(?:allowas-in|maximum-prefix)", setting=by_name),
+        _of_peer("route-reflector-client", resets=True),
+        Form(
+            r"(?P<policy>neighbor (?P<name>\S+) (?:route-map|prefix-list)) \S+ (?:in|out)$",
+            _peer,
+            setting=_policy,
+        ),
+        _of_peer(""),
+    ),
+)
+_LINES = (
+    *in_order(
+        Form("bgp router-id", setting=by_name, resets=True),
+        Form("no bgp ebgp-requires-policy"),
+        Form("no bgp default"),
+        Form("timers bgp", setting=by_name),
+        Form("network"),
+        Form(r"redistribute \S+", setting=_redistribution),
+        _PEERS,
+        Form("maximum-paths ibgp", setting=by_name),
+        Form("maximum-paths", setting=by_name),
+    ),
+    ANY,
+)
+_TOP = (
+    Form("bgp route-map delay-timer", POLICY_DELAY, by_name),
+    Form(r"router bgp (?P<name>\d+)$", BGP, opens=True),
+    Form("(?:router )?bgp"),
+)
+
+
+def _normal(text: str) -> str | None:
+    """FRR 10 leaves out the largest number of hops. A description may have more than one space in a row."""
+    if text.endswith(" ebgp-multihop"):
+        return f"{text} 255"
+    return text if text.startswith("neighbor ") else None
+
+
+def _refresh(key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders) -> Iterator[Command]:
+    if key.kind is PREFIX_LIST:
+        word, _, name = key.name.split()
+        yield from filtered_by(name, "ipv6" if word == "ipv6" else "ipv4", before, after)
+        return
+    kept = key.kind is BGP and Line((), key.root) in before and Line((), key.root) in after
+    if kept and any(line.text == "no bgp ebgp-requires-policy" for line in touched):
+        yield Command(("bgpd",), (), "clear bgp * soft", "exec")
+
+
+def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
+    """For each neighbor and peer group: its remote AS, and of its group the name, remote AS and families.
+
+    A new remote AS makes bgpd forget multihop settings; a peer group that gets or loses its remote AS, or
+    a family, takes its members with it; a neighbor cannot change its group while it keeps its settings.
+    All of these reset the session in any case.
+    """
+    remote_as: dict[tuple[str, str], str] = {}
+    group_of: dict[tuple[str, str], str] = {}
+    families: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str], None] = {}
+    for line in holders:
+        if not line.text.startswith("neighbor ") or not line.context:
+            continue
+        words = line.text.split()
+        peer = (line.context[0], words[1])
+        names[peer] = None
+        if words[2] == "remote-as":
+            remote_as[peer] = words[3]
+        elif words[2] == "peer-group" and len(words) > 3:
+            group_of[peer] = words[3]
+        elif words[2:] == ["activate"]:
+            families.setdefault(peer, []).append(line.context[-1])
+    found: dict[ObjectKey, tuple[str, ...]] = {}
+    for root, name in names:
+        own = remote_as.get((root, name), "")
+        if not is_address(name):
+            found[ObjectKey(PEER_GROUP, root, name)] = (own,)
+            continue
+        group = group_of.get((root, name))
+        of_group = () if group is None else (group, remote_as.get((root, group), ""))
+        shared = () if group is None else sorted(families.get((root, group), []))
+        found[ObjectKey(NEIGHBOR, root, name)] = (own, *of_group, *shared)
+    return found
+
+
+PROTOCOL = Protocol(
+    "bgp",
+    kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY),
+    sections=(
+        Section("", _TOP, _bgpd),
+        Section(r"router bgp (?P<name>\d+)", _LINES, _bgpd, BGP),
+        Section(r"router bgp \d+ / address-family (?P<name>ipv4|ipv6) unicast", _LINES, _bgpd, FAMILY),
+        Section(r"router bgp .*", (ANY,), _bgpd),
+    ),
+    places={60: ("bgp route-map delay-timer ",), 80: ("router bgp ",)},
+    daemons=("bgpd",),
+    normal=_normal,
+    refresh=_refresh,
+    identities=_identities,
+)

@@ -1,0 +1,119 @@
+"""What the lines of OSPFv2 mean. Impacts and removals are as seen in ospfd (tests/integration/frr)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from frr_config.line import Daemons, Holders, Line
+from frr_config.step import Command
+from frr_config.syntax import (
+    ANY,
+    Form,
+    Kind,
+    ObjectKey,
+    Protocol,
+    Section,
+    Setting,
+    by_name,
+    escape,
+    in_order,
+)
+from frr_config.version import FrrVersion
+
+
+def _ospfd(_version: FrrVersion) -> Daemons:
+    return frozenset({"ospfd"})
+
+
+def _all_reset(_key: ObjectKey, *_holders: Holders) -> str:
+    return "resets ospf"
+
+
+def _interface_reset(key: ObjectKey, *_holders: Holders) -> str:
+    return f"resets ospf on {key.name}"
+
+
+OSPF = Kind(
+    "ospf",
+    title=lambda _: "OSPF",
+    path=lambda _: "/routing/ospf",
+    withdrawn_by_less=True,
+    resets=_all_reset,
+    removal_resets=_all_reset,
+    repeated=("ospf ",),
+)
+INTERFACE = Kind(
+    "ospf_interface",
+    title=lambda name: f"OSPF on {name}",
+    path=lambda name: f"/routing/ospf/interfaces/{escape(name)}",
+    resets=_interface_reset,
+    removal_resets=_interface_reset,
+    repeated=("ip ospf ",),
+)
+
+
+def _area_type(match: re.Match[str], _text: str) -> Setting:
+    return Setting(match["area"], f"no {match['area']} {match['type']}", "never")
+
+
+def _area(_match: re.Match[str], text: str) -> Setting:
+    return Setting("ip ospf area", f"no {text}", "never")
+
+
+def _on_interface(words: str, **meaning: object) -> Form:
+    return Form(f"ip ospf {words}", INTERFACE, **meaning)  # type: ignore[arg-type]  # as Form's own
+
+
+_LINES = (
+    *in_order(
+        Form("ospf router-id", setting=by_name, resets=True),
+        Form("auto-cost reference-bandwidth", setting=by_name),
+        Form("timers"),
+        Form(r"(?P<area>area \S+) (?P<type>stub|nssa)", setting=_area_type, resets=True),
+        Form("area"),
+        Form("network"),
+        Form(r"redistribute \S+", setting=by_name),
+        Form("default-information originate", setting=by_name),
+    ),
+    ANY,
+)
+_ON_INTERFACE = (
+    _on_interface("(?:network|hello-interval|dead-interval|authentication)", setting=by_name, resets=True),
+    _on_interface("authentication-key", setting=by_name, resets=True, secret="ip ospf authentication-key"),
+    _on_interface("(?:cost|priority)", setting=by_name),
+    _on_interface(
+        r"message-digest-key \d+", setting=by_name, resets=True, secret=r"ip ospf message-digest-key \d+ md5"
+    ),
+    _on_interface("area ", setting=_area, resets=True),
+    _on_interface("passive", resets=True),
+    _on_interface(""),
+)
+
+
+def _said_twice(text: str, others: set[str]) -> bool:
+    """FRR 8.4 prints ``area X nssa`` a second time, before ``area X nssa no-summary``."""
+    return text.startswith("area ") and text.endswith(" nssa") and f"{text} no-summary" in others
+
+
+def _refresh(key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders) -> Iterator[Command]:
+    """ospfd takes a new router id only when the process is cleared."""
+    kept = key.kind is OSPF and Line((), key.root) in before and Line((), key.root) in after
+    if kept and any(line.text.startswith("ospf router-id ") for line in touched):
+        yield Command(("ospfd",), (), "clear ip ospf process", "exec")
+
+
+PROTOCOL = Protocol(
+    "ospf",
+    kinds=(OSPF, INTERFACE),
+    sections=(
+        Section("", (Form("router (?P<name>ospf)$", OSPF, opens=True), Form("router ospf")), _ospfd),
+        Section("router (?P<name>ospf)", _LINES, _ospfd, OSPF),
+        Section("router ospf.*", (ANY,), _ospfd),
+        Section(r"interface (?P<name>\S+)", _ON_INTERFACE, _ospfd),
+    ),
+    places={90: ("interface ",), 100: ("router ospf",)},
+    daemons=("ospfd",),
+    repeated=_said_twice,
+    refresh=_refresh,
+)

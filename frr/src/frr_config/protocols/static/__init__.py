@@ -1,0 +1,5 @@
+"""Static routes."""
+
+from frr_config.protocols.static.syntax import PROTOCOL
+
+__all__ = ["PROTOCOL"]

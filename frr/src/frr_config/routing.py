@@ -1,0 +1,26 @@
+"""Typed models of what FRRouting is configured with."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from frr_config.protocols.bgp.model import Bgp
+from frr_config.protocols.ospf.model import Ospf
+from frr_config.protocols.policy.model import Policy
+from frr_config.protocols.static.model import StaticRoute
+from frr_config.types import Model, Prefix
+
+__all__ = ["Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]
+
+
+class Routing(Model):
+    """Routing of the default VRF: what FRRouting is told."""
+
+    static: dict[Prefix, StaticRoute] = Field(default_factory=dict, title="Static routes", max_length=100000)
+    """Static routes by prefix."""
+    bgp: Bgp | None = Field(default=None, title="BGP")
+    """Unset means BGP does not run."""
+    ospf: Ospf | None = Field(default=None, title="OSPF")
+    """Unset means OSPF does not run."""
+    policy: Policy = Field(default_factory=Policy, title="Policy")
+    """Prefix lists, AS path lists, community lists and route maps."""

@@ -1,0 +1,263 @@
+"""The vocabulary of the protocols' syntax tables: kinds of objects, and the forms of lines that make them up.
+
+A protocol (``frr_config.protocols``) declares what its lines mean in these words. Everything that reads,
+orders, plans, masks or takes back lines is generic and looks it up (``frr_config.tables``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from frr_config.line import Context, Daemons, Holders, Line
+from frr_config.step import Command
+from frr_config.version import FrrVersion
+
+NONE = "none"
+"""The impact of a change that no session and no packet notices."""
+UNRANKED = 1 << 16
+"""Rank of a form that has no place of its own among those of its context."""
+
+OwnersOf = Callable[[FrrVersion], Daemons]
+Replacement = Literal["always", "never", "if_it_says_all"]
+
+
+class ObjectKey(NamedTuple):
+    """An object: what it is, where it is in FRR's configuration, and its name."""
+
+    kind: Kind
+    root: str
+    """The context it is in or opens: ``router bgp 65000``; empty at the top."""
+    name: str
+
+    @property
+    def path(self) -> str:
+        """JSON pointer of the object in the document; empty for lines that are not of the document."""
+        return self.kind.path(self.name)
+
+    @property
+    def title(self) -> str:
+        """What to call it in a summary."""
+        return self.kind.title(self.name)
+
+
+def _no_impact(_key: ObjectKey, _before: Holders, _after: Holders) -> str:
+    return NONE
+
+
+def _no_removal_impact(_key: ObjectKey, _before: Holders) -> str:
+    return NONE
+
+
+def _no_refresh(
+    _key: ObjectKey, _touched: Iterable[Line], _before: Holders, _after: Holders
+) -> Iterable[Command]:
+    return ()
+
+
+def _nothing_dragged(_before: Holders, _gone: Holders) -> dict[Line, Daemons]:
+    return {}
+
+
+def _no_detail(_lines: Iterable[Line]) -> str:
+    return ""
+
+
+def _removals_first(_lines: Iterable[Line]) -> bool:
+    return False
+
+
+Ranker = Callable[[ObjectKey, bool], tuple[Any, ...]]
+"""Where an object stands among the changes of its kind, and whether it is removed (the second argument)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of object. A step of a plan changes one object; what differs between kinds is said here."""
+
+    word: str
+    """``neighbor``: for people who debug."""
+    title: Callable[[str], str]
+    """What to call an object of this name."""
+    path: Callable[[str], str]
+    """JSON pointer of an object of this name."""
+    owns_root: bool = False
+    """Removing it removes everything below the line that opens its context."""
+    withdrawn_by_less: bool = False
+    """Losing lines and gaining none withdraws routes, as removing it does."""
+    resets: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
+    """Impact of a change to one of its lines whose form resets sessions."""
+    removal_resets: Callable[[ObjectKey, Holders], str] = _no_removal_impact
+    """Impact of removing it."""
+    forget: str | None = None
+    """The line that takes back the whole object at once; ``{name}`` stands for its name."""
+    distinct_values: bool = False
+    """A list whose daemon ignores or refuses a rule that another of the list already says."""
+    dragged: Callable[[Holders, Holders], dict[Line, Daemons]] = _nothing_dragged
+    """Lines (of the first argument) that have to be written anew when the second's go."""
+    additions_first: Callable[[Iterable[Line]], bool] = _removals_first
+    """Whether new lines are given before old ones are taken back, so that there is never neither."""
+    detail: Callable[[Iterable[Line]], str] = _no_detail
+    """What follows the title in a summary: `` via 10.0.0.2``."""
+    repeated: tuple[str, ...] = ()
+    """Words that only repeat which object a line is of; ``{name}`` stands for its name."""
+    plural: str = ""
+    """What many objects of it are called; empty where every object is a step of its own."""
+    short: Callable[[str], str] = str
+    """The part of a name that tells it from others of its kind, among many."""
+    collection: str = ""
+    """JSON pointer of where many of them are."""
+    transactional: bool = False
+    """Its daemons keep it in their northbound tree: many of its lines can be given as one transaction."""
+    ranker: Callable[[Holders, Holders], Ranker] | None = None
+    """Made once for a plan; None: by name."""
+
+
+class Setting(NamedTuple):
+    """A line's meaning to the plan."""
+
+    key: str
+    """Lines of one context with the same key are values of the same setting."""
+    removal: str
+    """The line that takes it back."""
+    replaced: Replacement = "always"
+    """Whether a new value of the setting can be given without taking back the old one."""
+
+
+SettingOf = Callable[[re.Match[str], str], Setting]
+
+
+def whole_line(_match: re.Match[str], text: str) -> Setting:
+    """The line is a setting of its own."""
+    return Setting(text, f"no {text}")
+
+
+def by_name(match: re.Match[str], _text: str) -> Setting:
+    """The words of the form are enough to take it back."""
+    return Setting(match[0], f"no {match[0]}")
+
+
+def by_value(match: re.Match[str], text: str) -> Setting:
+    """It is taken back with its value."""
+    return Setting(match[0], f"no {text}")
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One form that lines of a context take: ``words`` is a regular expression for all that precedes a value.
+
+    A table is searched in its order; the first form that a line begins with is the line's. A group ``name``
+    names the object; without one it is the object that the context names.
+    """
+
+    words: str
+    kind: Kind | Callable[[re.Match[str]], Kind] | None = None
+    """None: the section's."""
+    setting: SettingOf = whole_line
+    owners: OwnersOf | None = None
+    """The daemons that take, keep and print the line; None: the section's."""
+    opens: bool = False
+    """It opens the context that the rest of its object is in."""
+    resets: bool = False
+    """Changing the line resets what its kind's ``resets`` says."""
+    secret: str = ""
+    """A regular expression for what precedes a secret; empty where the line holds none."""
+    rank: int = UNRANKED
+    """Its place in its context; forms of one rank stand in the natural order of their text."""
+    group: Callable[[str], tuple[Any, ...]] | None = None
+    """Sort key by the named object: its lines stand together."""
+    inner_rank: int = UNRANKED
+    """Its place among the lines of its group."""
+    pattern: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ends = "" if self.words.endswith(("$", " ")) else "(?= |$)"
+        object.__setattr__(self, "pattern", re.compile(f"(?:{self.words}){ends}"))
+
+
+ANY = Form(".*$")
+"""Whatever no form before it is for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Lines below one kind of opener, or at the top (``opener`` empty)."""
+
+    opener: str
+    """A regular expression for the whole context, its lines joined by `` / ``.
+
+    A group ``name`` names the object."""
+    forms: tuple[Form, ...]
+    owners: OwnersOf
+    """Of lines whose form names no daemons."""
+    kind: Kind | None = None
+    """Of lines whose form says none; None: they are foreign, as are those that no form is for."""
+    pattern: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pattern", re.compile(self.opener))
+
+    def opened_by(self, context: Context) -> re.Match[str] | None:
+        """The match where a context is one of this section's."""
+        return self.pattern.fullmatch(" / ".join(context))
+
+
+def _as_it_is(_text: str) -> str | None:
+    return None
+
+
+def _never_repeated(_text: str, _others: set[str]) -> bool:
+    return False
+
+
+def _no_identities(_holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
+    return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Everything the generic half knows of one protocol."""
+
+    word: str
+    kinds: tuple[Kind, ...]
+    """In the order in which they are announced; they are withdrawn in the opposite one."""
+    sections: tuple[Section, ...]
+    places: Mapping[int, tuple[str, ...]]
+    """Where in the file lines with these beginnings stand: as FRR prints them, what is named first."""
+    daemons: tuple[str, ...] = ()
+    """Daemons that run for it, besides zebra."""
+    named_by_others: bool = False
+    """Policy: goes last of all, when nothing names it any more."""
+    normal: Callable[[str], str | None] = _as_it_is
+    """The canonical form of a line where releases of FRR print it differently; None: as it is."""
+    repeated: Callable[[str, set[str]], bool] = _never_repeated
+    """Whether FRR prints a line besides another of its context that says the same and more."""
+    refresh: Callable[[ObjectKey, Iterable[Line], Holders, Holders], Iterable[Command]] = _no_refresh
+    """Operational commands that follow the change of an object, also of one that this protocol names, done or
+    undone: what makes routes that are already there follow it."""
+    identities: Callable[[Holders], Mapping[ObjectKey, tuple[str, ...]]] = _no_identities
+    """What cannot be changed on an object that exists: where it differs, the object is made anew."""
+
+
+def in_order(*places: Form | tuple[Form, ...]) -> tuple[Form, ...]:
+    """The forms with ranks in this order; those in one tuple share a rank."""
+    ranked: list[Form] = []
+    for rank, place in enumerate(places):
+        forms = place if isinstance(place, tuple) else (place,)
+        ranked += [replace(form, rank=rank) for form in forms]
+    return tuple(ranked)
+
+
+def together(
+    key: Callable[[str], tuple[Any, ...]], ranked: Iterable[Form], others: Iterable[Form]
+) -> tuple[Form, ...]:
+    """Forms of named objects whose lines stand together, ordered by ``key`` of the name, ranked first."""
+    first = [replace(form, group=key, inner_rank=rank) for rank, form in enumerate(ranked)]
+    return (*first, *(replace(form, group=key) for form in others))
+
+
+def escape(name: str) -> str:
+    """A name as a part of a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,141 @@
+"""128 guessers at one address and 20 at others, while the administrator logs in and packets are forwarded::
+
+127.0.0.2 x 128 ---+
+127.0.1.1-20 ------+--- web half          lan host === router === wan host, 2000 packets a second
+127.0.0.1 admin ---+
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import ssl
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lab.traffic import Flow
+from tests.live_lab import LiveLab, live_lab
+from tests.requirements import require_root_netns, vpp_installed
+
+SECONDS = float(os.environ.get("LOGIN_FLOOD_SECONDS", "30"))
+CEILING_BYTES = 400 << 20
+"""What the web half may hold: two thirds of its ceiling on a router with 2 GB."""
+LOGIN_S = 3.0
+CSRF = "a" * 32
+
+
+@pytest.fixture(scope="module")
+def flooded() -> Iterator[LiveLab]:
+    require_root_netns()
+    with live_lab("fl", "vpp" if vpp_installed() else "linux") as lab:
+        yield lab
+
+
+@dataclass
+class Seen:
+    """What came back."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    errors: int = 0
+    logins_s: list[float] = field(default_factory=list)
+    most_bytes: int = 0
+
+
+def _client(live: LiveLab, address: str) -> httpx.AsyncClient:
+    context = ssl.create_default_context(cafile=live.environment["CA_FILE"])
+    transport = httpx.AsyncHTTPTransport(verify=context, local_address=address)
+    return httpx.AsyncClient(base_url=live.base_url, transport=transport, timeout=30)
+
+
+async def _post(http: httpx.AsyncClient, username: str, password: str) -> int:
+    http.cookies.set("csrftoken", CSRF)
+    form = {"username": username, "password": password, "csrfmiddlewaretoken": CSRF}
+    answer = await http.post("/login", data=form, headers={"Referer": f"{http.base_url}/login"})
+    return answer.status_code
+
+
+async def _guess(live: LiveLab, address: str, number: int, until: float, seen: Seen) -> None:
+    async with _client(live, address) as http:
+        count = 0
+        while time.monotonic() < until:
+            count += 1
+            try:
+                seen.statuses[await _post(http, f"name{number}" if count % 2 else "admin", f"x{count}")] += 1
+            except httpx.HTTPError:
+                seen.errors += 1
+
+
+async def _administrator(live: LiveLab, until: float, seen: Seen) -> None:
+    """A new browser at an address of an earlier login, again and again."""
+    while time.monotonic() < until:
+        await asyncio.sleep(1)
+        async with _client(live, "127.0.0.1") as http:
+            began = time.monotonic()
+            status = await _post(http, live.environment["USERNAME"], live.environment["PASSWORD"])
+            assert status == 302, f"the right login was answered {status}"
+            seen.logins_s.append(time.monotonic() - began)
+
+
+async def _watch(pid: int, until: float, seen: Seen) -> None:
+    while time.monotonic() < until:
+        seen.most_bytes = max(seen.most_bytes, _rss(pid))
+        await asyncio.sleep(0.1)
+
+
+async def _flood(live: LiveLab, pid: int, seen: Seen) -> None:
+    until = time.monotonic() + SECONDS
+    guessers = [("127.0.0.2", number) for number in range(128)]
+    guessers += [(f"127.0.1.{number}", 200 + number) for number in range(1, 21)]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_watch(pid, until, seen))
+        group.create_task(_administrator(live, until, seen))
+        for address, number in guessers:
+            group.create_task(_guess(live, address, number, until, seen))
+
+
+def _rss(pid: int) -> int:
+    found = re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def test_a_right_login_gets_in_and_nothing_is_lost(flooded: LiveLab) -> None:
+    live, seen = flooded, Seen()
+    names = live.topology.namespaces
+    pid = int(live.supervisorctl("pid", "web").split()[-1])
+
+    async def first() -> int:
+        async with _client(live, "127.0.0.1") as http:
+            return await _post(http, live.environment["USERNAME"], live.environment["PASSWORD"])
+
+    assert asyncio.run(first()) == 302
+    before = _rss(pid)
+    with Flow(
+        live.directory,
+        sender=names.lan,
+        receiver=names.wan_host,
+        destination="203.0.113.10",
+        pps=2000,
+        seconds=SECONDS + 30,
+        port=7111,
+    ) as flow:
+        asyncio.run(_flood(live, pid, seen))
+        result = flow.stop()
+    print(
+        f"\n{live.dataplane}: {sum(seen.statuses.values())} guesses in {SECONDS:g} s: {dict(seen.statuses)}, "
+        f"{seen.errors} without an answer; "
+        f"web {before >> 20} MiB before, {seen.most_bytes >> 20} MiB at most; "
+        f"{len(seen.logins_s)} right logins, the slowest {max(seen.logins_s):.2f} s; "
+        f"{result.sent} packets sent, {result.lost} lost"
+    )
+    assert seen.logins_s and max(seen.logins_s) <= LOGIN_S
+    assert seen.most_bytes <= CEILING_BYTES
+    assert result.lost == 0
+    assert pid == int(live.supervisorctl("pid", "web").split()[-1]), "the web process was restarted"

@@ -1,0 +1,131 @@
+"""Whatever a viewer asks for, FRR with a million routes is asked for single routes, counts, short lists."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
+from appliance.agent.router import Router
+from appliance.agent.state_api import StateApi
+from appliance.dataplane.route_answer import RouteAnswer
+from appliance.routing.frr import FrrBackend
+from frr_config import FakeFrr
+
+ROUTE = {"prefix": "16.0.7.0/24", "protocol": "bgp", "selected": True, "nexthops": [{"ip": "192.0.2.1"}]}
+SHORT = {
+    "show version",
+    "show bgp summary json",
+    "show bgp neighbors json",
+    "show bgp neighbors 192.0.2.1 json",
+    "show ip ospf json",
+    "show ip ospf neighbor detail json",
+    "show ip ospf interface json",
+    "show ip route summary json",
+    "show ipv6 route summary json",
+    "show ip route 16.0.7.0/24 json",
+    "show ip route 16.0.7.9 json",
+    "show ip route 0.0.0.0/0 json",
+    "show ip route static json",
+}
+"""All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
+PATHS = (
+    "interfaces", "bgp", "ospf", "acls", "control-plane", "neighbors", "hardware", "health",
+    "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
+    "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
+    "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
+    "routes?prefix=0.0.0.0/0", "routes?prefix=16.0.7.9&protocol=bgp",
+)  # fmt: skip
+
+
+class MillionFrr(FakeFrr):
+    """Has a million BGP routes, and writes down what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def show(self, daemon: str, command: str) -> str:
+        self.asked.append(command)
+        if command == "show ip route summary json":
+            counts = [
+                {"type": "ebgp", "rib": 1_000_000, "fib": 1_000_000},
+                {"type": "static", "rib": 12, "fib": 12},
+            ]
+            return json.dumps({"routes": counts})
+        if command in ("show ip route 16.0.7.0/24 json", "show ip route 16.0.7.9 json"):
+            return json.dumps({ROUTE["prefix"]: [ROUTE]})
+        return super().show(daemon, command)
+
+    def streamed(self, daemon: str, command: str) -> Iterator[str]:
+        yield self.show(daemon, command)
+
+
+class Plane:
+    """A data plane that answers with nothing; it has no question for a whole table."""
+
+    name = "linux"
+
+    def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+        assert len(destinations) <= 1000
+        return [None] * len(destinations)
+
+    fib = kernel_routes
+
+    def interfaces_state(self) -> list[Any]:
+        return []
+
+    acl_state = neighbors = interfaces_state
+
+    def hardware(self) -> dict[str, Any]:
+        return {}
+
+    health = control_plane_state = hardware
+
+
+class Engine:
+    """What the only view that asks the engine, health, hears."""
+
+    def health(self) -> dict[str, Any]:
+        return {"revisions": {"state": "up", "detail": "whole"}}
+
+
+async def _get(views: StateApi, path: str) -> dict[str, Any]:
+    wanted = f"/v1/state/{path.partition('?')[0]}"
+    names = {"address": "192.0.2.1"} if "/neighbors/" in path else {}
+    wanted = wanted.replace("192.0.2.1", "{address}")
+    handler: Any = next(route.handler for route in views.routes() if route.path == wanted)
+    answer = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
+    return dict(json.loads(answer.body))
+
+
+def _views(frr: FakeFrr) -> StateApi:
+    given: Any = Plane()
+    routing = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=frr)
+    engine: Any = Engine()
+    return StateApi(Router(engine, given, routing, "nowhere"))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_view_asks_for_nothing_long(path: str) -> None:
+    frr = MillionFrr()
+    views = _views(frr)
+    try:
+        answer = asyncio.run(_get(views, path))
+    finally:
+        views.close()
+    assert set(frr.asked) <= SHORT
+    if path.startswith("routes"):
+        assert answer["routes"] or answer["note"] or "protocol=" in path or path.endswith("0.0.0.0/0")
+
+
+def test_every_view_of_the_agent_is_among_them() -> None:
+    views = _views(MillionFrr())
+    known = {f"/v1/state/{path.partition('?')[0]}" for path in PATHS} | {"/v1/state/bgp/neighbors/{address}"}
+    assert {route.path for route in views.routes() if route.method == "GET"} == known
+    views.close()

@@ -1,0 +1,114 @@
+"""What the router lets in for itself follows from the document, and the step says what it opens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.load import parse_document
+from appliance.config.validate import check
+from appliance.dataplane.control_plane.compile import compile_control_plane
+from appliance.dataplane.control_plane.policy import BgpPeer, ControlPlane, Opening
+from appliance.dataplane.control_plane.step import plan_control_plane
+from appliance.errors import ValidationFailed
+
+LINK = {"type": "ethernet", "match": {"device": "nic0"}, "addresses": ["192.0.2.1/24", "2001:db8::1/64"]}
+
+
+def _compiled(**parts: Any) -> ControlPlane:
+    config = parse_document({"interfaces": {"wan0": LINK}, **parts})
+    assert check(config, Capabilities("linux")) == []
+    return compile_control_plane(config)
+
+
+def _bgp(**neighbors: Any) -> dict[str, Any]:
+    found = {
+        address: {"ipv6_unicast" if ":" in address else "ipv4_unicast": {}, **settings}
+        for address, settings in neighbors.items()
+    }
+    groups = {"near": {"remote_asn": 65001, "ttl_security_hops": 1}}
+    return {"routing": {"bgp": {"asn": 65000, "peer_groups": groups, "neighbors": found}}}
+
+
+def test_nothing_is_open_that_the_document_does_not_ask_for() -> None:
+    assert _compiled() == ControlPlane(interfaces=("wan0",))
+
+
+def test_a_loopback_is_no_way_in() -> None:
+    loopback = {"type": "loopback", "addresses": ["198.51.100.1/32"]}
+    assert _compiled(interfaces={"wan0": LINK, "lo0": loopback}).interfaces == ("wan0",)
+    with pytest.raises(ValidationFailed):
+        parse_document({"interfaces": {"lo0": {**loopback, "management_services": ["ssh"]}}})
+
+
+def test_bgp_is_open_to_neighbors_that_are_not_shut_down() -> None:
+    wanted = _bgp(
+        **{
+            "192.0.2.9": {"remote_asn": 65001},
+            "192.0.2.8": {"remote_asn": 65001, "enabled": False},
+            "2001:db8::9": {"remote_asn": 65001},
+        }
+    )
+    assert _compiled(**wanted).bgp == (BgpPeer("192.0.2.9/32"), BgpPeer("2001:db8::9/128"))
+
+
+def test_ttl_security_is_the_neighbors_own_or_its_groups() -> None:
+    wanted = _bgp(
+        **{
+            "192.0.2.2": {"peer_group": "near"},
+            "192.0.2.3": {"peer_group": "near", "ttl_security_hops": 3},
+            "192.0.2.4": {"remote_asn": 65001, "ttl_security_hops": 254},
+        }
+    )
+    assert [peer.least_ttl for peer in _compiled(**wanted).bgp] == [255, 253, 2]
+
+
+def test_ospf_is_open_where_it_is_not_passive() -> None:
+    other = {**LINK, "match": {"device": "nic1"}, "addresses": ["198.51.100.1/24"]}
+    ospf = {"interfaces": {"wan0": {"area": "0"}, "lan0": {"area": "0", "passive": True}}}
+    found = _compiled(interfaces={"wan0": LINK, "lan0": other}, routing={"ospf": ospf})
+    assert (found.interfaces, found.ospf) == (("lan0", "wan0"), ("wan0",))
+
+
+def test_management_is_open_to_its_sources_and_a_prefix_of_everybody_is_any() -> None:
+    def opened(*sources: str) -> tuple[Opening, ...]:
+        settings = {"management_services": ["ssh"], "management_sources": list(sources)}
+        return _compiled(interfaces={"wan0": {**LINK, **settings}}).management
+
+    assert opened() == (Opening("wan0", "ssh"),)
+    assert opened("203.0.113.0/24") == (Opening("wan0", "ssh", "203.0.113.0/24"),)
+    assert opened("0.0.0.0/0", "203.0.113.0/24") == (
+        Opening("wan0", "ssh", "0.0.0.0/0"),
+        Opening("wan0", "ssh", "203.0.113.0/24"),
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"management_sources": ["203.0.113.0/24"]},
+        {"management_services": ["ssh", "ssh"]},
+        {"management_services": ["telnet"]},
+        {"management_services": ["ssh"], "management_sources": ["203.0.113.1/24"]},
+    ],
+)
+def test_an_opening_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValidationFailed) as caught:
+        parse_document({"interfaces": {"wan0": {**LINK, **settings}}})
+    assert all(problem.pointer.startswith("/interfaces/wan0") for problem in caught.value.problems)
+
+
+def test_the_step_says_what_it_opens_and_closes_and_stands_between_withdraw_and_announce() -> None:
+    before = ControlPlane(("wan0",), (BgpPeer("192.0.2.9/32"),), ospf=("wan0",))
+    after = ControlPlane(("wan0",), (BgpPeer("192.0.2.8/32", 255),), management=(Opening("wan0", "ssh"),))
+    (step,) = plan_control_plane(after, before)
+    assert (step.phase, step.impact, step.operation) == ("create", "none", "update")
+    assert step.summary == (
+        "change protection of the router itself: open BGP from 192.0.2.8 with TTL 255 or more; "
+        "open ssh on wan0; close BGP from 192.0.2.9; close OSPF on wan0"
+    )
+    assert plan_control_plane(after, after) == []
+    (first,) = plan_control_plane(after, None)
+    assert first.operation == "create" and first.undo_summary == "remove protection of the router itself"

@@ -1,0 +1,34 @@
+"""A list of changed paths that is kept for long: whole while it is small, cut past that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from appliance.config.diff import Change
+
+MAX_CHANGES = 1000
+"""Changed paths that are listed; a larger change is told by its number."""
+MAX_VALUE_CHARACTERS = 16_384
+"""JSON text of one value before or after a change."""
+MAX_CHARACTERS = 262_144
+"""JSON text of all values of one list."""
+
+
+def bounded(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """``{"op", "path", "before", "after"}`` for each change, the first MAX_CHANGES of them."""
+    room = MAX_CHARACTERS
+    listed = []
+    for change in changes[:MAX_CHANGES]:
+        entry: dict[str, Any] = {"op": change.op, "path": change.path}
+        for name, value in (("before", change.before), ("after", change.after)):
+            size = len(json.dumps(value))
+            # A number, a name, a prefix: as good as a note that it is left out.
+            if size > 64 and (size > MAX_VALUE_CHARACTERS or size > room):
+                entry[name] = f"({size} characters of JSON; see the revision)"
+            else:
+                entry[name] = value
+                room -= size
+        listed.append(entry)
+    return listed

@@ -1,0 +1,97 @@
+"""Browsers and addresses that signed in before: they are told from strangers while somebody guesses
+passwords.
+
+A browser keeps a signed cookie that names its user. It proves no identity and lets nobody in: whoever has it
+may wait in the queue of the known and is not locked out for what others do.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from webui.accounts.models import AuditEntry
+from webui.http.client_address import source_of
+
+COOKIE = "millrace_device"
+_KEPT = timedelta(days=90)
+_SALT = "webui.accounts.known_devices"
+_ADDRESSES_KEPT = timedelta(days=30)
+_MOST_LOGINS = 1000
+_READ_EVERY_S = 60.0
+
+
+@dataclass(frozen=True)
+class Device:
+    """A browser of a user."""
+
+    username: str
+    number: str
+    """Random; told apart from the user's others by it."""
+
+
+def device_of(request: HttpRequest) -> Device | None:
+    """Which browser this is, by a cookie that we signed; None for a stranger's."""
+    text = request.COOKIES.get(COOKIE, "")
+    if not text or len(text) > 512:
+        return None
+    try:
+        username, number = signing.loads(text, salt=_SALT, max_age=_KEPT)
+    except (signing.BadSignature, ValueError):
+        return None
+    return Device(str(username), str(number))
+
+
+def remember(response: HttpResponse, username: str, device: Device | None) -> None:
+    """Have the browser keep who signed in with it."""
+    number = (
+        device.number if device is not None and device.username == username else secrets.token_urlsafe(12)
+    )
+    response.set_cookie(
+        COOKIE,
+        signing.dumps([username, number], salt=_SALT),
+        max_age=_KEPT,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+        path="/login",
+    )
+
+
+class KnownSources:
+    """From where users signed in during the last 30 days, as the audit log has it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._pairs: frozenset[tuple[str, str]] = frozenset()
+        self._read_at: float | None = None
+
+    def knows(self, username: str, source: str) -> bool:
+        """Whether the user signed in from there. One query a minute, however often it is asked."""
+        with self._lock:
+            if self._read_at is None or self._clock() - self._read_at >= _READ_EVERY_S:
+                self._pairs = self._read()
+                self._read_at = self._clock()
+            return (username, source) in self._pairs
+
+    def forget(self) -> None:
+        """Read anew when next asked."""
+        with self._lock:
+            self._read_at = None
+
+    @staticmethod
+    def _read() -> frozenset[tuple[str, str]]:
+        rows = AuditEntry.objects.filter(
+            action="login", result="done", time__gte=timezone.now() - _ADDRESSES_KEPT
+        ).values_list("username", "address")
+        return frozenset((username, source_of(address)) for username, address in rows[:_MOST_LOGINS])

@@ -1,0 +1,53 @@
+"""The answer to a request that found its lane full: at once, without a thread and without the database."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from webui.http.body_limit import Send
+from webui.http.lane_choice import is_for_programs
+from webui.http.security_headers import CONTENT_SECURITY_POLICY
+from webui.problems import CONTENT_TYPE, ProblemDocument
+
+RETRY_AFTER_S = 1
+_DETAIL = "The web server is busy and did not begin this request. Send it again in a moment."
+
+
+async def refuse(scope: dict[str, Any], send: Send) -> None:
+    """503 with Retry-After: a problem document, a page that loads itself again, or a page to go back from."""
+    if is_for_programs(scope["path"]) or _is_partial(scope):
+        kind, body = CONTENT_TYPE, _problem()
+    else:
+        kind, body = "text/html; charset=utf-8", _page(scope["method"] in ("GET", "HEAD"))
+    headers = [
+        (b"content-type", kind.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", str(RETRY_AFTER_S).encode()),
+        (b"cache-control", b"no-store"),
+        (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _is_partial(scope: dict[str, Any]) -> bool:
+    """Whether a script of a page asks for a part of it."""
+    return any(name == b"hx-request" for name, _ in scope["headers"])
+
+
+@functools.cache
+def _problem() -> bytes:
+    problem = ProblemDocument(503, _DETAIL, "The web server is busy", "urn:millrace:busy")
+    return json.dumps(problem.to_json()).encode()
+
+
+@functools.cache
+def _page(may_reload: bool) -> bytes:
+    """Rendered once: a page for each would cost what there is none of."""
+    return render_to_string("ui/busy.html", {"may_reload": may_reload}).encode()

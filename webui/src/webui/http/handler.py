@@ -1,0 +1,135 @@
+"""Django behind lanes: one thread runs a request from the first middleware to the last, or it is refused.
+
+Django's own ASGI handler starts a thread for each request and crosses to it several times; each such thread
+opens its own connection to the database. Here threads are few and stay, and so do their connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.db import close_old_connections
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.urls import set_script_prefix
+
+from webui.http import busy
+from webui.http.body_limit import Receive, Scope, Send
+from webui.http.lane_choice import SIZES, lane_of
+from webui.http.lanes import Lane, LaneFull, LaneSize
+from webui.http.live_response import LiveResponse
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+SLOWEST_SEND_S = 20.0
+"""A reader of a stream who takes nothing for this long is dropped."""
+RECHECK_S = 10.0
+"""How often it is asked whether the reader of a stream may still read it."""
+
+
+class LaneHandler(ASGIHandler):
+    """Serves HTTP. A streamed answer holds no thread and no connection once its view has returned."""
+
+    def __init__(
+        self,
+        sizes: Mapping[str, LaneSize] = SIZES,
+        slowest_send_s: float = SLOWEST_SEND_S,
+        recheck_s: float = RECHECK_S,
+    ) -> None:
+        super().__init__()
+        self._sizes, self._slowest_send_s, self._recheck_s = sizes, slowest_send_s, recheck_s
+        self._lanes: dict[str, Lane] = {}
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 - Django's signature
+        """The synchronous chain, whatever Django's own handler asks for: it runs in a lane's thread."""
+        super().load_middleware(is_async=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
+        """One request."""
+        if scope["type"] != "http":
+            raise ValueError(f"only HTTP is served here, not {scope['type']}")
+        lane = self.lane(lane_of(scope["method"], scope["path"]))
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        client = (scope.get("client") or ("",))[0]
+        try:
+            response = await lane.run(client, partial(self._respond, scope, body))
+        except LaneFull:
+            body.close()
+            await busy.refuse(scope, send)
+            return
+        if response.streaming:
+            await self._stream(cast(StreamingHttpResponse, response), receive, send)
+        else:
+            await self.send_response(response, cast(Callable[[Mapping[str, Any]], Awaitable[None]], send))
+
+    def lane(self, name: str) -> Lane:
+        """The lane of this name; made in the event loop that serves."""
+        if name not in self._lanes:
+            self._lanes[name] = Lane(name, self._sizes[name])
+        return self._lanes[name]
+
+    def _respond(self, scope: Scope, body: Any) -> HttpResponseBase:
+        """The whole of Django's work on one request, in this thread."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        response: HttpResponseBase | None = None
+        try:
+            request, response = self.create_request(scope, body)
+            if request is not None:
+                response = self.get_response(request)
+                response._handler_class = self.__class__  # type: ignore[attr-defined]  # as Django's handlers do
+            assert response is not None
+            return response
+        finally:
+            body.close()
+            if response is None or response.streaming:
+                signals.request_finished.send(sender=self.__class__)
+            else:
+                response.close()  # which says that the request is finished
+
+    async def _stream(self, response: StreamingHttpResponse, receive: Receive, send: Send) -> None:
+        """Send a stream until it ends or its reader leaves, takes nothing for long, or may no longer read."""
+
+        async def patient(message: Mapping[str, Any]) -> None:
+            async with asyncio.timeout(self._slowest_send_s):
+                await send(dict(message))
+
+        sending = asyncio.create_task(self.send_response(response, patient))
+        tasks = [sending, asyncio.create_task(self.listen_for_disconnect(receive))]
+        if isinstance(response, LiveResponse):
+            tasks.append(asyncio.create_task(self._until_refused(response.still_allowed)))
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+            response.close()
+        for outcome in outcomes:
+            if isinstance(outcome, Exception) and not isinstance(outcome, (RequestAborted, TimeoutError)):
+                _log.error("a stream ended", exc_info=outcome)
+
+    async def _until_refused(self, still_allowed: Callable[[], bool]) -> None:
+        """Return once the reader may no longer read; raise what keeps that from being known."""
+        while True:
+            await asyncio.sleep(self._recheck_s)
+            with suppress(LaneFull):
+                if not await self.lane("check").run("", partial(_with_connection, still_allowed)):
+                    return
+
+
+def _with_connection(ask: Callable[[], T]) -> T:
+    """Outside a request nobody else looks whether the thread's connection to the database is still good."""
+    close_old_connections()
+    return ask()

@@ -1,0 +1,38 @@
+"""Which lane a request takes, by its method and path alone: nothing is read or asked for that."""
+
+from __future__ import annotations
+
+from webui.http.lanes import LaneSize
+
+SIZES = {
+    "read": LaneSize(threads=4, waiting=32),
+    "status": LaneSize(threads=2, waiting=16),
+    "change": LaneSize(threads=4, waiting=32),
+    "sign-in": LaneSize(threads=2, waiting=16),
+    "file": LaneSize(threads=1, waiting=64),
+    "check": LaneSize(threads=1, waiting=256),
+}
+"""Their threads together are the connections that this process ever holds to its database."""
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_STATUS = frozenset(("/status", "/api/v1/status", "/api/v1/state/health", "/api/v1/me"))
+_OUTCOMES = "/api/v1/commits/"
+
+
+def lane_of(method: str, path: str) -> str:
+    """The name of the lane: ``change`` for what writes and for what became of it, ``status`` for a glance.
+
+    Signing in is apart: it costs much, and anybody may try.
+    """
+    if path.startswith("/static/"):
+        return "file"
+    if method not in _SAFE:
+        return "sign-in" if path == "/login" else "change"
+    if path in _STATUS:
+        return "status"
+    return "change" if path.startswith(_OUTCOMES) else "read"
+
+
+def is_for_programs(path: str) -> bool:
+    """Whether an error there is a problem document rather than a page."""
+    return path.startswith("/api/") or path in ("/api", "/metrics")

@@ -1,0 +1,85 @@
+"""Lanes: how many requests of a kind are worked on at once, how many may wait, and who is sent away.
+
+What is read never keeps out what is changed: each lane has threads and places of its own. A lane that is full
+refuses the newest request at once, and one client never takes all the places that others could wait in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+LONGEST_WAIT_S = 2.0
+"""Nobody waits longer for a thread: a caller who asks again later is served sooner than one who queues."""
+_SHARE = 0.75
+"""Of the waiting places, what one client may hold."""
+
+
+class LaneFull(Exception):
+    """The request was not begun: its lane has no place for it."""
+
+
+@dataclass(frozen=True)
+class LaneSize:
+    """Bounds of one lane."""
+
+    threads: int
+    """Requests worked on at once; each thread keeps one connection to the database."""
+    waiting: int
+    """Requests that may wait for a thread."""
+
+
+class Lane:
+    """Runs work in threads of its own, first come, first served. Used from one event loop."""
+
+    def __init__(self, name: str, size: LaneSize, longest_wait_s: float = LONGEST_WAIT_S) -> None:
+        self.name, self.size = name, size
+        self._longest_wait_s = longest_wait_s
+        self._most_of_one = max(1, int(size.waiting * _SHARE))
+        self._free = asyncio.Semaphore(size.threads)
+        self._waiting: Counter[str] = Counter()
+        self._pool = ThreadPoolExecutor(size.threads, thread_name_prefix=f"lane-{name}")
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a thread now."""
+        return self._waiting.total()
+
+    async def run(self, client: str, work: Callable[[], T]) -> T:
+        """What `work` returns, run in a thread of the lane. Raises LaneFull when it was not begun."""
+        await self._enter(client)
+        loop = asyncio.get_running_loop()
+
+        def leave(_: Future[Any]) -> None:
+            loop.call_soon_threadsafe(self._free.release)
+
+        # The place is given back when the thread is done, not when the caller stops waiting for it.
+        running = self._pool.submit(work)
+        running.add_done_callback(leave)
+        return await asyncio.wrap_future(running)
+
+    def close(self) -> None:
+        """Let the threads end; what waits for one is not begun."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _enter(self, client: str) -> None:
+        if not self._free.locked():
+            await self._free.acquire()
+            return
+        if self.waiting >= self.size.waiting or self._waiting[client] >= self._most_of_one:
+            raise LaneFull(self.name)
+        self._waiting[client] += 1
+        try:
+            async with asyncio.timeout(self._longest_wait_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise LaneFull(self.name) from None
+        finally:
+            self._waiting[client] -= 1
+            if not self._waiting[client]:
+                del self._waiting[client]

@@ -1,0 +1,1 @@
+"""How much of everything is kept in the database, and for how long."""

@@ -1,0 +1,50 @@
+"""The scheduled job: every kind is reduced to what is kept of it, and the space is given back."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import connection
+from django.utils import timezone
+
+from webui.storage import usage
+from webui.storage.registry import KINDS
+
+_log = logging.getLogger(__name__)
+_FREE_BYTES = 32 << 20
+
+
+def clean_up() -> dict[str, int]:
+    """Reduce every kind; returns how many rows of each went. What fails for one does not keep the others."""
+    now = timezone.now()
+    removed: dict[str, int] = {}
+    for kind in KINDS:
+        try:
+            removed[kind.name] = kind.reduce(now)
+        except Exception:
+            _log.exception("%s: old rows are not removed", kind.name)
+    give_back()
+    usage.measure()
+    return removed
+
+
+def give_back(free_bytes: int = _FREE_BYTES) -> bool:
+    """Give the file system what SQLite no longer uses; whether there was enough to be worth it.
+
+    PostgreSQL's autovacuum makes the room of removed rows usable again by itself. SQLite does so, too, but
+    its file never gets smaller: once more than half of it and more than `free_bytes` are free, it is written
+    anew.
+    """
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return False
+    with connection.cursor() as cursor:
+        sizes = {}
+        for name in ("page_size", "page_count", "freelist_count"):
+            cursor.execute(f"PRAGMA {name}")
+            sizes[name] = int(cursor.fetchone()[0])
+        free = sizes["freelist_count"]
+        if free * sizes["page_size"] <= free_bytes or 2 * free <= sizes["page_count"]:
+            return False
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return True

@@ -1,0 +1,37 @@
+// Live hits of an access list: <table data-hits-of="URL"> with <tr data-rule="SEQUENCE"> and [data-hits] in it.
+// They are asked for every few seconds, by the pages that show them alone.
+import { readJson } from "./retrying.js";
+import { grouped, packets, scaled } from "./rates.js";
+
+const EVERY_MS = 2000;
+
+function show(table, now, then) {
+  const seconds = then ? now.time - then.time : 0;
+  for (const row of table.querySelectorAll("[data-rule]")) {
+    const hits = now.rules[row.dataset.rule];
+    if (!hits) continue;
+    const before = then?.rules[row.dataset.rule];
+    const rate = before && seconds > 0 ? Math.max(0, hits.packets - before.packets) / seconds : null;
+    for (const part of row.querySelectorAll("[data-hits]")) {
+      const kind = part.dataset.hits;
+      part.textContent =
+        kind === "packets" ? grouped(hits.packets) : kind === "bytes" ? scaled(hits.bytes, "B") : rate === null ? "" : packets(rate);
+    }
+  }
+}
+
+async function follow(table) {
+  let then = null;
+  for (;;) {
+    if (!document.hidden) {
+      const now = await readJson(table.dataset.hitsOf);
+      if (now && now.time !== then?.time) {
+        show(table, now, then);
+        then = now;
+      }
+    }
+    await new Promise((resolve) => window.setTimeout(resolve, EVERY_MS));
+  }
+}
+
+for (const table of document.querySelectorAll("[data-hits-of]")) follow(table);

@@ -1,0 +1,111 @@
+"""The control plane: what may reach the router itself, and what did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.agent import agent
+from webui.ui.api_call import reads
+from webui.ui.candidate import Candidate
+from webui.ui.page import look, look_at_candidate, show
+from webui.ui.pointers import get
+from webui.ui.state import rows
+
+_TITLES = {
+    "bgp": "BGP",
+    "ospf": "OSPF",
+    "icmp": "ICMP",
+    "echo": "Ping",
+    "tcp": "Other TCP",
+    "udp": "Other UDP",
+    "other": "Other",
+    "neighbour-discovery": "Neighbour discovery",
+}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """An interface's own say in what it lets in."""
+
+    interface: str
+    ospf: bool
+    services: list[str]
+    sources: list[str]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A table of packets: a row for each interface, a column for each reason that any of them has."""
+
+    titles: list[str]
+    rows: list[tuple[str, list[int | None]]]
+
+
+def _counts(answer: Any, verdict: str) -> Counts:
+    interfaces = rows(answer, "interfaces")
+    reasons = list(dict.fromkeys(reason for row in interfaces for reason in row.get(verdict, {})))
+    return Counts(
+        [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
+        [
+            (str(row.get("interface", "")), [row.get(verdict, {}).get(reason) for reason in reasons])
+            for row in interfaces
+        ],
+    )
+
+
+def _live() -> dict[str, Any]:
+    live = look(lambda: agent().state_control_plane(), {})
+    return {
+        "dropped": _counts(live.value, "dropped"),
+        "accepted": _counts(live.value, "accepted"),
+        "policers": rows(live.value, "policers"),
+        "failure": live.failure,
+    }
+
+
+def _openings(candidate: Candidate) -> Iterable[Opening]:
+    ospf = get(candidate.document, "/routing/ospf/interfaces", {})
+    for name, settings in get(candidate.document, "/interfaces", {}).items():
+        if settings.get("type") != "loopback":
+            yield Opening(
+                name,
+                name in ospf and not ospf[name].get("passive"),
+                list(settings.get("management_services", ())),
+                list(settings.get("management_sources", ())),
+            )
+
+
+def _neighbors(candidate: Candidate) -> list[str]:
+    neighbors = get(candidate.document, "/routing/bgp/neighbors", {})
+    return [address for address, one in neighbors.items() if one.get("enabled", True)]
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def control_plane(request: HttpRequest) -> HttpResponse:
+    """What the document opens, and the packets counted for it."""
+    candidate, away = look_at_candidate(request)
+    live = _live()
+    context = {
+        **live,
+        "openings": list(_openings(candidate)),
+        "neighbors": _neighbors(candidate),
+        "away": away or live["failure"],
+        "api_calls": reads(("Packets by reason", "/state/control-plane")),
+    }
+    return show(request, "ui/control_plane.html", "control_plane", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def control_plane_counts(request: HttpRequest) -> HttpResponse:
+    """The tables of packets, as a fragment."""
+    return render(request, "ui/control_plane_counts.html", _live())
