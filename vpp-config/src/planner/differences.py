@@ -32,6 +32,18 @@ class Side(Generic[T]):
         keys = {provided(key, item): key for key, item in items.items()}
         return cls(items, keys, {token: items[key] for token, key in keys.items()})
 
+    def resolved(self, seen: Side[T]) -> Side[T]:
+        """The same with what the objects leave open filled in, where they leave something open."""
+        filled = {
+            key: item.resolve(seen.items.get(key), self.beside)
+            for key, item in self.items.items()
+            if type(item).resolve is not Declared.resolve
+        }
+        if not filled:
+            return self
+        target = {**self.items, **filled}
+        return Side(target, self.keys, {token: target[key] for token, key in self.keys.items()})
+
     def dependencies(self, item: Declared) -> tuple[str, ...]:
         """All tokens that order the object behind others."""
         if type(item).follows is Declared.follows:
@@ -71,11 +83,7 @@ class Differences(Generic[T]):
     @classmethod
     def between(cls, desired: Side[T], seen: Side[T]) -> Differences[T]:
         """Sort the objects out, then spread: what stands on something that moves is made anew as well."""
-        target = {
-            key: item.resolve(seen.items.get(key), desired.beside) for key, item in desired.items.items()
-        }
-        beside = {token: target[key] for token, key in desired.keys.items()}
-        found = cls(seen, Side(target, desired.keys, beside))
+        found = cls(seen, desired.resolved(seen))
         found._sort_out()
         if found.removed or found.made or found.changed:
             stands_on = found._stands_on()

@@ -20,10 +20,14 @@ def plan(desired: LinuxState, observed: LinuxState) -> list[Step]:
     Raises DataPlaneError where ``desired`` lacks something that one of its objects needs.
     """
     try:
-        ordered = changes(dict(sorted(desired.items())), dict(sorted(observed.items())), KINDS)
+        ordered = changes(_sorted(desired), _sorted(observed), KINDS)
     except Contradiction as error:
         raise DataPlaneError(str(error)) from None
     return [_step(change) for change in ordered]
+
+
+def _sorted(state: LinuxState) -> dict[str, LinuxObject]:
+    return {key: state[key] for key in sorted(state)}
 
 
 def _step(change: Change[LinuxObject]) -> Step:
