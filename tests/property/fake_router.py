@@ -61,11 +61,8 @@ class FakePlane(VppDataplane):
     def _kernel(self) -> KernelSettings:
         return self._settings
 
-    def _set_in_namespace(self, wanted: KernelSettings | ControlPlane | None) -> None:
-        if isinstance(wanted, KernelSettings):
-            self._settings = wanted
-        else:
-            self._self_guard.change(wanted)
+    def _set_kernel(self, wanted: KernelSettings) -> None:
+        self._settings = wanted
 
 
 class FakeRouter:

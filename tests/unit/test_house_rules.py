@@ -169,16 +169,83 @@ def test_nothing_is_left_unwritten() -> None:
     assert found == []
 
 
-def test_vpp_plan_does_no_io() -> None:
-    """vpp_config decides purely: its plan reaches neither VPP's binding nor the operating system."""
-    plan = ROOT / "vpp-config" / "src" / "vpp_config" / "plan"
-    files = [*plan.glob("**/*.py"), *([plan.with_suffix(".py")] if plan.with_suffix(".py").exists() else [])]
+def test_planning_does_no_io() -> None:
+    """Plans are decided purely: they reach neither VPP's binding nor the operating system."""
+    source = ROOT / "vpp-config" / "src"
+    files = [source / "vpp_config" / "plan.py", *(source / "planner").glob("*.py")]
     forbidden = {"vpp_papi", "vpp_config.papi_client", "os", "subprocess", "socket", "pyroute2", "asyncio"}
     found = [
         _at(path, node)
         for path in files
         for node in ast.walk(ast.parse(path.read_text()))
         if forbidden & set(_imported(node))
+    ]
+    assert found == []
+
+
+_BLIND = (
+    "vpp-config/src/planner/*.py",
+    *(f"vpp-config/src/vpp_config/{name}.py" for name in ("access", "dumps", "leftover", "observation")),
+    *(f"vpp-config/src/vpp_config/{name}.py" for name in ("plan", "session", "step")),
+    "appliance/src/appliance/compile.py",
+    "appliance/src/appliance/dataplane/*/plan.py",
+    "appliance/src/appliance/dataplane/*/compile.py",
+    "appliance/src/appliance/dataplane/*/interfaces.py",
+    "appliance/src/appliance/dataplane/*/backend.py",
+    "appliance/src/appliance/dataplane/linux/access.py",
+    "appliance/src/appliance/dataplane/linux/dump.py",
+)
+"""Machinery that knows no kind of object: it asks the object, never what the object is."""
+_KINDS = (
+    "vpp-config/src/vpp_config/objects/*.py",
+    "appliance/src/appliance/dataplane/linux/objects/*.py",
+    "appliance/src/appliance/config/interfaces.py",
+)
+_BASES = {"VppObject", "LinuxObject", "Declared", "InterfaceSettings", "Interface", "Link"}
+
+
+def _kinds() -> set[str]:
+    """Every class that is an object of a plane or an interface of the document, by name."""
+    bases: dict[str, set[str]] = {}
+    for path in (path for pattern in _KINDS for path in ROOT.glob(pattern)):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {ast.unparse(base) for base in node.bases}
+    kinds = set(_BASES)
+    while new := {name for name, above in bases.items() if above & kinds} - kinds:
+        kinds |= new
+    return kinds
+
+
+def _asks_for_a_kind(node: ast.AST, kinds: set[str]) -> bool:
+    """``isinstance(x, Kind)``, ``type(x) is Kind``, ``case Kind()`` and tables keyed by a class."""
+    asked: list[ast.AST] = []
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "issubclass"}:
+        asked = [node.args[1]]
+    elif isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("type("):
+        asked = [part for part in node.comparators if isinstance(part, ast.Name)]
+    elif isinstance(node, ast.MatchClass):
+        asked = [node.cls]
+    elif isinstance(node, ast.Dict):
+        asked = [key for key in node.keys if key is not None]
+    return any(
+        ast.unparse(part).rpartition(".")[2] in kinds
+        for item in asked
+        for part in ast.walk(item)
+        if isinstance(part, ast.Name | ast.Attribute)
+    )
+
+
+def test_planners_compilers_and_backends_know_no_kind() -> None:
+    """A new kind of object is a file and a line in a list: no ladder of classes is to be climbed."""
+    kinds = _kinds()
+    assert {"Acl", "Ethernet", "Loopback", "LcpPair", "FilterBinding", "VlanLink", "SubInterface"} <= kinds
+    found = [
+        _at(path, node)
+        for pattern in _BLIND
+        for path in ROOT.glob(pattern)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if _asks_for_a_kind(node, kinds)
     ]
     assert found == []
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import SubInterface
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.linux.compile import compile_linux
 from appliance.dataplane.nic import Nic, require_nics
@@ -42,6 +41,6 @@ def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConf
     left = {
         name: interface
         for name, interface in config.interfaces.items()
-        if name not in gone and not (isinstance(interface, SubInterface) and interface.parent in gone)
+        if name not in gone and interface.carrier not in gone
     }
     return config.model_copy(update={"interfaces": left})

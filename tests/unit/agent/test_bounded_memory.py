@@ -14,6 +14,7 @@ from appliance.agent.samples import KEPT, Samples
 from appliance.client.selection import EVERYTHING, INTERFACE_COUNTERS, Selection, parse
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters
 from appliance.dataplane.linux.backend import LinuxDataplane
+from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.errors import NotFound, ValidationFailed
 
 RULES = 10_000
@@ -29,11 +30,12 @@ def _plane(rules: int, monkeypatch: pytest.MonkeyPatch) -> LinuxDataplane:
     plane = LinuxDataplane("nowhere")
     hits = {"edge": {number: RuleCounters(number, number) for number in range(rules)}}
     message = {"attrs": [("IFLA_STATS64", {"rx_packets": 7})]}
+    rows = {number: LinkRow(number, f"if{number}", 1500, True, "", {}, message) for number in range(10)}
     for inside in (plane._views, plane._counting):
         monkeypatch.setattr(inside, "run", lambda work, *arguments: work(*arguments))
-    for filters in (plane._seen_filters, plane._counted_filters):
+    for filters in (plane._seen.filters, plane._counted.filters):
         monkeypatch.setattr(filters, "hits", lambda: (hits, 3))
-    monkeypatch.setattr(plane._counted_links, "messages", lambda: {f"if{n}": message for n in range(10)})
+    monkeypatch.setattr(Dump, "ours", rows)
     return plane
 
 

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from vpp_config.client import Reply, VppClient, request
-from vpp_config.dumps import Dumps
 from vpp_config.errors import ObjectMissing, VppError
-from vpp_config.objects.acl_rule import AclRule
+from vpp_config.tokens import interface_name, interface_token
 
 
 class Access:
-    """Names of ours -> indexes of VPP, and the calls that use them."""
+    """Tokens of our objects -> indexes of VPP, and the calls that use them."""
 
     def __init__(
         self,
@@ -29,13 +28,8 @@ class Access:
         self.generation = generation
         self._client = client
         self._before_acl_change = before_acl_change
-        self._interfaces: dict[str, int] = {}
-        self._acls: dict[str, tuple[int, tuple[AclRule, ...]]] = {}
-
-    def learn(self, dumps: Dumps) -> None:
-        """Take over all names of an observation."""
-        self._interfaces = {name: index for index, name in dumps.names.items()}
-        self._acls = {name: (details.acl_index, tuple(details.r)) for name, details in dumps.acls.items()}
+        self._indexes: dict[str, int] = {}
+        self._held: dict[str, Any] = {}
 
     def call(self, name: str, /, **fields: Any) -> Reply:
         """One call on this connection and no later one. Raises ``VppApiError``, ``VppUnavailable``."""
@@ -56,59 +50,43 @@ class Access:
         """Told before an access list's rules are replaced, which resets their hit counters."""
         self._before_acl_change()
 
-    # -- interfaces
+    # -- indexes
 
-    def knows_interface(self, name: str) -> bool:
-        """Whether an interface of ours has that name."""
-        return name in self._interfaces
+    def knows(self, token: str) -> bool:
+        """Whether VPP has the object, of those that have an index."""
+        return token in self._indexes
+
+    def index(self, token: str, label: str) -> int:
+        """VPP's index of what provides the token. Raises ``ObjectMissing`` with the label."""
+        try:
+            return self._indexes[token]
+        except KeyError:
+            raise ObjectMissing(f"VPP has no {label}") from None
 
     def index_of(self, name: str) -> int:
         """VPP's index of our interface. Raises ``ObjectMissing``."""
-        try:
-            return self._interfaces[name]
-        except KeyError:
-            raise ObjectMissing(f"VPP has no interface {name}") from None
+        return self.index(interface_token(name), f"interface {name}")
+
+    def remember(self, token: str, index: int, held: object = None) -> None:
+        """Something with an index was made, or changed. ``held`` is the object, for :meth:`held`."""
+        self._indexes[token] = index
+        self._held[token] = held
+
+    def forget(self, token: str) -> None:
+        """It was removed."""
+        self._indexes.pop(token, None)
+        self._held.pop(token, None)
+
+    def held(self) -> list[tuple[int, Any]]:
+        """The objects that have an index, as they were remembered last, with it."""
+        return [(index, self._held[token]) for token, index in self._indexes.items()]
+
+    def interface_names(self) -> dict[int, str]:
+        """VPP's index -> our name."""
+        found = {index: interface_name(token) for token, index in self._indexes.items()}
+        return {index: name for index, name in found.items() if name is not None}
 
     def index_by_vpp_name(self, vpp_name: str) -> int | None:
         """VPP's index of an interface that VPP calls so."""
         rows: list[Reply] = self.call("sw_interface_dump", sw_if_index=0xFFFFFFFF)
         return next((row.sw_if_index for row in rows if row.interface_name == vpp_name), None)
-
-    def remember_interface(self, name: str, index: int) -> None:
-        """An interface was made."""
-        self._interfaces[name] = index
-
-    def forget_interface(self, name: str) -> None:
-        """An interface was removed."""
-        self._interfaces.pop(name, None)
-
-    def interface_names(self) -> dict[int, str]:
-        """VPP's index -> our name."""
-        return {index: name for name, index in self._interfaces.items()}
-
-    # -- access lists
-
-    def knows_acl(self, name: str) -> bool:
-        """Whether an access list of ours has that name."""
-        return name in self._acls
-
-    def acl_index(self, name: str) -> int:
-        """VPP's index of our access list, or of ``#<index>``. Raises ``ObjectMissing``."""
-        if name.startswith("#"):
-            return int(name[1:])
-        try:
-            return self._acls[name][0]
-        except KeyError:
-            raise ObjectMissing(f"VPP has no access list {name}") from None
-
-    def remember_acl(self, name: str, index: int, rules: tuple[AclRule, ...]) -> None:
-        """An access list was made or replaced."""
-        self._acls[name] = (index, rules)
-
-    def forget_acl(self, name: str) -> None:
-        """An access list was removed."""
-        self._acls.pop(name, None)
-
-    def acls(self) -> dict[str, tuple[int, tuple[AclRule, ...]]]:
-        """Our name -> VPP's index and the rules."""
-        return dict(self._acls)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vpp_config.errors import VppError
-from vpp_config.objects import AclRule
+from vpp_config.objects import Acl, AclRule
 from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
@@ -134,7 +134,7 @@ class Counters:
     def hits(self) -> Mapping[str, tuple[RuleHits, ...]]:
         """Totals of each access list, in the order of its rules. Raises as ``sample`` does."""
         with self._session.lock, self._lock:
-            lists = self._session.acls()
+            lists = {item.name: (index, item.rules) for index, item in self._session.held(Acl)}
             self._count_hits()
             raw = self._segment.read(
                 lambda segment: {

@@ -1,38 +1,36 @@
-"""Everything observation needs of VPP, read in two round trips.
+"""Everything observation needs of VPP, read in two round trips. It knows no kind of object.
 
-The first asks for all tables that stand alone; the second for what is asked interface by interface.
-A VPP without one of the plugins simply has none of its objects.
+The kinds say what they ask (``VppObject.tables`` and ``of_interface``); the first round trip asks for all
+tables, the second for all that is asked interface by interface. What several kinds ask is asked once. A VPP
+without one of the plugins simply has none of its objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Interface, IPv6Interface
+from typing import Any, Protocol, TypeVar
 
 from vpp_config.client import Reply, Request, VppClient, request
 from vpp_config.errors import VppError
-from vpp_config.leftover import Leftover, device_token
-from vpp_config.objects.base import Family
-from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, VirtioPci
-from vpp_config.objects.loopback import instance_of
 
-_ALL = 0xFFFFFFFF
+T = TypeVar("T")
+ALL = 0xFFFFFFFF
+"""Stands for all interfaces, and all access lists, in a request."""
+INTERFACES = request("sw_interface_dump", sw_if_index=ALL)
 _ADMIN_UP = 1
-_INCONSISTENT_MTU = 0
-_DPDK_PREFIX = "dpdk-"
 
-_TABLES = (
-    request("sw_interface_dump", sw_if_index=_ALL),
-    request("af_packet_dump"),
-    request("sw_interface_virtio_pci_dump"),
-    request("lcp_itf_pair_get"),
-    request("ip_table_dump"),
-    request("acl_dump", acl_index=_ALL),
-    request("acl_interface_list_dump", sw_if_index=_ALL),
-    request("policer_dump_v2", policer_index=_ALL),
-)
+
+class Asking(Protocol):
+    """A kind of object, as far as reading is concerned: the class, not one of its objects."""
+
+    @property
+    def tables(self) -> tuple[Request, ...]:
+        """What it asks once."""
+
+    def of_interface(self, index: int) -> tuple[Request, ...]:
+        """What it asks about each interface of ours."""
 
 
 @dataclass(frozen=True)
@@ -49,59 +47,70 @@ class InterfaceRow:
     link_mtu: int
     l3_mtu: int
 
-    @property
-    def hardware_mtu(self) -> int:
-        """The MTU of a NIC; 0, which no desired state has, while link and layer 3 disagree."""
-        return self.l3_mtu if self.l3_mtu == self.link_mtu else _INCONSISTENT_MTU
 
-
-@dataclass
 class Dumps:
     """What VPP told. Indexes are VPP's; names are ours, without the prefix."""
 
-    prefix: str
-    rows: list[InterfaceRow]
-    attachments: dict[int, Attachment]
-    pairs: Sequence[Reply]
-    tables: Sequence[Reply]
-    acl_details: Sequence[Reply]
-    acl_bindings: Sequence[Reply]
-    policers: Sequence[Reply] = ()
-    interface_tables: dict[int, dict[Family, int]] = field(default_factory=dict)
-    addresses: dict[int, list[IPv4Interface | IPv6Interface]] = field(default_factory=dict)
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.rows: list[InterfaceRow] = []
+        self._answers: dict[Any, Reply | None] = {}
+        self._derived: dict[Any, Any] = {}
 
     @classmethod
-    def read(cls, client: VppClient, prefix: str, generation: int) -> Dumps:
-        """Ask VPP. Raises ``VppUnavailable``, ``VppApiError``."""
-        interfaces, packet, virtio, pairs, tables, acls, bindings, policers = _ask(
-            client, _TABLES, generation
+    def read(cls, client: VppClient, prefix: str, generation: int, kinds: Sequence[Asking]) -> Dumps:
+        """Ask VPP what the kinds want to know. Raises ``VppUnavailable``, ``VppApiError``."""
+        dumps = cls(prefix)
+        dumps._ask(client, generation, [INTERFACES, *(item for kind in kinds for item in kind.tables)])
+        dumps.rows = [_row(reply, prefix) for reply in dumps.table(INTERFACES)]
+        ours = dumps.tagged_interfaces()
+        dumps._ask(
+            client,
+            generation,
+            [item for row in ours for kind in kinds for item in kind.of_interface(row.index)],
         )
-        rows = [_row(reply, prefix) for reply in interfaces]
-        attachments: dict[int, Attachment] = {r.sw_if_index: AfPacket(r.host_if_name) for r in packet}
-        attachments |= {r.sw_if_index: VirtioPci(_pci(r.pci_addr)) for r in virtio}
-        for row in rows:
-            if row.vpp_name.startswith(_DPDK_PREFIX) and row.parent_index == row.index:
-                attachments[row.index] = Dpdk(row.vpp_name.removeprefix(_DPDK_PREFIX))
-        dumps = cls(prefix, rows, attachments, pairs, [r.table for r in tables], acls, bindings, policers)
-        dumps._read_interfaces(client, generation)
         return dumps
 
-    def _read_interfaces(self, client: VppClient, generation: int) -> None:
-        ours = self.tagged_interfaces()
-        requests: list[Request] = []
-        for row in ours:
-            for is_ipv6 in (False, True):
-                requests.append(request("ip_address_dump", sw_if_index=row.index, is_ipv6=is_ipv6))
-                requests.append(request("sw_interface_get_table", sw_if_index=row.index, is_ipv6=is_ipv6))
-        answers = _checked(client.pipeline(requests, generation=generation))
-        for position, row in enumerate(ours):
-            four, table4, six, table6 = answers[4 * position : 4 * position + 4]
-            self.addresses[row.index] = [reply.prefix for reply in (*four, *six)]
-            self.interface_tables[row.index] = {"ipv4": table4.vrf_id, "ipv6": table6.vrf_id}
+    def _ask(self, client: VppClient, generation: int, requests: Iterable[Request]) -> None:
+        """One round trip for all that VPP knows and that was not asked yet."""
+        wanted = {identity(item): item for item in requests}
+        supported = {name: client.supports(name) for name in {item.name for item in wanted.values()}}
+        known = {
+            key: item for key, item in wanted.items() if supported[item.name] and key not in self._answers
+        }
+        answers = client.pipeline(list(known.values()), generation=generation)
+        for key, answer in zip(known, answers, strict=True):
+            if isinstance(answer, VppError):
+                raise answer
+            self._answers[key] = answer
+
+    def table(self, asked: Request) -> Sequence[Reply]:
+        """The details that a dump was answered with; none where VPP does not know the message."""
+        return self._answers.get(identity(asked)) or ()
+
+    def reply(self, asked: Request) -> Reply | None:
+        """The reply to a request that is no dump; None where VPP does not know the message."""
+        return self._answers.get(identity(asked))
 
     def our_name(self, tag: str) -> str | None:
         """The name in a tag of ours; None for any other tag."""
         return tag.removeprefix(self.prefix) if tag.startswith(self.prefix) and tag != self.prefix else None
+
+    def by_name(self, details: Iterable[Reply]) -> dict[str, Reply]:
+        """Our name -> what carries it in its ``tag``; of several under one tag, the first."""
+        found: dict[str, Reply] = {}
+        for item in details:
+            name = self.our_name(item.tag)
+            if name is not None:
+                found.setdefault(name, item)
+        return found
+
+    def derived(self, make: Callable[[Dumps], T]) -> T:
+        """What ``make`` makes of these dumps, made once."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        made: T = self._derived[make]
+        return made
 
     @cached_property
     def _by_name(self) -> dict[str, InterfaceRow]:
@@ -121,66 +130,18 @@ class Dumps:
         return {row.index: name for name, row in self._by_name.items()}
 
     @cached_property
-    def acls(self) -> dict[str, Reply]:
-        """Our name -> ``acl_details``; of several under one tag, the first."""
-        acls: dict[str, Reply] = {}
-        for details in self.acl_details:
-            name = self.our_name(details.tag)
-            if name is not None:
-                acls.setdefault(name, details)
-        return acls
+    def indexes(self) -> Mapping[str, int]:
+        """Our name -> VPP's index, of our interfaces."""
+        return {name: row.index for name, row in self._by_name.items()}
 
-    @cached_property
-    def _acl_names(self) -> dict[int, str]:
-        return {details.acl_index: name for name, details in self.acls.items()}
-
-    def acl_name(self, index: int) -> str:
-        """Our name of an access list, ``#<index>`` for one that is not ours."""
-        return self._acl_names.get(index, f"#{index}")
-
-    def leftovers(self) -> tuple[Leftover, ...]:
-        """Whatever may stand in the way of a plan."""
-        found = []
-        for row in self.rows:
-            if row.name and self._by_name[row.name] is not row:
-                occupied = self._occupies(row) or f"tag/{row.name}"
-                found.append(Leftover("duplicate", occupied, row.index, row.vpp_name))
-            elif not row.name and (token := self._occupies(row)) is not None:
-                found.append(Leftover("untagged", token, row.index, row.vpp_name))
-        for details in self.acl_details:
-            name = self.our_name(details.tag)
-            if name is not None and self.acls[name] is not details:
-                found.append(Leftover("duplicate", f"acl/{name}", details.acl_index, details.tag))
-        return tuple(found)
-
-    def _occupies(self, row: InterfaceRow) -> str | None:
-        """What no second interface could have."""
-        if row.index in self.attachments:
-            return device_token(self.attachments[row.index])
-        if (instance := instance_of(row.vpp_name)) is not None:
-            return f"loopback/{instance}"
-        parent = self.names.get(row.parent_index)
-        if row.parent_index != row.index and parent is not None:
-            return f"vlan/{parent}/{row.vlan_id}"
-        return None
+    def is_duplicate(self, row: InterfaceRow) -> bool:
+        """Whether another interface comes first under the same tag of ours."""
+        return bool(row.name) and self._by_name[row.name] is not row
 
 
-def _ask(client: VppClient, requests: Iterable[Request], generation: int) -> list[Sequence[Reply]]:
-    """Answers to the requests that this VPP knows; nothing for the others."""
-    requests = list(requests)
-    known = [position for position, item in enumerate(requests) if client.supports(item.name)]
-    answers: list[Sequence[Reply]] = [()] * len(requests)
-    got = _checked(client.pipeline([requests[position] for position in known], generation=generation))
-    for position, answer in zip(known, got, strict=True):
-        answers[position] = answer
-    return answers
-
-
-def _checked(answers: list[Reply | list[Reply] | VppError]) -> list[Reply]:
-    for answer in answers:
-        if isinstance(answer, VppError):
-            raise answer
-    return answers
+def identity(item: Request) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """Equal for requests that ask the same."""
+    return item.name, tuple(sorted(item.fields.items()))
 
 
 def _row(reply: Reply, prefix: str) -> InterfaceRow:
@@ -196,7 +157,3 @@ def _row(reply: Reply, prefix: str) -> InterfaceRow:
         link_mtu=reply.link_mtu,
         l3_mtu=reply.mtu[0],
     )
-
-
-def _pci(address: Reply) -> str:
-    return f"{address.domain:04x}:{address.bus:02x}:{address.slot:02x}.{address.function:x}"

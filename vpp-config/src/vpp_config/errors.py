@@ -32,7 +32,7 @@ class ObjectMissing(VppError):
 
 
 class PlanError(VppError):
-    """The desired state contradicts itself: something it needs is not in it."""
+    """The desired state contradicts itself: something it needs is not in it, or does not fit it."""
 
 
 class StateFormatError(VppError):

@@ -5,27 +5,24 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 from vpp_config.access import Access
 from vpp_config.client import VppClient
-from vpp_config.dumps import Dumps
 from vpp_config.errors import ObjectMissing, VppApiError, VppError
 from vpp_config.leftover import Leftover
-from vpp_config.objects import KINDS, Acl, AclRule, Interface, VppObject
+from vpp_config.objects import KINDS, VppObject
+from vpp_config.observation import Observation
 from vpp_config.state import VppState
 from vpp_config.step import Step
+from vpp_config.tokens import interface_token
 
 DEFAULT_PREFIX = "millrace:"
 
-# What VPP answers when the thing to remove is not there.
-_GONE = {
-    "sw_interface_add_del_address": {-60},
-    "lcp_itf_pair_add_del_v3": {-2},
-    "acl_del": {-6},
-    "af_packet_delete": {-11},
-    "delete_loopback": {-2},
-    "delete_subif": {-2},
-}
+T = TypeVar("T", bound=VppObject)
+
+_CLEARING = {sort: kind for kind in KINDS for sort in kind.clears}
+_GONE = {call: retvals for kind in KINDS for call, retvals in kind.gone.items()}
 
 
 class Session:
@@ -51,10 +48,8 @@ class Session:
     def observe(self) -> VppState:
         """The live configuration. Raises ``VppUnavailable``, ``VppApiError``."""
         with self.lock:
-            access, dumps = self._read()
-            self._access = access
-            objects = [item for kind in KINDS for item in kind.observe(dumps)]
-            return VppState.of(objects, dumps.leftovers())
+            self._access, state = self._read()
+            return state
 
     def apply(self, step: Step) -> None:
         """Do a step. On an error what it had begun is put back, and the error raised."""
@@ -72,21 +67,25 @@ class Session:
         with self.lock:
             return self._current().interface_names()
 
-    def acls(self) -> dict[str, tuple[int, tuple[AclRule, ...]]]:
-        """Our access lists: name -> VPP's index and the rules; what :meth:`observe` and the steps since
+    def held(self, kind: type[T]) -> list[tuple[int, T]]:
+        """The objects of a kind that VPP gives an index, with it; what :meth:`observe` and the steps since
         know.
         """
         with self.lock:
-            return self._current().acls()
+            return [(index, item) for index, item in self._current().held() if isinstance(item, kind)]
 
     # -- the indexes of this connection
 
-    def _read(self) -> tuple[Access, Dumps]:
+    def _read(self) -> tuple[Access, VppState]:
         generation = self.client.connect()
         access = Access(self.client, self.prefix, generation, self._tell_acl_change)
-        dumps = Dumps.read(self.client, self.prefix, generation)
-        access.learn(dumps)
-        return access, dumps
+        seen = Observation.of(self.client, self.prefix, generation)
+        for name, index in seen.dumps.indexes.items():
+            access.remember(interface_token(name), index)
+        for item in seen.state.values():
+            if (known := item.index_in(seen.dumps)) is not None:
+                access.remember(item.provides, known, item)
+        return access, seen.state
 
     def _current(self) -> Access:
         if self._access is None or self._access.generation != self.client.connect():
@@ -115,7 +114,7 @@ class Session:
             raise
 
     def _create(self, item: VppObject, access: Access) -> None:
-        if _known(item, access):
+        if access.knows(item.provides):
             # Undoing a removal that was not done.
             return
         try:
@@ -135,7 +134,10 @@ class Session:
 
     def _delete(self, item: VppObject | Leftover, access: Access) -> None:
         try:
-            item.delete(access)
+            if isinstance(item, Leftover):
+                _clear(item, access)
+            else:
+                item.delete(access)
         except ObjectMissing:
             return
         except VppApiError as error:
@@ -143,10 +145,13 @@ class Session:
                 raise
 
 
-def _known(item: VppObject, access: Access) -> bool:
-    if isinstance(item, Interface):
-        return access.knows_interface(item.name)
-    return isinstance(item, Acl) and access.knows_acl(item.name)
+def _clear(leftover: Leftover, access: Access) -> None:
+    kind = _CLEARING.get(leftover.sort)
+    if kind is not None:
+        kind.clear(leftover, access)
+    else:
+        # Nothing is known of it but a tag that is not its own.
+        access.call("sw_interface_tag_add_del", is_add=False, sw_if_index=leftover.index, tag="")
 
 
 def observe(client: VppClient, prefix: str = DEFAULT_PREFIX) -> VppState:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from planner import Phase
 from vpp_config.leftover import Leftover
 from vpp_config.objects import VppObject
 
-Phase = Literal["detach", "delete", "create", "attach"]
 Operation = Literal["create", "update", "delete", "clear"]
 
 

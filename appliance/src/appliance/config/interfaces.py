@@ -103,6 +103,16 @@ class InterfaceSettings(Model):
     acl_out: tuple[AclName, ...] = Field(default=(), max_length=8, title="ACLs out")
     """Access lists for sent packets, looked at in this order."""
 
+    @property
+    def carrier(self) -> str | None:
+        """Name of the interface that this one is on, and goes with."""
+        return None
+
+    @property
+    def link(self) -> LinkSettings | None:
+        """Its settings where packets come in by it; else None."""
+        return None
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         for name in ("addresses", "acl_in", "acl_out"):
@@ -121,6 +131,11 @@ class LinkSettings(InterfaceSettings):
     """
     management_sources: tuple[Prefix, ...] = Field(default=(), max_length=64, title="Management sources")
     """Prefixes the management services are open to; empty means any."""
+
+    @property
+    def link(self) -> LinkSettings:
+        """These."""
+        return self
 
     @model_validator(mode="after")
     def _sources_of_services(self) -> Self:
@@ -155,6 +170,11 @@ class SubInterface(LinkSettings):
     """The ethernet interface it is on."""
     vlan_id: VlanId = Field(title="VLAN")
     """The VLAN, 1 to 4094."""
+
+    @property
+    def carrier(self) -> str:
+        """The parent."""
+        return self.parent
 
 
 class Loopback(InterfaceSettings):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import Any, TypeVar
+from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.dataplane.namespace import Namespace, attributes
-
-T = TypeVar("T")
 
 _STATES = {
     1: "incomplete",
@@ -21,11 +19,6 @@ _STATES = {
     128: "permanent",
 }
 _NOARP = 0x40
-
-
-def of_kind(item: object, kind: type[T]) -> T | None:
-    """``item`` when it is of this kind."""
-    return item if isinstance(item, kind) else None
 
 
 def vlan_supported(space: Namespace) -> bool:

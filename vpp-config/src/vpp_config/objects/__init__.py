@@ -16,9 +16,18 @@ from vpp_config.objects.sub_interface import SubInterface
 from vpp_config.objects.vrf_table import VrfTable
 
 KINDS: tuple[type[VppObject], ...] = (
-    PuntPolicer, VrfTable, Acl, Ethernet, Loopback, SubInterface, InterfaceVrf, LcpPair, Address, AclBinding,
-)  # fmt: skip
-"""All kinds, in the order in which they are made (:mod:`vpp_config.plan` says why)."""
+    PuntPolicer,
+    VrfTable,
+    Acl,
+    Ethernet,
+    Loopback,
+    SubInterface,
+    InterfaceVrf,
+    LcpPair,
+    Address,
+    AclBinding,
+)
+"""All kinds, one line each. The order is that of a plan where no dependency decides."""
 
 __all__ = [
     "ALL_CODES",

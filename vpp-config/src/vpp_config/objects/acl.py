@@ -1,20 +1,26 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """An access list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
+from planner import Phase
+from vpp_config.access import Access
+from vpp_config.client import Reply, Request, request
+from vpp_config.dumps import ALL, Dumps
+from vpp_config.leftover import Leftover
 from vpp_config.objects.acl_rule import AclRule
 from vpp_config.objects.base import VppObject, check_name
 
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
-
 NEW = 0xFFFFFFFF
+_LISTS = request("acl_dump", acl_index=ALL)
+
+
+def acl_token(name: str) -> str:
+    """What an access list provides to its bindings."""
+    return f"acl/{name}"
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,11 @@ class Acl(VppObject):
     """
 
     kind = "acl"
+    tables: ClassVar[tuple[Request, ...]] = (_LISTS,)
+    clears = ("acl",)
+    gone: ClassVar = {"acl_del": frozenset({-6})}
+    down_phase: ClassVar[Phase] = "attach"
+    """Bindings let go of it there."""
 
     name: str
     rules: tuple[AclRule, ...]
@@ -35,7 +46,7 @@ class Acl(VppObject):
     @property
     def key(self) -> str:
         """``acl/<name>``."""
-        return f"acl/{self.name}"
+        return acl_token(self.name)
 
     def label(self) -> str:
         """``access list edge-in``."""
@@ -53,14 +64,14 @@ class Acl(VppObject):
     def create(self, vpp: Access) -> None:
         """Add the list; a list is nothing until bound."""
         reply = self._add_replace(vpp, NEW)
-        vpp.remember_acl(self.name, reply, self.rules)
+        vpp.remember(self.key, reply, self)
 
     def update(self, before: Acl, vpp: Access) -> None:
         """Replace the rules in place. VPP restarts the list's hit counters at zero: they are read first."""
-        index = vpp.acl_index(self.name)
+        index = acl_index(vpp, self.name)
         vpp.before_acl_change()
         self._add_replace(vpp, index)
-        vpp.remember_acl(self.name, index, self.rules)
+        vpp.remember(self.key, index, self)
 
     def _add_replace(self, vpp: Access, index: int) -> int:
         reply = vpp.call(
@@ -74,11 +85,44 @@ class Acl(VppObject):
 
     def delete(self, vpp: Access) -> None:
         """Remove the list; VPP refuses (-142, -143) while it is bound."""
-        vpp.call("acl_del", acl_index=vpp.acl_index(self.name))
-        vpp.forget_acl(self.name)
+        vpp.call("acl_del", acl_index=acl_index(vpp, self.name))
+        vpp.forget(self.key)
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[Acl]:
         """The lists that carry our tag."""
-        for name, details in dumps.acls.items():
+        for name, details in dumps.derived(_by_name).items():
             yield cls(name, tuple(details.r))
+
+    def index_in(self, dumps: Dumps) -> int:
+        """By our tag."""
+        return int(dumps.derived(_by_name)[self.name].acl_index)
+
+    @classmethod
+    def duplicates(cls, dumps: Dumps) -> Iterator[Leftover]:
+        """Second lists under one tag."""
+        ours = dumps.derived(_by_name)
+        for details in dumps.table(_LISTS):
+            name = dumps.our_name(details.tag)
+            if name is not None and ours[name] is not details:
+                yield Leftover("duplicate", acl_token(name), details.acl_index, details.tag, "access list")
+
+    @classmethod
+    def clear(cls, leftover: Leftover, vpp: Access) -> None:
+        """Remove a duplicate."""
+        vpp.call("acl_del", acl_index=leftover.index)
+
+
+def _by_name(dumps: Dumps) -> Mapping[str, Reply]:
+    """Our name -> ``acl_details``."""
+    return dumps.by_name(dumps.table(_LISTS))
+
+
+def acl_names(dumps: Dumps) -> dict[int, str]:
+    """VPP's index -> our name, of our access lists."""
+    return {details.acl_index: name for name, details in dumps.derived(_by_name).items()}
+
+
+def acl_index(vpp: Access, name: str) -> int:
+    """VPP's index of our access list, or of ``#<index>``. Raises ``ObjectMissing``."""
+    return int(name[1:]) if name.startswith("#") else vpp.index(acl_token(name), f"access list {name}")

@@ -1,19 +1,21 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """The access lists an interface's packets pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from vpp_config.objects.base import VppObject, interface_token
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+from planner import Phase
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import ALL, Dumps
+from vpp_config.objects.acl import acl_index, acl_names, acl_token
+from vpp_config.objects.base import VppObject
+from vpp_config.tokens import interface_token
 
 _MAX_LISTS = 255
+_BINDINGS = request("acl_interface_list_dump", sw_if_index=ALL)
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class AclBinding(VppObject):
     """
 
     kind = "acl_binding"
+    tables: ClassVar[tuple[Request, ...]] = (_BINDINGS,)
+    up_phase: ClassVar[Phase] = "attach"
+    down_phase: ClassVar[Phase] = "detach"
 
     interface: str
     inbound: tuple[str, ...] = ()
@@ -50,8 +55,15 @@ class AclBinding(VppObject):
 
     def requires(self) -> tuple[str, ...]:
         """The interface and the lists."""
-        lists = dict.fromkeys(self.inbound + self.outbound)
-        return (interface_token(self.interface), *(f"acl/{name}" for name in lists))
+        return (interface_token(self.interface), *self.rebinds())
+
+    def rebinds(self) -> tuple[str, ...]:
+        """The lists: VPP sets all of an interface at once."""
+        return tuple(acl_token(name) for name in dict.fromkeys(self.inbound + self.outbound))
+
+    def guards(self) -> tuple[str, ...]:
+        """The interface: no packet passes it unfiltered."""
+        return (interface_token(self.interface),)
 
     def needs_recreate(self, before: AclBinding) -> bool:
         """Never: VPP sets all lists of an interface at once."""
@@ -75,7 +87,7 @@ class AclBinding(VppObject):
         self._set(vpp, (), ())
 
     def _set(self, vpp: Access, inbound: tuple[str, ...], outbound: tuple[str, ...]) -> None:
-        indexes = [vpp.acl_index(name) for name in inbound + outbound]
+        indexes = [acl_index(vpp, name) for name in inbound + outbound]
         vpp.call(
             "acl_interface_set_acl_list",
             sw_if_index=vpp.index_of(self.interface),
@@ -87,9 +99,10 @@ class AclBinding(VppObject):
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[AclBinding]:
         """What is bound to our interfaces."""
-        for binding in dumps.acl_bindings:
+        ours = acl_names(dumps)
+        for binding in dumps.table(_BINDINGS):
             interface = dumps.names.get(binding.sw_if_index)
             if interface is None or not binding.acls:
                 continue
-            names = [dumps.acl_name(index) for index in binding.acls]
+            names = [ours.get(index, f"#{index}") for index in binding.acls]
             yield cls(interface, tuple(names[: binding.n_input]), tuple(names[binding.n_input :]))

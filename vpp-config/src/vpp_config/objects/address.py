@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
+from planner import Declared
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import Dumps
 from vpp_config.errors import VppApiError
-from vpp_config.objects.base import Family, VppObject, interface_token
+from vpp_config.objects.base import Family, VppObject
 from vpp_config.objects.link import announce
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+from vpp_config.tokens import interface_token
 
 # IPv4 and IPv6 say "taken" differently.
 _IN_USE = {-105, -127}
@@ -26,6 +27,7 @@ class Address(VppObject):
     """
 
     kind = "address"
+    gone: ClassVar = {"sw_interface_add_del_address": frozenset({-60})}
 
     interface: str
     address: IPv4Interface | IPv6Interface
@@ -52,7 +54,7 @@ class Address(VppObject):
         """The interface."""
         return (interface_token(self.interface),)
 
-    def follows(self) -> tuple[str, ...]:
+    def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
         """Its VRF, which VPP does not change under an address; its mirror, which copies only later
         addresses.
         """
@@ -92,6 +94,14 @@ class Address(VppObject):
     def observe(cls, dumps: Dumps) -> Iterator[Address]:
         """The addresses of our interfaces."""
         for row in dumps.tagged_interfaces():
-            for address in dumps.addresses[row.index]:
-                if address.version == 4 or not address.is_link_local:
-                    yield cls(row.name, address)
+            for asked in cls.of_interface(row.index):
+                for reply in dumps.table(asked):
+                    if reply.prefix.version == 4 or not reply.prefix.is_link_local:
+                        yield cls(row.name, reply.prefix)
+
+    @classmethod
+    def of_interface(cls, index: int) -> tuple[Request, ...]:
+        """The addresses of both families."""
+        return tuple(
+            request("ip_address_dump", sw_if_index=index, is_ipv6=is_ipv6) for is_ipv6 in (False, True)
+        )

@@ -1,18 +1,21 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """What every object of VPP's configuration has in common, and what every interface has."""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import ClassVar, Literal, Self
 
 from pydantic import ConfigDict
 
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+from planner import Declared
+from vpp_config.access import Access
+from vpp_config.client import Request
+from vpp_config.dumps import Dumps, InterfaceRow
+from vpp_config.leftover import Leftover
+from vpp_config.tokens import interface_token
 
 Family = Literal["ipv4", "ipv6"]
 
@@ -34,62 +37,61 @@ def check_mac(mac: str) -> str:
     return mac
 
 
-def interface_token(name: str) -> str:
-    """What an interface provides to its dependents, whichever kind it is of."""
-    return f"interface/{name}"
-
-
-class VppObject(ABC):
+class VppObject(Declared):
     """One thing that VPP can be made to hold. Subclasses are frozen dataclasses.
 
-    The first half of the methods is pure and is all that planning uses; the second half acts on VPP.
+    What an object declares for planning is :class:`planner.Declared`; what is here reads and changes VPP.
+    A kind is listed in ``objects/__init__.py``, and nothing else has to know it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     kind: ClassVar[str]
-    """The part of :attr:`key` before the first slash."""
+    """The part of :attr:`key` before the first slash, and the object's name in JSON."""
 
-    @property
-    @abstractmethod
-    def key(self) -> str:
-        """Identity: two states mean the same thing by the same key."""
+    # -- reading
 
-    @property
-    def provides(self) -> str:
-        """The token that dependents name."""
-        return self.key
+    tables: ClassVar[tuple[Request, ...]] = ()
+    """What observing the kind asks VPP once. A message that VPP does not know is answered by nothing."""
 
-    @abstractmethod
-    def label(self) -> str:
-        """The object in a sentence: "interface wan0"."""
-
-    def requires(self) -> tuple[str, ...]:
-        """Tokens of the objects without which this one cannot be."""
+    @classmethod
+    def of_interface(cls, index: int) -> tuple[Request, ...]:
+        """What observing the kind asks VPP about each interface of ours; ``index`` is VPP's."""
         return ()
 
-    def follows(self) -> tuple[str, ...]:
-        """Tokens of the objects that, where they exist, must be there before this one.
+    @classmethod
+    @abstractmethod
+    def observe(cls, dumps: Dumps) -> Iterator[VppObject]:
+        """All objects of this kind that are ours, from the answers to what the kind asked."""
 
-        When one of these, or of those in :meth:`requires`, is made or removed, this object is made anew.
-        """
-        return ()
+    def index_in(self, dumps: Dumps) -> int | None:
+        """VPP's index of the observed object, for what is addressed by one."""
+        return None
 
-    def needs_recreate(self, before: Self) -> bool:
-        """Whether VPP cannot be brought from ``before`` to this in place."""
-        return True
+    # -- what an interrupted apply leaves
 
-    def removal_impact(self) -> str:
-        """What traffic notices when this goes away: ``none`` or ``loses packets on <interface>``."""
-        return "none"
+    clears: ClassVar[tuple[str, ...]] = ()
+    """Leftovers that this kind knows how to remove: ``Leftover.blocks`` up to the first slash."""
 
-    def update_impact(self, before: Self) -> str:
-        """What traffic notices of an update in place."""
-        return "none"
+    @classmethod
+    def clear(cls, leftover: Leftover, vpp: Access) -> None:
+        """Remove a leftover of :attr:`clears`."""
+        raise TypeError(f"{leftover.label()} is cleared by another kind")
 
-    def describe_update(self, before: Self) -> str:
-        """Imperative summary of the update in place."""
-        return f"change {self.label()}"
+    @classmethod
+    def occupied_by(cls, row: InterfaceRow, dumps: Dumps) -> str | None:
+        """What :meth:`occupies` would be of an interface that VPP has, if it is of this kind."""
+        return None
+
+    @classmethod
+    def duplicates(cls, dumps: Dumps) -> Iterator[Leftover]:
+        """Second things under one tag of ours, but for interfaces."""
+        yield from ()
+
+    # -- changing
+
+    gone: ClassVar[Mapping[str, frozenset[int]]] = {}
+    """Message -> return values by which VPP says that what is to be removed is not there."""
 
     @abstractmethod
     def create(self, vpp: Access) -> None:
@@ -103,11 +105,6 @@ class VppObject(ABC):
     def delete(self, vpp: Access) -> None:
         """Remove it. Nothing depends on it any more."""
 
-    @classmethod
-    @abstractmethod
-    def observe(cls, dumps: Dumps) -> Iterator[VppObject]:
-        """All objects of this kind that are ours, from what VPP told."""
-
 
 class Interface(VppObject):
     """An object that packets enter and leave by: it has a name of ours, an MTU and an administrative
@@ -117,6 +114,9 @@ class Interface(VppObject):
     name: str
     mtu: int
     enabled: bool
+
+    takes_vlans: ClassVar[bool] = False
+    """Whether a sub-interface can be on it."""
 
     @property
     def key(self) -> str:
@@ -128,18 +128,36 @@ class Interface(VppObject):
         """Interfaces share one set of names, whatever their kind."""
         return interface_token(self.name)
 
-    @property
-    def parent_name(self) -> str | None:
-        """The interface this one is part of."""
-        return None
-
     def label(self) -> str:
         """``interface wan0``."""
         return f"interface {self.name}"
 
-    def adopt(self, observed: Interface) -> Interface:
+    @property
+    def carries(self) -> bool:
+        """While it is enabled."""
+        return self.enabled
+
+    def quiet(self) -> Self:
+        """The interface disabled."""
+        return replace(self, enabled=False)  # type: ignore[type-var]  # the subclasses are dataclasses
+
+    def adopt(self, observed: Self) -> Self:
         """This object with what it leaves to VPP filled in from what VPP chose."""
         return self
+
+    def resolve(self, seen: Self | None, beside: Mapping[str, Declared]) -> Self:
+        """Down where what it is inside of is down: VPP would refuse."""
+        item = self if seen is None else self.adopt(seen)
+        outer = beside.get(self.inside() or "")
+        while outer is not None:
+            if not outer.carries:
+                return item.quiet() if item.enabled else item
+            outer = beside.get(outer.inside() or "")
+        return item
+
+    def shrinks(self, before: Self) -> bool:
+        """A lower MTU comes before that of the outer interface: VPP clamps the inner one to it."""
+        return self.mtu < before.mtu
 
     def removal_impact(self) -> str:
         """Its packets are lost while it is gone."""
@@ -156,3 +174,7 @@ class Interface(VppObject):
         if self.enabled != before.enabled:
             return f"{'enable' if self.enabled else 'disable'} {self.label()}"
         return f"set the MTU of {self.label()} to {self.mtu}"
+
+    def index_in(self, dumps: Dumps) -> int | None:
+        """By our name."""
+        return dumps.indexes.get(self.name)

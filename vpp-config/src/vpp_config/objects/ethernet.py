@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import ClassVar, Literal
 
+from vpp_config.access import Access
+from vpp_config.client import Reply, Request, request
+from vpp_config.dumps import Dumps, InterfaceRow
 from vpp_config.errors import ObjectMissing
+from vpp_config.leftover import Leftover
 from vpp_config.objects.base import Interface, check_mac, check_name
 from vpp_config.objects.link import bring, set_l3_mtu, set_link_mtu, tag
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
 
 _PCI = re.compile(r"^([0-9a-f]{4}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$")
 _ETHERNET_MODE = 1
 _JUMBO_ABOVE = 1800
+_INCONSISTENT_MTU = 0
+_DPDK_PREFIX = "dpdk-"
+_PACKET = request("af_packet_dump")
+_VIRTIO = request("sw_interface_virtio_pci_dump")
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Dpdk:
     @property
     def vpp_name(self) -> str:
         """The interface's name in VPP, the same in startup.conf and here."""
-        return f"dpdk-{self.pci_address}"
+        return f"{_DPDK_PREFIX}{self.pci_address}"
 
 
 Attachment = AfPacket | VirtioPci | Dpdk
@@ -89,6 +93,10 @@ class Ethernet(Interface):
     """
 
     kind = "ethernet"
+    tables: ClassVar[tuple[Request, ...]] = (_PACKET, _VIRTIO)
+    clears = ("af_packet", "virtio_pci")
+    gone: ClassVar = {"af_packet_delete": frozenset({-11})}
+    takes_vlans = True
 
     name: str
     attachment: Attachment
@@ -103,17 +111,17 @@ class Ethernet(Interface):
         elif not isinstance(self.attachment, Dpdk):
             raise ValueError("mac is needed: without one VPP takes a random MAC at each start")
 
-    def adopt(self, observed: Interface) -> Ethernet:
+    def adopt(self, observed: Ethernet) -> Ethernet:
         """Take over what is left to the device."""
-        if self.mac is None and isinstance(observed, Ethernet) and observed.attachment == self.attachment:
+        if self.mac is None and observed.attachment == self.attachment:
             return replace(self, mac=observed.mac)
         return self
 
-    def needs_recreate(self, before: Interface) -> bool:
+    def needs_recreate(self, before: Ethernet) -> bool:
         """Another device; another MAC, which the mirror takes over only when it is made; larger socket
         frames.
         """
-        if not isinstance(before, Ethernet) or (before.attachment, before.mac) != (self.attachment, self.mac):
+        if (before.attachment, before.mac) != (self.attachment, self.mac):
             return True
         return isinstance(self.attachment, AfPacket) and _frame_bytes(before.mtu) != _frame_bytes(self.mtu)
 
@@ -165,7 +173,7 @@ class Ethernet(Interface):
             vpp.call("sw_interface_set_mac_address", sw_if_index=index, mac_address=self.mac)
         return index
 
-    def update(self, before: Interface, vpp: Access) -> None:
+    def update(self, before: Ethernet, vpp: Access) -> None:
         """MTU and state in place."""
         index = vpp.index_of(self.name)
         if self.mtu != before.mtu:
@@ -183,13 +191,59 @@ class Ethernet(Interface):
         else:
             bring(vpp, index, up=False)
             vpp.call("sw_interface_tag_add_del", is_add=False, sw_if_index=index, tag="")
-        vpp.forget_interface(self.name)
+        vpp.forget(self.provides)
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[Ethernet]:
         """Our tagged interfaces that are a NIC."""
+        attachments = dumps.derived(_attachments)
         for row in dumps.tagged_interfaces():
-            attachment = dumps.attachments.get(row.index)
+            attachment = _attachment(row, attachments)
             if attachment is not None:
-                mtu = row.l3_mtu if isinstance(attachment, VirtioPci) else row.hardware_mtu
+                mtu = row.l3_mtu if isinstance(attachment, VirtioPci) else _hardware_mtu(row)
                 yield cls(row.name, attachment, row.mac, mtu, row.up)
+
+    def occupies(self) -> str | None:
+        """The device, but for one that VPP itself owns."""
+        return _device_token(self.attachment)
+
+    @classmethod
+    def occupied_by(cls, row: InterfaceRow, dumps: Dumps) -> str | None:
+        """The device of a NIC."""
+        attachment = _attachment(row, dumps.derived(_attachments))
+        return None if attachment is None else _device_token(attachment)
+
+    @classmethod
+    def clear(cls, leftover: Leftover, vpp: Access) -> None:
+        """Give the device back."""
+        if leftover.sort == "virtio_pci":
+            vpp.call("virtio_pci_delete", sw_if_index=leftover.index)
+        else:
+            vpp.call("af_packet_delete", host_if_name=leftover.blocks.partition("/")[2])
+
+
+def _device_token(attachment: Attachment) -> str | None:
+    if isinstance(attachment, AfPacket):
+        return f"af_packet/{attachment.host_if_name}"
+    return f"virtio_pci/{attachment.pci_address}" if isinstance(attachment, VirtioPci) else None
+
+
+def _attachments(dumps: Dumps) -> Mapping[int, Attachment]:
+    """By VPP's index, of the devices that VPP lists."""
+    found: dict[int, Attachment] = {r.sw_if_index: AfPacket(r.host_if_name) for r in dumps.table(_PACKET)}
+    return found | {r.sw_if_index: VirtioPci(_pci(r.pci_addr)) for r in dumps.table(_VIRTIO)}
+
+
+def _attachment(row: InterfaceRow, listed: Mapping[int, Attachment]) -> Attachment | None:
+    if row.vpp_name.startswith(_DPDK_PREFIX) and row.parent_index == row.index:
+        return Dpdk(row.vpp_name.removeprefix(_DPDK_PREFIX))
+    return listed.get(row.index)
+
+
+def _hardware_mtu(row: InterfaceRow) -> int:
+    """The MTU of a NIC; 0, which no desired state has, while link and layer 3 disagree."""
+    return row.l3_mtu if row.l3_mtu == row.link_mtu else _INCONSISTENT_MTU
+
+
+def _pci(address: Reply) -> str:
+    return f"{address.domain:04x}:{address.bus:02x}:{address.slot:02x}.{address.function:x}"

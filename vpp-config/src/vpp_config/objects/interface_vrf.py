@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from vpp_config.objects.base import Family, VppObject, interface_token
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import Dumps
+from vpp_config.objects.base import Family, VppObject
+from vpp_config.objects.vrf_table import table_token
+from vpp_config.tokens import interface_token
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class InterfaceVrf(VppObject):
 
     def requires(self) -> tuple[str, ...]:
         """The interface and the table."""
-        return (interface_token(self.interface), f"vrf_table/{self.table_id}/{self.family}")
+        return (interface_token(self.interface), table_token(self.table_id, self.family))
 
     def removal_impact(self) -> str:
         """Packets are looked up elsewhere."""
@@ -66,6 +66,14 @@ class InterfaceVrf(VppObject):
     def observe(cls, dumps: Dumps) -> Iterator[InterfaceVrf]:
         """Of our interfaces, those outside table 0."""
         for row in dumps.tagged_interfaces():
-            for family, table_id in dumps.interface_tables[row.index].items():
-                if table_id:
-                    yield cls(row.name, family, table_id)
+            for asked in cls.of_interface(row.index):
+                reply = dumps.reply(asked)
+                if reply is not None and reply.vrf_id:
+                    yield cls(row.name, "ipv6" if asked.fields["is_ipv6"] else "ipv4", reply.vrf_id)
+
+    @classmethod
+    def of_interface(cls, index: int) -> tuple[Request, ...]:
+        """The table of each family."""
+        return tuple(
+            request("sw_interface_get_table", sw_if_index=index, is_ipv6=is_ipv6) for is_ipv6 in (False, True)
+        )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import ClassVar, Literal
 
+from planner import Declared
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import Dumps
 from vpp_config.errors import VppError
-from vpp_config.objects.base import VppObject, interface_token
+from vpp_config.objects.base import VppObject
 from vpp_config.objects.link import ADMIN_UP, bring
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+from vpp_config.tokens import interface_name, interface_token
 
 HostIfType = Literal["tap", "tun"]
 _TYPES: tuple[HostIfType, ...] = ("tap", "tun")
+_PAIRS = request("lcp_itf_pair_get")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class LcpPair(VppObject):
     """
 
     kind = "lcp_pair"
+    tables: ClassVar[tuple[Request, ...]] = (_PAIRS,)
+    gone: ClassVar = {"lcp_itf_pair_add_del_v3": frozenset({-2})}
 
     interface: str
     host_if_name: str
@@ -52,9 +56,14 @@ class LcpPair(VppObject):
         """The interface."""
         return (interface_token(self.interface),)
 
-    def follows(self) -> tuple[str, ...]:
-        """The VRF: the mirror's routes go to the table the interface is in when the pair is made."""
-        return tuple(f"interface_vrf/{self.interface}/{family}" for family in ("ipv4", "ipv6"))
+    def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
+        """The VRF: the mirror's routes go to the table the interface is in when the pair is made. And the
+        mirror of the outer interface, on which that of an inner one stands.
+        """
+        tokens = tuple(f"interface_vrf/{self.interface}/{family}" for family in ("ipv4", "ipv6"))
+        base = beside.get(interface_token(self.interface))
+        outer = interface_name(base.inside() or "") if base is not None else None
+        return tokens if outer is None else (*tokens, f"lcp_pair/{outer}")
 
     def removal_impact(self) -> str:
         """Routing protocols lose the interface."""
@@ -103,7 +112,7 @@ class LcpPair(VppObject):
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[LcpPair]:
         """The pairs of our interfaces."""
-        for pair in dumps.pairs:
+        for pair in dumps.table(_PAIRS):
             name = dumps.names.get(pair.phy_sw_if_index)
             if name is not None:
                 yield cls(name, pair.host_if_name, pair.netns, _TYPES[int(pair.host_if_type)])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from ipaddress import IPv4Address, IPv6Address
-from typing import TYPE_CHECKING
 
+from vpp_config.access import Access
 from vpp_config.errors import VppApiError
-
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.objects.base import Interface
+from vpp_config.objects.base import Interface
+from vpp_config.tokens import interface_token
 
 ADMIN_UP = 1
 ALL = 0xFFFFFFFF
@@ -19,7 +17,7 @@ ALL = 0xFFFFFFFF
 def tag(vpp: Access, name: str, index: int) -> None:
     """Mark the interface as ours, under our name."""
     # Known first: should VPP refuse the tag, the interface can still be found and removed.
-    vpp.remember_interface(name, index)
+    vpp.remember(interface_token(name), index)
     vpp.call("sw_interface_tag_add_del", is_add=True, sw_if_index=index, tag=vpp.prefix + name)
 
 

@@ -1,22 +1,20 @@
-# ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
 """How many packets a second VPP hands to Linux."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import ALL, Dumps
 from vpp_config.errors import ObjectMissing
 from vpp_config.objects.base import Family, VppObject
 
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
-
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _NAME = "punt-"
-_ALL = 0xFFFFFFFF
+_POLICERS = request("policer_dump_v2", policer_index=ALL)
 _PACKETS_PER_SECOND = 1
 _CLOSEST, _ONE_RATE_TWO_COLORS = 0, 0
 _DROP, _TRANSMIT = {"type": 0, "dscp": 0}, {"type": 1, "dscp": 0}
@@ -30,7 +28,8 @@ class PuntPolicer(VppObject):
     interfaces; an unlimited one is no object.
     """
 
-    kind: ClassVar[str] = "punt_policer"
+    kind = "punt_policer"
+    tables: ClassVar[tuple[Request, ...]] = (_POLICERS,)
 
     family: Family
     rate_pps: int
@@ -107,7 +106,7 @@ class PuntPolicer(VppObject):
         """Those of our name. VPP does not tell what is bound: each is bound as it is made."""
         for family in _FAMILIES:
             details = next(
-                (one for one in dumps.policers if dumps.our_name(one.name) == _NAME + family), None
+                (one for one in dumps.table(_POLICERS) if dumps.our_name(one.name) == _NAME + family), None
             )
             if details is not None and int(details.rate_type) == _PACKETS_PER_SECOND:
                 yield cls(family, details.cir, details.cb)
@@ -115,7 +114,7 @@ class PuntPolicer(VppObject):
 
 def policer_index(call: Callable[..., Any], name: str) -> int | None:
     """VPP's index of a policer, which no answer holds: each is asked for, until all were seen."""
-    left = len(call("policer_dump_v2", policer_index=_ALL))
+    left = len(call("policer_dump_v2", policer_index=ALL))
     index = 0
     while left:
         rows = call("policer_dump_v2", policer_index=index)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
+from vpp_config.access import Access
+from vpp_config.client import Request, request
+from vpp_config.dumps import Dumps
 from vpp_config.objects.base import Family, VppObject, check_name
 
-if TYPE_CHECKING:
-    from vpp_config.access import Access
-    from vpp_config.dumps import Dumps
+_TABLES = request("ip_table_dump")
+
+
+def table_token(table_id: int, family: Family) -> str:
+    """What a table provides to the interfaces in it."""
+    return f"vrf_table/{table_id}/{family}"
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,7 @@ class VrfTable(VppObject):
     """FIB table ``table_id`` (not 0, which is VPP's own). A VRF with both families is two of these."""
 
     kind = "vrf_table"
+    tables: ClassVar[tuple[Request, ...]] = (_TABLES,)
 
     table_id: int
     name: str
@@ -31,7 +38,7 @@ class VrfTable(VppObject):
     @property
     def key(self) -> str:
         """``vrf_table/<id>/<family>``."""
-        return f"vrf_table/{self.table_id}/{self.family}"
+        return table_token(self.table_id, self.family)
 
     def label(self) -> str:
         """``ipv4 table 10 (blue)``."""
@@ -52,7 +59,7 @@ class VrfTable(VppObject):
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[VrfTable]:
         """The tables that carry our prefix."""
-        for table in dumps.tables:
-            name = dumps.our_name(table.name)
+        for reply in dumps.table(_TABLES):
+            name = dumps.our_name(reply.table.name)
             if name is not None:
-                yield cls(table.table_id, name, "ipv6" if table.is_ip6 else "ipv4")
+                yield cls(reply.table.table_id, name, "ipv6" if reply.table.is_ip6 else "ipv4")

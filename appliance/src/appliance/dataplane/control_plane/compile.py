@@ -5,7 +5,6 @@ from __future__ import annotations
 from ipaddress import ip_network
 
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import LinkSettings
 from appliance.dataplane.control_plane.policy import BgpPeer, ControlPlane, Opening
 from frr_config.protocols.bgp.model import Bgp
 
@@ -14,7 +13,7 @@ _LARGEST_TTL = 255
 
 def compile_control_plane(config: RouterConfig) -> ControlPlane:
     """BGP from neighbors that are up, OSPF where it is not passive, management where it is opened."""
-    links = {name: one for name, one in config.interfaces.items() if isinstance(one, LinkSettings)}
+    links = {name: one.link for name, one in config.interfaces.items() if one.link is not None}
     bgp, ospf = config.routing.bgp, config.routing.ospf
     speaking = () if ospf is None else (name for name, one in ospf.interfaces.items() if not one.passive)
     openings = (

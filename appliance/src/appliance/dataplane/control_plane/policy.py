@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 SERVICES = {"ssh": 22, "https": 443}
 """TCP ports of the management services."""
+KEY = "control_plane"
 
 
 @dataclass(frozen=True, order=True)
@@ -46,4 +47,4 @@ class ControlPlane:
     @property
     def key(self) -> str:
         """There is one."""
-        return "control_plane"
+        return KEY

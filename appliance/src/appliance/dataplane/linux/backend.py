@@ -20,25 +20,14 @@ from appliance.dataplane.base import (
     RuleCounters,
 )
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.control_plane.guard import ControlPlaneGuard
-from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.kernel_view import kernel_neighbors, of_kind, vlan_supported
-from appliance.dataplane.linux.filters import MAX_REFLECTING, Filters
-from appliance.dataplane.linux.links import Links
+from appliance.dataplane.kernel_view import kernel_neighbors, vlan_supported
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.dump import Dump, LinkRow
+from appliance.dataplane.linux.filters import MAX_REFLECTING
+from appliance.dataplane.linux.objects import KINDS, LINKS, Link, LinkAddress, LinuxObject
 from appliance.dataplane.linux.plan import plan
-from appliance.dataplane.linux.state import (
-    EthernetLink,
-    FilterBinding,
-    FilterList,
-    KernelSettings,
-    LinkAddress,
-    LinuxObject,
-    LinuxState,
-    LoopbackLink,
-    VlanLink,
-)
-from appliance.dataplane.linux.sysctl import FORWARDING
-from appliance.dataplane.namespace import Namespace, attributes, read_sysctl, write_sysctl
+from appliance.dataplane.linux.state import LinuxState
+from appliance.dataplane.namespace import Namespace, attributes, read_sysctl
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
@@ -72,17 +61,13 @@ class LinuxDataplane:
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._management = management
         self._nic_inventory = nic_inventory
-        self._links = Links(self._space, self._take, self._give_back)
-        self._filters = Filters()
-        self._self_guard = ControlPlaneGuard()
+        self._kernel = self._access(self._space)
         self._views = Namespace(netns)
         """Looks at the same namespace from a thread of its own: no commit waits for a view."""
         self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
-        self._seen_links = Links(self._views, self._take, self._give_back)
-        self._seen_filters = Filters()
+        self._seen = self._access(self._views)
         self._counting = Namespace(netns)
-        self._counted_links = Links(self._counting, self._take, self._give_back)
-        self._counted_filters = Filters()
+        self._counted = self._access(self._counting)
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
         self._drops, self._drops_at_s = 0, -DROPS_EVERY_S
@@ -92,7 +77,7 @@ class LinuxDataplane:
     def observe(self) -> LinuxState:
         """Our links, addresses, access lists and sysctls as they are."""
         with self._available():
-            return LinuxState.of(self._inside(self._observe))
+            return self._inside(self._observe)
 
     def plan(self, desired: LinuxState, observed: LinuxState) -> Sequence[Step]:
         """Steps from observed to desired. Pure."""
@@ -129,31 +114,20 @@ class LinuxDataplane:
         """Interface statistics, and the packets that no rule matched as of the last look at the rules."""
         with self._available():
             if time.monotonic() - self._drops_at_s >= DROPS_EVERY_S:
-                self._counting.run(self._read_hits, self._counted_filters)
-            messages = self._counting.run(self._counted_links.messages)
-        interfaces = {name: _counters(message) for name, message in messages.items()}
+                self._counting.run(self._read_hits, self._counted)
+            rows = self._counting.run(lambda: Dump(self._counted).ours)
+        interfaces = {row.name: _counters(row.message) for row in rows.values()}
         return Counters(interfaces, drops={"no access list rule matched": self._drops}).to_json()
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits of each rule; the kernel is asked for all of them."""
         with self._available():
-            return self._views.run(self._read_hits, self._seen_filters)
+            return self._views.run(self._read_hits, self._seen)
 
     def interfaces_state(self) -> list[dict[str, Any]]:
         """State of each interface."""
         with self._available():
-            observed, messages = self._views.run(
-                lambda: (self._seen_links.observe(), self._seen_links.messages())
-            )
-        addresses: dict[str, list[str]] = {}
-        for item in observed:
-            if isinstance(item, LinkAddress):
-                addresses.setdefault(item.interface, []).append(item.address)
-        return [
-            asdict(_state(item, messages[item.name], tuple(addresses.get(item.name, ()))))
-            for item in observed
-            if not isinstance(item, LinkAddress) and item.name in messages
-        ]
+            return self._views.run(self._links_state, self._seen)
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table, which is what it forwards by."""
@@ -168,7 +142,7 @@ class LinuxDataplane:
         """Access lists with hits and where they are bound."""
         with self._available():
             hits, ruleset = self._views.run(
-                lambda: (self._read_hits(self._seen_filters), self._seen_filters.ruleset())
+                lambda: (self._read_hits(self._seen), self._seen.filters.ruleset())
             )
         bound: dict[str, list[dict[str, str]]] = {}
         for binding in ruleset.bindings.values():
@@ -189,7 +163,7 @@ class LinuxDataplane:
     def control_plane_state(self) -> dict[str, Any]:
         """Packets for the router itself, accepted and dropped."""
         with self._available():
-            return {"interfaces": self._views.run(ControlPlaneGuard().state), "policers": []}
+            return {"interfaces": self._views.run(self._seen.control_plane.state), "policers": []}
 
     def neighbors(self) -> list[dict[str, Any]]:
         """The kernel's ARP and ND tables."""
@@ -232,17 +206,27 @@ class LinuxDataplane:
         except DataPlaneError as error:
             raise BackendUnavailable(self.name, str(error)) from error
 
-    def _read_hits(self, filters: Filters) -> dict[str, dict[int, RuleCounters]]:
-        hits, self._drops = filters.hits()
+    def _access(self, space: Namespace) -> Access:
+        return Access(space, self._take, self._give_back)
+
+    def _read_hits(self, kernel: Access) -> dict[str, dict[int, RuleCounters]]:
+        hits, self._drops = kernel.filters.hits()
         self._drops_at_s = time.monotonic()
         return hits
 
-    def _observe(self) -> list[LinuxObject]:
-        values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)
-        kernel = KernelSettings(values, self._links.loopback_is_up())
-        guarded = self._self_guard.observe()
-        protection = [] if guarded is None else [guarded]
-        return [kernel, *protection, *self._links.observe(), *self._filters.ruleset().objects()]
+    def _observe(self) -> LinuxState:
+        dump = Dump(self._kernel)
+        return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
+
+    @staticmethod
+    def _links_state(kernel: Access) -> list[dict[str, Any]]:
+        dump = Dump(kernel)
+        addresses: dict[str, list[str]] = {}
+        for address in LinkAddress.observe(dump):
+            addresses.setdefault(address.interface, []).append(address.address)
+        rows = {row.name: row for row in dump.ours.values()}
+        links = [link for kind in LINKS for link in kind.observe(dump)]
+        return [asdict(_state(link, rows[link.name], tuple(addresses.get(link.name, ())))) for link in links]
 
     def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
         with self._guard:
@@ -252,29 +236,13 @@ class LinuxDataplane:
                 raise BackendUnavailable(self.name, str(error)) from error
 
     def _transition(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
-        item = after if after is not None else before
-        if isinstance(item, KernelSettings):
-            if isinstance(after, KernelSettings):
-                for name, value in after.values:
-                    if read_sysctl(name) != value:
-                        write_sysctl(name, value)
-                self._links.set_loopback_up(after.loopback_up)
-        elif isinstance(item, LinkAddress):
-            if after is None:
-                self._links.delete_address(item)
-            else:
-                self._links.add_address(item)
-        elif isinstance(item, ControlPlane):
-            self._self_guard.change(of_kind(after, ControlPlane))
-        elif isinstance(item, FilterList):
-            self._filters.set_list(item.name, of_kind(after, FilterList))
-        elif isinstance(item, FilterBinding):
-            self._filters.set_binding(item.interface, of_kind(after, FilterBinding))
+        if after is None:
+            if before is not None:
+                before.delete(self._kernel)
+        elif before is None:
+            after.create(self._kernel)
         else:
-            links = (EthernetLink, VlanLink, LoopbackLink)
-            self._links.change(
-                before if isinstance(before, links) else None, after if isinstance(after, links) else None
-            )
+            after.update(before, self._kernel)
 
     def _take(self, device: str) -> None:
         if self._nic_space is not self._space:
@@ -302,21 +270,18 @@ def _counters(message: Any) -> InterfaceCounters:
     )
 
 
-def _state(item: LinuxObject, message: Any, addresses: tuple[str, ...]) -> InterfaceState:
-    known = attributes(message)
-    up = bool(message["flags"] & 1 and message["flags"] & _LOWER_UP)
-    kinds = {EthernetLink: "ethernet", VlanLink: "sub_interface", LoopbackLink: "loopback"}
-    ethernet = isinstance(item, EthernetLink)
+def _state(link: Link, row: LinkRow, addresses: tuple[str, ...]) -> InterfaceState:
+    parent, vlan_id = link.parent_and_vlan
     return InterfaceState(
-        name=getattr(item, "name", ""),
-        type=kinds[type(item)],  # type: ignore[arg-type]  # one of three
-        enabled=getattr(item, "enabled", False),
-        link="up" if up else "down",
-        mac=known.get("IFLA_ADDRESS"),
-        mtu=known["IFLA_MTU"],
+        name=link.name,
+        type=link.type,
+        enabled=link.enabled,
+        link="up" if row.up and row.message["flags"] & _LOWER_UP else "down",
+        mac=row.known.get("IFLA_ADDRESS"),
+        mtu=row.mtu,
         addresses=addresses,
-        parent=item.parent if isinstance(item, VlanLink) else None,
-        vlan_id=item.vlan_id if isinstance(item, VlanLink) else None,
-        driver="kernel" if ethernet else None,
-        device=item.device if isinstance(item, EthernetLink) else None,
+        parent=parent,
+        vlan_id=vlan_id,
+        driver="kernel" if link.nic is not None else None,
+        device=link.nic,
     )

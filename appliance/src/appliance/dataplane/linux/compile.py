@@ -6,21 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from appliance.config.acl import PROTOCOLS, Acl, AclRule
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import Ethernet, Interface, Loopback
 from appliance.dataplane.control_plane.compile import compile_control_plane
-from appliance.dataplane.linux.state import (
-    EthernetLink,
+from appliance.dataplane.linux.filter_rule import FilterRule
+from appliance.dataplane.linux.interfaces import link
+from appliance.dataplane.linux.objects import (
+    ControlPlane,
     FilterBinding,
     FilterList,
-    FilterRule,
     KernelSettings,
-    Link,
     LinkAddress,
     LinuxObject,
-    LinuxState,
-    LoopbackLink,
-    VlanLink,
 )
+from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.linux.sysctl import FORWARDING
 from appliance.dataplane.nic import Nic
 
@@ -35,25 +32,17 @@ def compile_linux(config: RouterConfig, nics: Mapping[str, Nic]) -> LinuxState:
 
 def _objects(config: RouterConfig, nics: Mapping[str, Nic]) -> Iterator[LinuxObject]:
     yield KernelSettings(FORWARDING)
-    yield compile_control_plane(config)
+    yield ControlPlane.of(compile_control_plane(config))
     for name, acl in config.acls.items():
         yield FilterList(name, tuple(filter_rule(sequence, rule) for sequence, rule in acl.ordered()))
     for name, interface in config.interfaces.items():
-        yield _link(name, interface, nics)
+        yield link(name, interface, nics)
         for address in interface.addresses:
             yield LinkAddress(name, address)
         if interface.acl_in or interface.acl_out:
             bound = {*interface.acl_in, *interface.acl_out}
             reflect = any(reflects(config.acls[acl]) for acl in bound)
             yield FilterBinding(name, interface.acl_in, interface.acl_out, reflect)
-
-
-def _link(name: str, interface: Interface, nics: Mapping[str, Nic]) -> Link:
-    if isinstance(interface, Ethernet):
-        return EthernetLink(name, nics[name].device, interface.mtu, interface.enabled)
-    if isinstance(interface, Loopback):
-        return LoopbackLink(name, interface.mtu, interface.enabled)
-    return VlanLink(name, interface.parent, interface.vlan_id, interface.mtu, interface.enabled)
 
 
 def reflects(acl: Acl) -> bool:

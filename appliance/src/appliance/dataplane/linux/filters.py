@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from appliance.dataplane.base import DataPlaneError, RuleCounters
+from appliance.dataplane.linux.filter_rule import Binding, FilterRule
 from appliance.dataplane.linux.ruleset import (
     TABLE,
     binding_chains,
@@ -17,7 +19,6 @@ from appliance.dataplane.linux.ruleset import (
     within,
 )
 from appliance.dataplane.linux.ruleset_read import ReadRule, Ruleset, read
-from appliance.dataplane.linux.state import FilterBinding, FilterList, FilterRule
 from appliance.dataplane.nftables import nft
 from appliance.dataplane.nftables.expressions import Json, add
 
@@ -52,21 +53,20 @@ class Filters:
                 return ruleset
         raise DataPlaneError("the nftables rules keep changing while they are read")
 
-    def set_list(self, name: str, wanted: FilterList | None) -> None:
+    def set_list(self, name: str, rules: Sequence[FilterRule] | None) -> None:
         """Make the access list so, in one transaction; rules that stay keep their place and their counts."""
         ruleset = self.ruleset()
         existing = ruleset.lists.get(name)
         chain = list_chain(name)
-        if wanted is None:
+        if rules is None:
             if existing is not None:
                 nft.transaction([{"delete": within("chain", name=chain)}])
             return
-        rules = [entry for entry in wanted.rules if isinstance(entry, FilterRule)]
         commands = [] if ruleset.whole else skeleton()
         commands.append(add(within("chain", name=chain)))
         nft.transaction(commands + _changes(chain, existing or (), rules))
 
-    def set_binding(self, interface: str, wanted: FilterBinding | None) -> None:
+    def set_binding(self, interface: str, wanted: Binding | None) -> None:
         """Bind the access lists to the interface, or none, in one transaction."""
         ruleset = self.ruleset()
         commands = [] if ruleset.whole else skeleton()
@@ -110,7 +110,7 @@ def _free_bit(bits: dict[str, int]) -> int:
     raise DataPlaneError(f"at most {MAX_REFLECTING} interfaces can have access lists with permit_reflect")
 
 
-def _changes(chain: str, existing: tuple[ReadRule, ...], wanted: list[FilterRule]) -> list[Json]:
+def _changes(chain: str, existing: tuple[ReadRule, ...], wanted: Sequence[FilterRule]) -> list[Json]:
     """Commands from the rules that are there to those that are wanted.
 
     Both are in ascending order, unless somebody else wrote rules: then all are written anew.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.linux.state import FilterBinding, FilterRule
+from appliance.dataplane.linux.filter_rule import Binding, FilterRule
 from appliance.dataplane.nftables.expressions import Json, add, match, meta, payload
 
 TABLE = "millrace"
@@ -132,7 +132,7 @@ def _mark(bit: int) -> Json:
     return {"mangle": {"key": mark, "value": {"|": [mark, bit]}}}
 
 
-def binding_chains(binding: FilterBinding) -> list[tuple[str, str, tuple[str, ...], bool]]:
+def binding_chains(binding: Binding) -> list[tuple[str, str, tuple[str, ...], bool]]:
     """Of a binding: (map, chain, lists, inbound) for each direction that has access lists."""
     chains = []
     if binding.inbound:

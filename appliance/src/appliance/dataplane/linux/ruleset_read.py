@@ -8,8 +8,8 @@ from ipaddress import ip_network
 from typing import Any, Literal
 
 from appliance.dataplane.base import RuleCounters
+from appliance.dataplane.linux.filter_rule import FilterRule, Foreign, ReadBinding
 from appliance.dataplane.linux.ruleset import binding_rules, reflect_rules
-from appliance.dataplane.linux.state import FilterBinding, FilterList, FilterRule, Foreign
 from appliance.dataplane.nftables.expressions import Json
 
 _FAMILY = {2: "ipv4", 10: "ipv6"}
@@ -42,18 +42,11 @@ class Ruleset:
     whole: bool = False
     """The base chains and maps are as this program makes them."""
     lists: dict[str, tuple[ReadRule, ...]] = field(default_factory=dict)
-    bindings: dict[str, FilterBinding] = field(default_factory=dict)
+    bindings: dict[str, ReadBinding] = field(default_factory=dict)
     bits: dict[str, int] = field(default_factory=dict)
     """Each reflecting interface's bit of the connection mark."""
     default_drops: int = 0
     """Packets that no rule of their interface's access lists matched."""
-
-    def objects(self) -> list[FilterList | FilterBinding]:
-        """As objects of the state."""
-        lists = [
-            FilterList(name, tuple(entry.rule for entry in entries)) for name, entries in self.lists.items()
-        ]
-        return [*lists, *self.bindings.values()]
 
 
 def read(listing: Json) -> Ruleset:
@@ -204,7 +197,7 @@ def _bits(rules: list[Json]) -> dict[str, int]:
 
 def _bindings(
     chains: dict[str, list[Json]], maps: dict[str, dict[str, str]], bits: dict[str, int], whole: bool
-) -> tuple[dict[str, FilterBinding], int]:
+) -> tuple[dict[str, ReadBinding], int]:
     """Only what the maps lead to is bound, and as it should be: else it is no binding that is ever wanted."""
     lists: dict[str, dict[str, tuple[str, ...]]] = {}
     reflecting: set[str] = set()
@@ -228,9 +221,7 @@ def _bindings(
             if rules and "counter" in rules[-1]["expr"][0]:
                 drops += rules[-1]["expr"][0]["counter"]["packets"]
     bindings = {
-        interface: FilterBinding(
-            interface, known.get("in", ()), known.get("out", ()), interface in reflecting
-        )
+        interface: ReadBinding(interface, known.get("in", ()), known.get("out", ()), interface in reflecting)
         for interface, known in lists.items()
     }
     return bindings, drops

@@ -13,8 +13,8 @@ import vpp_config
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
-from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.kernel_view import vlan_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
@@ -120,7 +120,7 @@ class VppDataplane:
             if isinstance(step, RestartStep):
                 self._restart(step.after)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_in_namespace, step.after)
+                self._space.run(self._set_in_namespace, step.key, step.after)
             else:
                 self._session.apply(_vpp_step(step))
 
@@ -132,7 +132,7 @@ class VppDataplane:
                 for again in vpp_config.plan(step.lost, VppState.of(())):
                     self._session.apply(again)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_in_namespace, step.before)
+                self._space.run(self._set_in_namespace, step.key, step.before)
             else:
                 self._session.undo(_vpp_step(step))
 
@@ -265,10 +265,13 @@ class VppDataplane:
         values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
         return KernelSettings(values, bool(next(iter(route.get_links(1)))["flags"] & 1))
 
-    def _set_in_namespace(self, wanted: KernelSettings | ControlPlane | None) -> None:
-        if not isinstance(wanted, KernelSettings):
+    def _set_in_namespace(self, key: str, wanted: Any) -> None:
+        if key == policy.KEY:
             self._self_guard.change(wanted)
-            return
+        else:
+            self._set_kernel(wanted)
+
+    def _set_kernel(self, wanted: KernelSettings) -> None:
         for name, value in wanted.values:
             if read_sysctl(name) != value:
                 write_sysctl(name, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
@@ -10,7 +9,6 @@ from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 import vpp_config as vpp
 from appliance.config.acl import ALWAYS_PASSED, Acl, AclRule
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import Ethernet, Loopback, SubInterface
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.compile import flag_bits, port_range, protocol_number
@@ -18,17 +16,13 @@ from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.vpp import sizing
+from appliance.dataplane.vpp.interfaces import Interfaces
 from appliance.dataplane.vpp.state import VppDataplaneState
-from appliance.errors import Problem, ValidationFailed
 from vpp_config import VppObject, VppState
 
 _ND_TYPES = (133, 137)
-_MAX_LOOPBACKS = 16384
-"""Instances VPP numbers its loopbacks with."""
 _PUNT_PPS, _PUNT_BURST_MS = 50_000, 100
 """What Linux is handed at most, of each family: well above what a full table's BGP session needs."""
-_VIRTIO_TRANSITIONAL = "1af4:1000"
-"""The only device that VPP's own virtio driver can drive without crashing."""
 
 
 def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
@@ -46,19 +40,12 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
 
 
 def _objects(config: RouterConfig, nics: Mapping[str, Nic], netns: str) -> Iterator[VppObject]:
-    instances = _loopback_instances(config)
+    interfaces = Interfaces(config, nics)
     bound = False
     yield vpp.PuntPolicer("ipv4", _PUNT_PPS, _PUNT_BURST_MS)
     yield vpp.PuntPolicer("ipv6", _PUNT_PPS, _PUNT_BURST_MS)
     for name, interface in config.interfaces.items():
-        mtu, enabled = interface.mtu, interface.enabled
-        if isinstance(interface, Ethernet):
-            nic = nics[name]
-            yield vpp.Ethernet(name, _attachment(name, interface, nic), mac=nic.mac, mtu=mtu, enabled=enabled)
-        elif isinstance(interface, SubInterface):
-            yield vpp.SubInterface(name, interface.parent, interface.vlan_id, mtu=mtu, enabled=enabled)
-        elif isinstance(interface, Loopback):
-            yield vpp.Loopback(name, instances[name], mtu=mtu, enabled=enabled)
+        yield interfaces.compiled(name, interface)
         yield vpp.LcpPair(name, name, netns)
         for address in interface.addresses:
             yield vpp.Address(name, ip_interface(address))
@@ -79,52 +66,6 @@ def _objects(config: RouterConfig, nics: Mapping[str, Nic], netns: str) -> Itera
 def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
     """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match still is a drop."""
     return (ALWAYS_PASSED, *(name for name in names if config.acls[name].rules)) if names else ()
-
-
-def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
-    """How VPP gets at the NIC: as it was settled at boot, where the document's wish was heard.
-
-    A wish that came later is heard at the next boot, if it can be met: NICs are bound before VPP starts.
-    """
-    wished = interface.driver
-    path = f"/interfaces/{name}/driver"
-    if wished in ("native", "dpdk") and nic.pci is None:
-        raise ValidationFailed([Problem(path, f"{nic.device} is not a PCI device; only af_packet drives it")])
-    if wished == "native" and nic.driver != "native" and nic.pci_id != _VIRTIO_TRANSITIONAL:
-        message = f"VPP's own drivers cannot drive {nic.device} (PCI id {nic.pci_id}); dpdk or af_packet can"
-        raise ValidationFailed([Problem(path, message)])
-    driver = _settled(nic) or (wished if wished != "auto" else _by_id(nic))
-    if driver == "af_packet":
-        if not nic.attached:
-            raise ValidationFailed(
-                [Problem(path, f"{nic.device} has no driver of the kernel's to go through")]
-            )
-        return vpp.AfPacket(nic.device)
-    assert nic.pci is not None
-    return vpp.Dpdk(nic.pci) if driver == "dpdk" else vpp.VirtioPci(nic.pci)
-
-
-def _settled(nic: Nic) -> str | None:
-    return nic.driver if nic.driver in ("native", "dpdk", "af_packet") else None
-
-
-def _by_id(nic: Nic) -> str:
-    """Where nothing was settled: through the kernel's driver while it has the NIC, else by PCI id."""
-    if nic.attached:
-        return "af_packet"
-    return "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"
-
-
-def _loopback_instances(config: RouterConfig) -> dict[str, int]:
-    """A number for each loopback that stays when others come and go, unless two names fall on one."""
-    taken: dict[int, str] = {}
-    for name in sorted(config.interfaces):
-        if isinstance(config.interfaces[name], Loopback):
-            instance = zlib.crc32(name.encode()) % _MAX_LOOPBACKS
-            while instance in taken:
-                instance = (instance + 1) % _MAX_LOOPBACKS
-            taken[instance] = name
-    return {name: instance for instance, name in taken.items()}
 
 
 def _neighbour_discovery() -> vpp.Acl:

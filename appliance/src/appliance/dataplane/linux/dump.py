@@ -1,0 +1,80 @@
+"""What the kernel tells of a namespace, read as the objects ask for it. Knows no kind of object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from appliance.dataplane.control_plane.policy import ControlPlane
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.ruleset_read import Ruleset
+from appliance.dataplane.namespace import attributes
+
+OURS = ("millrace:", "millrace ")
+"""How the alias of every link begins that this program made or renamed."""
+_UP = 1
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link, as the kernel tells of it."""
+
+    index: int
+    name: str
+    mtu: int
+    up: bool
+    alias: str
+    known: dict[str, Any]
+    """The message's attributes."""
+    message: Any
+
+
+class Dump:
+    """One look at a namespace, from inside it. Each table is read once, when it is first asked for."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    @cached_property
+    def links(self) -> list[LinkRow]:
+        """All links."""
+        return [_row(message) for message in self._access.route.get_links()]
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The kernel's index -> name, of all links."""
+        return {row.index: row.name for row in self.links}
+
+    @cached_property
+    def ours(self) -> dict[int, LinkRow]:
+        """The kernel's index -> link, of those that this program made or renamed."""
+        return {row.index: row for row in self.links if row.alias.startswith(OURS)}
+
+    @cached_property
+    def addresses(self) -> list[Any]:
+        """Address messages."""
+        return list(self._access.route.get_addr())
+
+    @cached_property
+    def ruleset(self) -> Ruleset:
+        """Our nftables table."""
+        return self._access.filters.ruleset()
+
+    @cached_property
+    def control_plane(self) -> ControlPlane | None:
+        """What is let in for the router itself; None where nothing guards it."""
+        return self._access.control_plane.observe()
+
+
+def _row(message: Any) -> LinkRow:
+    known = attributes(message)
+    return LinkRow(
+        message["index"],
+        known["IFLA_IFNAME"],
+        known["IFLA_MTU"],
+        bool(message["flags"] & _UP),
+        str(known.get("IFLA_IFALIAS") or ""),
+        known,
+        message,
+    )

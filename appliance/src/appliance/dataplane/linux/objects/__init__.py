@@ -1,0 +1,44 @@
+"""The objects of the linux data plane, one to a file."""
+
+from __future__ import annotations
+
+from appliance.dataplane.linux.objects.base import LinuxObject
+from appliance.dataplane.linux.objects.control_plane import ControlPlane
+from appliance.dataplane.linux.objects.ethernet_link import EthernetLink
+from appliance.dataplane.linux.objects.filter_binding import FilterBinding
+from appliance.dataplane.linux.objects.filter_list import FilterList
+from appliance.dataplane.linux.objects.kernel_settings import KernelSettings
+from appliance.dataplane.linux.objects.link import Link
+from appliance.dataplane.linux.objects.link_address import LinkAddress
+from appliance.dataplane.linux.objects.loopback_link import LoopbackLink
+from appliance.dataplane.linux.objects.vlan_link import VlanLink
+
+KINDS: tuple[type[LinuxObject], ...] = (
+    KernelSettings,
+    ControlPlane,
+    FilterList,
+    EthernetLink,
+    LoopbackLink,
+    VlanLink,
+    FilterBinding,
+    LinkAddress,
+)
+"""All kinds, one line each. The order is that of a plan where no dependency decides."""
+
+LINKS: tuple[type[Link], ...] = tuple(kind for kind in KINDS if issubclass(kind, Link))
+"""The kinds that packets enter and leave by."""
+
+__all__ = [
+    "KINDS",
+    "LINKS",
+    "ControlPlane",
+    "EthernetLink",
+    "FilterBinding",
+    "FilterList",
+    "KernelSettings",
+    "Link",
+    "LinkAddress",
+    "LinuxObject",
+    "LoopbackLink",
+    "VlanLink",
+]
