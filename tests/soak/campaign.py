@@ -184,6 +184,7 @@ class Campaign:
         """Wait until the router is at rest at its last revision; what keeps it from that, if it never is."""
         if fault.harms_history:
             self.books.may_run |= set(self.books.marks.values())
+            self.books.harmed = True
         deadline, starts = time.monotonic() + _SETTLED_S, self._agent_starts()
         while (problem := self._problem()) is not None:
             if time.monotonic() > deadline:
@@ -200,6 +201,7 @@ class Campaign:
         if status.revision < self.books.newest and not fault.harms_history:
             found.append(("lost-revision", f"{status.revision} runs after {self.books.newest} was recorded"))
         self.books.runs(status.revision, mark)
+        self.books.harmed = status.health["revisions"]["state"] != "up"
         if fault.harms_history:
             self.books.marks = {
                 number: mark for number, mark in self.books.marks.items() if number <= status.revision
@@ -218,8 +220,17 @@ class Campaign:
             status, config = self.live.agent.status(), self.live.agent.config()
             if status.pending_confirm is not None:
                 return "pending", f"{status.pending_confirm}"
-            if down := {name: entry for name, entry in status.health.items() if entry["state"] != "up"}:
+            history = status.health["revisions"]
+            parts = {name: entry for name, entry in status.health.items() if name != "revisions"}
+            if down := {name: entry for name, entry in parts.items() if entry["state"] != "up"}:
                 return "health", f"{down}"
+            if history["state"] != "up" and not self.books.harmed:
+                return "health", f"{history}"
+            if status.revision < self.books.newest and history["state"] == "up":
+                return (
+                    "silent-damage",
+                    f"{status.revision} runs instead of {self.books.newest}, and health is up",
+                )
             if status.drift:
                 return "drift", "; ".join(status.drift[:5])
             if steps := self.live.agent.plan(config.document).steps:

@@ -40,6 +40,8 @@ class Books:
     """Revision to mark, as far as it is known."""
     told: list[str] = field(default_factory=list)
     """What was done in this round, for the reader of a finding."""
+    harmed: bool = False
+    """History was damaged, and no commit since has made it whole: health has to say so."""
     wrong: list[tuple[str, str]] = field(default_factory=list)
     """Kind and sentence of each promise that was broken while an operation ran."""
 
