@@ -301,6 +301,22 @@ def test_a_damaged_timer_begins_anew(toy: Router, harm: Harm) -> None:
     assert routes_of(toy) == {route(1)}
 
 
+@pytest.mark.parametrize("harm", [h for h in HARMS if h is not delete], ids=lambda harm: harm.__name__)
+def test_a_stray_timer_takes_nothing_from_a_confirmed_revision(toy: Router, harm: Harm) -> None:
+    engine = filled(toy, 1)
+    commit(engine, document(route(2)), confirm_s=60)
+    engine.confirm("alice")
+    engine.close()
+    stray = toy.directory / "pending.json"
+    stray.write_text("{}")
+    harm(stray)
+    engine = started(toy)
+    assert engine.pending_confirm() is None
+    toy.clock.wait(61)
+    engine.tick()
+    assert routes_of(toy) == {route(2)}
+
+
 def test_a_rollback_whose_target_is_damaged_goes_further_back(toy: Router) -> None:
     engine = filled(toy, 2)
     commit(engine, document(route(9)), confirm_s=60)

@@ -171,7 +171,7 @@ class Committer:
             if not plan and prepared.digest == self.running.prepared.digest and whole:
                 # Rolling back to what runs keeps it, unless that is to be confirmed again.
                 if supersede and not request.confirm_s:
-                    self.confirmation.clear()
+                    self.confirmation.confirm()
                 return CommitResult(request_id, "done", self.running.revision)
             if not supersede:
                 self.reserve.require_room(_room_for(prepared))

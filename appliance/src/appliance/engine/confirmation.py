@@ -55,7 +55,7 @@ class Confirmation:
     """The one revision that may await confirmation."""
 
     def __init__(self, state_dir: Path, clock: Clock, reserve: Reserve) -> None:
-        self._path = state_dir / "pending.json"
+        self._path, self._confirmed_path = state_dir / "pending.json", state_dir / "confirmed.json"
         self._clock, self._reserve = clock, reserve
         self._pending: Pending | None = None
         self._noted_s = 0.0
@@ -74,7 +74,7 @@ class Confirmation:
             return
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError) as error:
             log.error("the confirm timer in %s cannot be read: %s", self._path, error)
-            kept = _of_record(head)
+            kept = [] if self._was_confirmed(head) else _of_record(head)
         pending = next((one for one in kept if head is not None and one.revision == head.revision), None)
         if pending is None:
             self.clear()
@@ -139,6 +139,24 @@ class Confirmation:
                 self._note()
         except OSError as error:
             log.error("the confirm timer cannot be written: %s", error)
+
+    def confirm(self) -> None:
+        """Keep the revision that awaits confirmation. Raises OSError: then it still awaits it.
+
+        That it was confirmed is noted apart, so that a timer which cannot be read later does not begin anew.
+        """
+        pending = self._pending
+        if pending is not None:
+            note = {"revision": pending.revision}
+            self._reserve.spend(lambda: durable.write_json(self._confirmed_path, note))
+        self.clear()
+
+    def _was_confirmed(self, head: Revision | None) -> bool:
+        try:
+            revision = json.loads(self._confirmed_path.read_bytes())["revision"]
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return False
+        return head is not None and revision == head.revision
 
     def clear(self) -> None:
         """Stop the timer, durably."""

@@ -243,7 +243,7 @@ class Engine:
             if confirmation.expired:
                 raise Conflict(f"revision {pending.revision} was not confirmed in time and is rolled back")
             try:
-                confirmation.clear()
+                confirmation.confirm()
             except OSError as error:
                 raise RouterUnavailable(f"the confirmation cannot be written: {error.strerror}") from error
         log.info("revision %s confirmed by %s", pending.revision, author)
