@@ -27,7 +27,7 @@ _TITLES = {
     "tcp": "Other TCP",
     "udp": "Other UDP",
     "other": "Other",
-    "neighbour-discovery": "Neighbour discovery",
+    "neighbour-discovery": "Neighbor discovery",
 }
 
 
