@@ -10,26 +10,6 @@ from appliance.cli.words import Place, place, value_at
 from appliance.config import schema
 from appliance.config.pointer import join
 
-REFERENCES = {
-    "acl_in": "/acls",
-    "acl_out": "/acls",
-    "as_path_list": "/routing/policy/as_path_lists",
-    "call": "/routing/policy/route_maps",
-    "community_list": "/routing/policy/community_lists",
-    "interface": "/interfaces",
-    "ipv6_prefix_list": "/routing/policy/prefix_lists",
-    "parent": "/interfaces",
-    "peer_group": "/routing/bgp/peer_groups",
-    "prefix_list": "/routing/policy/prefix_lists",
-    "prefix_list_in": "/routing/policy/prefix_lists",
-    "prefix_list_out": "/routing/policy/prefix_lists",
-    "route_map": "/routing/policy/route_maps",
-    "route_map_in": "/routing/policy/route_maps",
-    "route_map_out": "/routing/policy/route_maps",
-    "update_source": "/interfaces",
-}
-"""Where the names come from that a setting can have."""
-
 Choice = tuple[str, str]
 """A word and what it is."""
 
@@ -91,22 +71,26 @@ def _property(where: Place, word: str) -> dict[str, Any]:
 
 
 def _choices(where: Place, document: Any) -> list[Choice]:
-    name = where.tokens[-1] if where.tokens else ""
     if where.is_object:
         known = value_at(document, where.pointer)
         entry = schema.entry_of(where.node)
         if entry is not None:
             names: Iterable[str] = known if isinstance(known, dict) else ()
-            if where.tokens[-2:] == ("ospf", "interfaces"):
-                names = [*names, *(value_at(document, "/interfaces") or {})]
+            names = [*names, *_names(schema.keys_refer_to(where.node), document)]
             return [(key, entry.get("title", "")) for key in dict.fromkeys(names)]
         return [(key, _about(item)) for key, item in where.node.get("properties", {}).items()]
     node = _items(where) if where.is_list else where.node
     if where.is_list and node.get("type") == "object":
         return [(key, _about(item)) for key, item in node["properties"].items()]
-    if name in REFERENCES:
-        return [(key, "") for key in value_at(document, REFERENCES[name]) or {}]
+    if mapping := schema.refers_to(node):
+        return [(key, "") for key in _names(mapping, document)]
     return _values(node)
+
+
+def _names(mapping: str, document: Any) -> Iterable[str]:
+    """The names in the mapping at this pointer; none for no pointer."""
+    found = value_at(document, mapping) if mapping else None
+    return found if isinstance(found, dict) else ()
 
 
 def _values(node: dict[str, Any]) -> list[Choice]:

@@ -7,10 +7,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
+from frr_config.references import RefersTo
 from frr_config.types import Description, Model, Prefix, Sequence
 
 AclName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$")]
 """Name of an access list; with this length it fits into the tag VPP keeps."""
+
+AclReference = Annotated[AclName, RefersTo("/acls")]
+"""Name of an access list that the document has."""
 
 ALWAYS_PASSED = "neighbour-discovery"
 """Name of the access list that the VPP data plane puts before all others; no other list can have it."""

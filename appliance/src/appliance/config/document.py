@@ -25,10 +25,18 @@ class RouterConfig(Model):
     dataplane: Dataplane = Field(default_factory=Dataplane, title="Data plane")
     """How packets are forwarded."""
     interfaces: dict[InterfaceName, Interface] = Field(
-        default_factory=dict, title="Interfaces", max_length=4096
+        default_factory=dict,
+        title="Interfaces",
+        max_length=4096,
+        json_schema_extra={"x-noun": "interface"},
     )
     """Interfaces by name."""
     routing: Routing = Field(default_factory=Routing, title="Routing")
     """Static routes, BGP, OSPF and policy."""
-    acls: dict[AclName, Acl] = Field(default_factory=dict, title="Access lists", max_length=4096)
+    acls: dict[AclName, Acl] = Field(
+        default_factory=dict,
+        title="Access lists",
+        max_length=4096,
+        json_schema_extra={"x-noun": "access list"},
+    )
     """Access lists by name."""

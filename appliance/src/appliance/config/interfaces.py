@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from appliance.config.acl import AclName
+from appliance.config.acl import AclReference
+from frr_config.references import InterfaceReference
 from frr_config.types import Description, InterfaceName, Model, Prefix
 
 
@@ -98,9 +99,9 @@ class InterfaceSettings(Model):
     """Largest IP packet, in bytes, without the Ethernet header."""
     addresses: tuple[InterfaceAddress, ...] = Field(default=(), max_length=64, title="Addresses")
     """IPv4 and IPv6 addresses."""
-    acl_in: tuple[AclName, ...] = Field(default=(), max_length=8, title="ACLs in")
+    acl_in: tuple[AclReference, ...] = Field(default=(), max_length=8, title="ACLs in")
     """Access lists for received packets, looked at in this order."""
-    acl_out: tuple[AclName, ...] = Field(default=(), max_length=8, title="ACLs out")
+    acl_out: tuple[AclReference, ...] = Field(default=(), max_length=8, title="ACLs out")
     """Access lists for sent packets, looked at in this order."""
 
     @property
@@ -166,7 +167,7 @@ class SubInterface(LinkSettings):
 
     type: Literal["sub_interface"]
     """Kind of interface."""
-    parent: InterfaceName = Field(title="Parent")
+    parent: InterfaceReference = Field(title="Parent")
     """The ethernet interface it is on."""
     vlan_id: VlanId = Field(title="VLAN")
     """The VLAN, 1 to 4094."""

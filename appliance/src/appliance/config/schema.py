@@ -9,6 +9,7 @@ from typing import Any
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import split
 from appliance.errors import NotFound
+from frr_config.references import KEYWORD
 
 JsonSchema = dict[str, Any]
 
@@ -80,6 +81,20 @@ def entry_of(node: JsonSchema) -> JsonSchema | None:
         return resolved(entry)
     entry = node.get("additionalProperties")
     return resolved(entry) if isinstance(entry, dict) else None
+
+
+def refers_to(node: JsonSchema) -> str:
+    """Pointer of the mapping that a text, or each item of a list, names an entry of; empty for any other."""
+    if KEYWORD in node:
+        return str(node[KEYWORD])
+    if isinstance(node.get("items"), dict):
+        return refers_to(resolved(node["items"]))
+    return next((found for choice in node.get("anyOf", ()) if (found := refers_to(choice))), "")
+
+
+def keys_refer_to(node: JsonSchema) -> str:
+    """The same for the keys of a mapping."""
+    return refers_to(node.get("propertyNames", {}))
 
 
 def _value(value: Any, token: str) -> Any:

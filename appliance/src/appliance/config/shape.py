@@ -1,7 +1,7 @@
 """The document's own structure, read once from its models: which nodes are models, maps, lists or values.
 
-Everything that walks a document without knowing its features (error pointers, canonical order, the CLI's
-``set``) walks this tree, so a new feature needs no new walker.
+This is the one walk over the models. Whatever walks a document without knowing its features (error pointers,
+canonical order, secrets, references) follows this tree, so a new feature needs no new walker.
 """
 
 from __future__ import annotations
@@ -11,15 +11,38 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, SecretStr, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from appliance.config.document import RouterConfig
+from frr_config.references import RefersTo
 
 
 @dataclass(frozen=True)
+class Reference:
+    """A text that names another object, as the model says it."""
+
+    to: RefersTo
+    if_taken_by: TypeAdapter[Any] | None = None
+    """Set where the value may be something else than a name: it is a name if this takes it."""
+
+    def names(self, value: Any) -> bool:
+        """Whether this value is a name of such an object."""
+        if self.if_taken_by is None:
+            return value is not None
+        try:
+            self.if_taken_by.validate_python(value)
+        except ValueError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, eq=False)
 class Leaf:
     """A value without children."""
+
+    secret: bool = False
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -35,6 +58,7 @@ class Keyed:
 
     key: TypeAdapter[Any]
     value: Shape
+    key_reference: Reference | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +80,33 @@ class Tagged:
 Shape = Leaf | Items | Keyed | Fields | Tagged
 
 
+def _of_annotation(annotation: Any, metadata: tuple[Any, ...] = (), tag: str | None = None) -> Shape:
+    """``metadata`` stands beside the annotation; ``tag`` is the field that tells a union's kinds apart."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *beside = get_args(annotation)
+        return _of_annotation(inner, (*beside, *metadata), tag)
+    tag = tag or _discriminator(metadata)
+    if origin in (Union, types.UnionType):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        if tag is not None:
+            return _tagged(tag, members)
+        return _of_annotation(members[0]) if len(members) == 1 else _alternatives(members)
+    if origin is dict:
+        key, value = get_args(annotation)
+        of_key = _of_annotation(key)
+        return Keyed(
+            TypeAdapter(key), _of_annotation(value), of_key.reference if isinstance(of_key, Leaf) else None
+        )
+    if origin in (tuple, list):
+        return Items(_of_annotation(get_args(annotation)[0]))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return of_model(annotation)
+    to = next((entry for entry in metadata if isinstance(entry, RefersTo)), None)
+    secret = isinstance(annotation, type) and issubclass(annotation, SecretStr)
+    return Leaf(secret, None if to is None else Reference(to))
+
+
 def _discriminator(metadata: tuple[Any, ...]) -> str | None:
     for entry in metadata:
         if isinstance(entry, FieldInfo) and isinstance(entry.discriminator, str):
@@ -63,24 +114,16 @@ def _discriminator(metadata: tuple[Any, ...]) -> str | None:
     return None
 
 
-def _of_annotation(annotation: Any, tag: str | None = None) -> Shape:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        inner, *metadata = get_args(annotation)
-        return _of_annotation(inner, tag or _discriminator(tuple(metadata)))
-    if origin in (Union, types.UnionType):
-        members = [member for member in get_args(annotation) if member is not type(None)]
-        if tag is not None:
-            return _tagged(tag, members)
-        return _of_annotation(members[0]) if len(members) == 1 else Leaf()
-    if origin is dict:
-        key, value = get_args(annotation)
-        return Keyed(TypeAdapter(key), _of_annotation(value))
-    if origin in (tuple, list):
-        return Items(_of_annotation(get_args(annotation)[0]))
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return of_model(annotation)
-    return Leaf()
+def _alternatives(members: list[Any]) -> Leaf:
+    """One of several values: a secret if any is, a reference where the one that refers takes the value."""
+    secret, reference = False, None
+    for member in members:
+        shape = _of_annotation(member)
+        assert isinstance(shape, Leaf), f"a union of models needs a discriminator: {member}"
+        secret = secret or shape.secret
+        if shape.reference is not None:
+            reference = Reference(shape.reference.to, TypeAdapter(member))
+    return Leaf(secret, reference)
 
 
 def _tagged(tag: str, members: list[Any]) -> Tagged:
@@ -98,12 +141,8 @@ def of_model(model: type[BaseModel]) -> Fields:
     """Shape of a model and everything below it."""
     fields: dict[str, Shape] = {}
     for name, info in model.model_fields.items():
-        tag = (
-            info.discriminator
-            if isinstance(info.discriminator, str)
-            else _discriminator(tuple(info.metadata))
-        )
-        fields[name] = _of_annotation(info.annotation, tag)
+        tag = info.discriminator if isinstance(info.discriminator, str) else None
+        fields[name] = _of_annotation(info.annotation, tuple(info.metadata), tag)
     return Fields(model, fields)
 
 

@@ -8,6 +8,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.checks import acls, addresses, bgp, interfaces, ospf, policy, static, system
 from appliance.config.checks.context import Context
 from appliance.config.document import RouterConfig
+from appliance.config.references import dangling
 from appliance.errors import Problem, ValidationFailed
 
 CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = (
@@ -20,7 +21,8 @@ CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = (
     bgp.check,
     ospf.check,
 )
-"""One for each part of the document, in the document's order."""
+"""One for each part of the document, in the document's order. They find every name that the models mark as a
+reference either there or told already."""
 
 
 def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
@@ -29,7 +31,9 @@ def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
     Pure, and linear in the document but for sorting. Empty means it can be compiled and committed.
     """
     context = Context.of(config, capabilities)
-    return [problem for part in CHECKS for problem in part(context)]
+    problems = dangling(config)
+    problems.extend(problem for part in CHECKS for problem in part(context))
+    return problems
 
 
 def require_valid(config: RouterConfig, capabilities: Capabilities) -> None:

@@ -18,6 +18,7 @@ def session() -> Session:
     session = Session(cast(AgentClient, FakeAgent(DOCUMENT)), "nina")
     session.line("configure")
     session.line("set acls edge-in rules 10 action deny")
+    session.line("set routing ospf areas 0.0.0.1 type stub")
     session.line("set routing policy route_maps RM rules 10 action permit")
     return session
 
@@ -37,6 +38,8 @@ def session() -> Session:
         ("set acls edge-in rules 10 action deny pro", {"protocol"}),
         ("set routing bgp neighbors 192.0.2.1 ipv4_unicast route_map_in ", {"RM"}),
         ("set routing ospf interfaces ", {"lan0", "wan0"}),
+        ("set routing ospf interfaces lan0 area ", {"0.0.0.1"}),
+        ("set routing bgp neighbors 192.0.2.1 update_source ", {"lan0", "wan0"}),
         ("set routing static 10.0.0.0/8 next_hops ", {"address", "interface"}),
         ("set routing static 10.0.0.0/8 next_hops interface ", {"lan0", "wan0"}),
         ("delete interfaces lan0 addresses ", {"10.10.0.1/24"}),

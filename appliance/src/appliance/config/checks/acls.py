@@ -11,7 +11,7 @@ from appliance.errors import Problem
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Every access list named on an interface exists, and all fit into the data plane."""
+    """All access lists fit into the data plane."""
     config, can = context.config, context.capabilities
     rules = sum(len(acl.rules) for acl in config.acls.values())
     if rules > can.max_acl_rules:
@@ -20,15 +20,16 @@ def check(context: Context) -> Iterator[Problem]:
         )
     if ALWAYS_PASSED in config.acls:
         yield Problem(f"/acls/{ALWAYS_PASSED}", f"the name {ALWAYS_PASSED} is reserved")
+    reflecting_lists = {
+        name
+        for name, acl in config.acls.items()
+        if any(rule.action == "permit_reflect" for rule in acl.rules.values())
+    }
     reflecting = set()
     for name, interface in config.interfaces.items():
         for direction in ("acl_in", "acl_out"):
-            for index, acl in enumerate(getattr(interface, direction)):
-                if acl not in config.acls:
-                    yield Problem(
-                        f"/interfaces/{escape(name)}/{direction}/{index}", f"there is no access list {acl}"
-                    )
-                elif any(rule.action == "permit_reflect" for rule in config.acls[acl].rules.values()):
+            for acl in getattr(interface, direction):
+                if acl in reflecting_lists:
                     reflecting.add(name)
     limit = can.max_reflecting_interfaces
     if limit is not None and len(reflecting) > limit:

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Literal
 
 from appliance.config.checks.context import Context, family_of, family_title
-from appliance.config.checks.policy import prefix_list, route_map
+from appliance.config.checks.policy import prefix_list
 from appliance.config.pointer import escape
 from appliance.errors import Problem
 from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborSettings, PeerGroup
@@ -30,13 +30,6 @@ def check(context: Context) -> Iterator[Problem]:
         yield Problem(f"{path}/router_id", "0.0.0.0 is not a router id")
     if bgp.router_id is None and not context.has_ipv4():
         yield Problem(f"{path}/router_id", "is required: no interface has an IPv4 address to take it from")
-    for family in FAMILIES:
-        redistributes = getattr(bgp, family).redistribute
-        for protocol in ("connected", "static", "ospf"):
-            redistribute = getattr(redistributes, protocol)
-            if redistribute is not None:
-                at = f"{path}/{family}/redistribute/{protocol}"
-                yield from route_map(context, redistribute.route_map, f"{at}/route_map")
     if bgp.ipv4_unicast.redistribute.ospf is not None and context.config.routing.ospf is None:
         yield Problem(f"{path}/ipv4_unicast/redistribute/ospf", "OSPF does not run on this router")
     for name, group in bgp.peer_groups.items():
@@ -71,7 +64,6 @@ def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> I
         return
     group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
     if neighbor.peer_group is not None and group is None:
-        yield Problem(f"{path}/peer_group", f"there is no peer group {neighbor.peer_group}")
         return
     if neighbor.remote_asn is None and (group is None or group.remote_asn is None):
         message = (
@@ -144,15 +136,12 @@ def _by_kind(kind: Kind | None, effective: _Effective, path: str) -> Iterator[Pr
 
 
 def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterator[Problem]:
-    """What a neighbor or peer group names exists."""
+    """What a neighbor or peer group names is of the right kind."""
     source = settings.update_source
     if source is not None:
         at = f"{path}/update_source"
-        if _is_address(source):
-            if ip_address(source) not in context.own:
-                yield Problem(at, f"{source} is not an address of this router")
-        elif source not in context.config.interfaces:
-            yield Problem(at, f"there is no interface {source}")
+        if _is_address(source) and ip_address(source) not in context.own:
+            yield Problem(at, f"{source} is not an address of this router")
     if settings.remote_asn == AS_TRANS:
         at = f"{path}/remote_asn"
         yield Problem(at, f"{AS_TRANS} stands for an AS number that does not fit (RFC 6793)")
@@ -161,8 +150,6 @@ def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterat
         if exchanged is None:
             continue
         at, short = f"{path}/{family}", family.removesuffix("_unicast")
-        yield from route_map(context, exchanged.route_map_in, f"{at}/route_map_in")
-        yield from route_map(context, exchanged.route_map_out, f"{at}/route_map_out")
         yield from prefix_list(context, exchanged.prefix_list_in, short, f"{at}/prefix_list_in")
         yield from prefix_list(context, exchanged.prefix_list_out, short, f"{at}/prefix_list_out")
 

@@ -69,7 +69,6 @@ def _sub_interface(
         )
     parent = context.config.interfaces.get(interface.parent)
     if parent is None:
-        yield Problem(f"{path}/parent", f"there is no interface {interface.parent}")
         return
     if not isinstance(parent, Ethernet):
         yield Problem(f"{path}/parent", f"{interface.parent} is a {parent.type}, not an ethernet interface")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.checks.context import Context
-from appliance.config.checks.policy import route_map
 from appliance.config.pointer import escape
 from appliance.errors import Problem
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Interfaces exist and have IPv4, there is a router id, and route maps exist."""
+    """Interfaces have IPv4, and there is a router id."""
     ospf = context.config.routing.ospf
     if ospf is None:
         return
@@ -23,18 +22,8 @@ def check(context: Context) -> Iterator[Problem]:
         )
     for name, interface in ospf.interfaces.items():
         path = f"/routing/ospf/interfaces/{escape(name)}"
-        if name not in context.config.interfaces:
-            yield Problem(path, f"there is no interface {name}")
-        elif all(address.version != 4 for address in context.addresses[name]):
+        if name in context.addresses and all(known.version != 4 for known in context.addresses[name]):
             yield Problem(path, f"{name} has no IPv4 address, which OSPFv2 needs")
         key = interface.authentication
         if key is not None and key.type == "simple" and "key_id" in key.model_fields_set and key.key_id != 1:
             yield Problem(f"{path}/authentication/key_id", "a simple password has no key id")
-    for protocol in ("connected", "static", "bgp"):
-        redistribute = getattr(ospf.redistribute, protocol)
-        if redistribute is not None:
-            path = f"/routing/ospf/redistribute/{protocol}/route_map"
-            yield from route_map(context, redistribute.route_map, path)
-    if ospf.default_information is not None:
-        path = "/routing/ospf/default_information/route_map"
-        yield from route_map(context, ospf.default_information.route_map, path)

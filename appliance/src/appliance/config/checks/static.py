@@ -45,10 +45,7 @@ def _unroutable(prefix: str) -> bool:
 def _next_hop(
     context: Context, covering: _Covering, prefix: str, hop: NextHop, path: str
 ) -> Iterator[Problem]:
-    if hop.interface is not None and hop.interface not in context.config.interfaces:
-        yield Problem(f"{path}/interface", f"there is no interface {hop.interface}")
-        return
-    if hop.address is None:
+    if hop.address is None or (hop.interface is not None and hop.interface not in context.config.interfaces):
         return
     gateway, at = address(hop.address), f"{path}/address"
     if gateway.version != network(prefix).version:

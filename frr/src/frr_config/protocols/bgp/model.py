@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from frr_config.types import Address, Asn, Description, InterfaceName, Model, Name, Prefix, Secret
+from frr_config.protocols.policy.model import PrefixListName, RouteMapName
+from frr_config.references import InterfaceReference, RefersTo
+from frr_config.types import Address, Asn, Description, Model, Name, Prefix, Secret
 
 
 class BgpTimers(Model):
@@ -28,13 +30,13 @@ class BgpTimers(Model):
 class NeighborFamily(Model):
     """What is exchanged with a neighbor (or peer group) in one address family."""
 
-    route_map_in: Name | None = Field(default=None, title="Route map in")
+    route_map_in: RouteMapName | None = Field(default=None, title="Route map in")
     """Route map for received routes."""
-    route_map_out: Name | None = Field(default=None, title="Route map out")
+    route_map_out: RouteMapName | None = Field(default=None, title="Route map out")
     """Route map for advertised routes."""
-    prefix_list_in: Name | None = Field(default=None, title="Prefix list in")
+    prefix_list_in: PrefixListName | None = Field(default=None, title="Prefix list in")
     """Prefix list for received routes."""
-    prefix_list_out: Name | None = Field(default=None, title="Prefix list out")
+    prefix_list_out: PrefixListName | None = Field(default=None, title="Prefix list out")
     """Prefix list for advertised routes."""
     maximum_prefix: int | None = Field(default=None, ge=1, le=4294967295, title="Maximum prefixes")
     """Close the session when the neighbor sends more prefixes than this."""
@@ -73,7 +75,7 @@ class NeighborSettings(Model):
     """Largest distance, in hops, of an eBGP neighbor that is not directly connected."""
     ttl_security_hops: int | None = Field(default=None, ge=1, le=254, title="TTL security")
     """Accept only packets from at most this many hops away (GTSM, RFC 5082)."""
-    update_source: Address | InterfaceName | None = Field(default=None, title="Update source")
+    update_source: Address | InterfaceReference | None = Field(default=None, title="Update source")
     """Local address, or interface, the session is set up from."""
     timers: BgpTimers | None = Field(default=None, title="Timers")
     """Timers; unset means those of the peer group, then of the BGP instance."""
@@ -102,7 +104,9 @@ class PeerGroup(NeighborSettings):
 class Neighbor(NeighborSettings):
     """A BGP neighbor, keyed by its address in ``/routing/bgp/neighbors``."""
 
-    peer_group: Name | None = Field(default=None, title="Peer group")
+    peer_group: Annotated[Name, RefersTo("/routing/bgp/peer_groups")] | None = Field(
+        default=None, title="Peer group"
+    )
     """Peer group whose settings apply where this neighbor has none."""
     enabled: bool = Field(default=True, title="Enabled")
     """False shuts the session down administratively."""
@@ -111,7 +115,7 @@ class Neighbor(NeighborSettings):
 class BgpRedistribute(Model):
     """Redistribution of one protocol into BGP."""
 
-    route_map: Name | None = Field(default=None, title="Route map")
+    route_map: RouteMapName | None = Field(default=None, title="Route map")
     """Filters and changes what is redistributed."""
     metric: int | None = Field(default=None, ge=0, le=4294967295, title="Metric")
     """MED of the redistributed routes."""
@@ -158,7 +162,9 @@ class Bgp(Model):
     """Exchange nothing with an eBGP neighbor that has no policy (RFC 8212)."""
     timers: BgpTimers = Field(default_factory=BgpTimers, title="Timers")
     """Timers of neighbors that set none."""
-    peer_groups: dict[Name, PeerGroup] = Field(default_factory=dict, title="Peer groups")
+    peer_groups: dict[Name, PeerGroup] = Field(
+        default_factory=dict, title="Peer groups", json_schema_extra={"x-noun": "peer group"}
+    )
     """Peer groups by name."""
     neighbors: dict[Address, Neighbor] = Field(default_factory=dict, title="Neighbors")
     """Neighbors by address."""

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from frr_config.types import InterfaceName, Model, Name, Secret
+from frr_config.protocols.policy.model import RouteMapName
+from frr_config.references import InterfaceReference, RefersTo
+from frr_config.types import Model, Secret
 
 
 def _area_id(value: Any) -> Any:
@@ -68,7 +70,7 @@ class OspfAuthentication(Model):
 class OspfInterface(Model):
     """OSPF on one interface, keyed by the interface's name."""
 
-    area: AreaId = Field(title="Area")
+    area: Annotated[AreaId, RefersTo("/routing/ospf/areas", must_exist=False)] = Field(title="Area")
     """Area the interface belongs to."""
     cost: int | None = Field(default=None, ge=1, le=65535, title="Cost")
     """Unset means derived from the bandwidth."""
@@ -99,7 +101,7 @@ class OspfInterface(Model):
 class OspfRedistribute(Model):
     """Redistribution of one protocol into OSPF."""
 
-    route_map: Name | None = Field(default=None, title="Route map")
+    route_map: RouteMapName | None = Field(default=None, title="Route map")
     """Filters and changes what is redistributed."""
     metric: int | None = Field(default=None, ge=0, le=16777214, title="Metric")
     """Metric of the external routes."""
@@ -127,7 +129,7 @@ class OspfDefaultInformation(Model):
     """Metric of the default route."""
     metric_type: Literal[1, 2] = Field(default=2, title="Metric type")
     """Type 1 adds the internal cost, type 2 does not."""
-    route_map: Name | None = Field(default=None, title="Route map")
+    route_map: RouteMapName | None = Field(default=None, title="Route map")
     """Originate only if the route map permits."""
 
 
@@ -140,9 +142,11 @@ class Ospf(Model):
         default=100000, ge=1, le=4294967, title="Reference bandwidth", json_schema_extra={"unit": "Mbit/s"}
     )
     """Bandwidth that has cost 1."""
-    areas: dict[AreaId, OspfArea] = Field(default_factory=dict, title="Areas")
+    areas: dict[AreaId, OspfArea] = Field(
+        default_factory=dict, title="Areas", json_schema_extra={"x-noun": "area"}
+    )
     """Areas that are not plain; a normal area need not be listed."""
-    interfaces: dict[InterfaceName, OspfInterface] = Field(default_factory=dict, title="Interfaces")
+    interfaces: dict[InterfaceReference, OspfInterface] = Field(default_factory=dict, title="Interfaces")
     """Interfaces OSPF runs on, by name."""
     redistribute: OspfRedistributes = Field(default_factory=OspfRedistributes, title="Redistribute")
     """Protocols redistributed into OSPF."""

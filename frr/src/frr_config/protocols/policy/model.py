@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from frr_config.references import InterfaceReference, RefersTo
 from frr_config.types import (
     Address,
     Asn,
     Description,
-    InterfaceName,
     Model,
     Name,
     PermitDeny,
@@ -21,6 +21,11 @@ from frr_config.types import (
 )
 
 Family = Literal["ipv4", "ipv6"]
+
+PrefixListName = Annotated[Name, RefersTo("/routing/policy/prefix_lists")]
+AsPathListName = Annotated[Name, RefersTo("/routing/policy/as_path_lists")]
+CommunityListName = Annotated[Name, RefersTo("/routing/policy/community_lists")]
+RouteMapName = Annotated[Name, RefersTo("/routing/policy/route_maps")]
 
 
 class PrefixListRule(Model):
@@ -154,15 +159,15 @@ class CommunityList(Model):
 class Match(Model):
     """Conditions of a route map rule; all that are given have to hold."""
 
-    prefix_list: Name | None = Field(default=None, title="IPv4 prefix list")
+    prefix_list: PrefixListName | None = Field(default=None, title="IPv4 prefix list")
     """The prefix passes this IPv4 prefix list."""
-    ipv6_prefix_list: Name | None = Field(default=None, title="IPv6 prefix list")
+    ipv6_prefix_list: PrefixListName | None = Field(default=None, title="IPv6 prefix list")
     """The prefix passes this IPv6 prefix list."""
-    as_path_list: Name | None = Field(default=None, title="AS path list")
+    as_path_list: AsPathListName | None = Field(default=None, title="AS path list")
     """The AS path passes this list."""
-    community_list: Name | None = Field(default=None, title="Community list")
+    community_list: CommunityListName | None = Field(default=None, title="Community list")
     """The communities pass this list."""
-    interface: InterfaceName | None = Field(default=None, title="Interface")
+    interface: InterfaceReference | None = Field(default=None, title="Interface")
     """The route leaves through this interface."""
     metric: int | None = Field(default=None, ge=1, le=4294967295, title="Metric")
     """The metric (MED) equals this. FRR cannot match 0: release 8.4 takes the line and then aborts."""
@@ -232,7 +237,7 @@ class RouteMapRule(Model):
     """Conditions; none means every route."""
     set: SetActions = Field(default_factory=SetActions, title="Set")
     """Changes to a permitted route."""
-    call: Name | None = Field(default=None, title="Call")
+    call: RouteMapName | None = Field(default=None, title="Call")
     """Another route map that must permit as well."""
     on_match_next: bool = Field(default=False, title="Continue")
     """After a match, go on with the next rule."""
@@ -265,11 +270,19 @@ class RouteMap(Model):
 class Policy(Model):
     """Everything that BGP, OSPF and redistribution filter and change routes with."""
 
-    prefix_lists: dict[Name, PrefixList] = Field(default_factory=dict, title="Prefix lists")
+    prefix_lists: dict[Name, PrefixList] = Field(
+        default_factory=dict, title="Prefix lists", json_schema_extra={"x-noun": "prefix list"}
+    )
     """Prefix lists by name."""
-    as_path_lists: dict[Name, AsPathList] = Field(default_factory=dict, title="AS path lists")
+    as_path_lists: dict[Name, AsPathList] = Field(
+        default_factory=dict, title="AS path lists", json_schema_extra={"x-noun": "AS path list"}
+    )
     """AS path lists by name."""
-    community_lists: dict[Name, CommunityList] = Field(default_factory=dict, title="Community lists")
+    community_lists: dict[Name, CommunityList] = Field(
+        default_factory=dict, title="Community lists", json_schema_extra={"x-noun": "community list"}
+    )
     """Standard community lists by name."""
-    route_maps: dict[Name, RouteMap] = Field(default_factory=dict, title="Route maps")
+    route_maps: dict[Name, RouteMap] = Field(
+        default_factory=dict, title="Route maps", json_schema_extra={"x-noun": "route map"}
+    )
     """Route maps by name."""

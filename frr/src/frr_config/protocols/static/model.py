@@ -6,7 +6,8 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from frr_config.types import Address, InterfaceName, Model
+from frr_config.references import InterfaceReference
+from frr_config.types import Address, Model
 
 
 class NextHop(Model):
@@ -14,7 +15,7 @@ class NextHop(Model):
 
     address: Address | None = Field(default=None, title="Next hop address")
     """Gateway, of the same family as the prefix."""
-    interface: InterfaceName | None = Field(default=None, title="Interface")
+    interface: InterfaceReference | None = Field(default=None, title="Interface")
     """Outgoing interface; required where the gateway is an IPv6 link-local address."""
     distance: int = Field(default=1, ge=1, le=255, title="Administrative distance")
     """Lower wins; paths of equal distance share the load (ECMP)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from appliance.config.schema import keys_refer_to, refers_to
 from webui.ui.forms.field import Field, Kind
-from webui.ui.forms.references import refers_to
 from webui.ui.forms.schema import (
     Schema,
     choose,
@@ -39,7 +39,7 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
         "optional": optional,
         "default": inner.get("default"),
         "examples": tuple(str(example) for example in _examples(inner)),
-        "refers_to": refers_to(name),
+        "refers_to": refers_to(inner),
     }
     if "const" in inner:
         return Field(kind=Kind.CONSTANT, **{**about, "default": inner["const"]})
@@ -86,6 +86,7 @@ def read_key(mapping: Schema, name: str = "") -> Field:
         required=True,
         examples=tuple(str(example) for example in schema.get("examples", ())),
         max_length=schema.get("maxLength"),
+        refers_to=keys_refer_to(mapping),
     )
 
 

@@ -1,0 +1,38 @@
+"""References: texts of the document that name another object of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from frr_config.types import InterfaceName
+
+KEYWORD = "x-refers-to"
+"""The keyword of the JSON schema that says it."""
+
+
+@dataclass(frozen=True)
+class RefersTo:
+    """The text is a key of the mapping at ``path``, a JSON pointer into the router's document.
+
+    Said once, in the annotation of the text: of a field, of a list's items, of a mapping's keys, or of one
+    alternative of a union. Validation, the names that forms and the command line offer, and the places where
+    an object is used derive from it.
+    """
+
+    path: str
+    must_exist: bool = True
+    """False where the text also means something without an object of that name."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), KEYWORD: self.path}
+
+
+InterfaceReference = Annotated[InterfaceName, RefersTo("/interfaces")]
+"""Name of an interface that the document has."""
