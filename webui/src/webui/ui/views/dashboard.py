@@ -14,11 +14,12 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
+from webui.ui.candidate import Candidate
 from webui.ui.page import look, look_at_candidate, show
+from webui.ui.pages import bgp, interfaces
 from webui.ui.shell import is_well, shell_of
-from webui.ui.state import by_name, ospf_neighbors
-from webui.ui.views.bgp import sessions_of
-from webui.ui.views.interfaces import rows_of
+from webui.ui.state import ospf_neighbors
+from webui.ui.tables.row import Row, rows_of
 
 _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
@@ -33,13 +34,14 @@ _SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Throughput, sessions, drops, workers, capacity, health, drift and what waits for a confirmation."""
     candidate, away = look_at_candidate(request)
-    live = look(lambda: by_name(agent().state_interfaces(), "interfaces"), {})
-    rows = rows_of(candidate, live.value)
+    live = look(lambda: interfaces.states(interfaces.ask()), {})
+    rows = [(row, interfaces.status(row)) for row in rows_of(candidate, "/interfaces", live.value)]
     charted = [
-        row for row in rows if row.mark != "added" and row.kind != "loopback" and row.status != "disabled"
+        (row.name, status)
+        for row, status in rows
+        if row.mark != "added" and interfaces.kind(row) != "loopback" and status != "disabled"
     ][:_CHARTS]
     context: dict[str, Any] = {
-        "rows": rows,
         "charted": charted,
         "chart_span": _SPANS.get(len(charted), "span-4"),
         "away": away or live.failure,
@@ -76,7 +78,7 @@ def _state(running: dict[str, Any]) -> dict[str, Any]:
 def _ask(running: dict[str, Any]) -> dict[str, Any]:
     counters = look(lambda: agent().counters(_COUNTERS), {}).value
     health = look(lambda: agent().state_health(), {}).value
-    bgp = look(lambda: agent().state_bgp(), {}).value
+    sessions = look(lambda: bgp.sessions(bgp.ask()), {}).value
     ospf = look(lambda: agent().state_ospf(), {}).value
     drops = counters.get("drops") or {}
     return {
@@ -84,10 +86,24 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [(name, is_well(state), _words(state)) for name, state in _parts(health).items()],
         "capacity": [one for one in health.get("capacity") or () if isinstance(one, dict)],
-        "sessions": sessions_of(bgp, running),
+        "sessions": [
+            _session(row)
+            for row in rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions)
+        ],
         "ospf_neighbors": ospf_neighbors(ospf),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),
         "runs_ospf": bool(running.get("routing", {}).get("ospf")),
+    }
+
+
+def _session(row: Row) -> dict[str, Any]:
+    """A BGP session as the table has it; nothing of the document, as all viewers share it."""
+    return {
+        "address": row.name,
+        "description": row.said("description") or row.live("description", ""),
+        "remote_asn": bgp.asn(row),
+        "status": bgp.status(row),
+        **{name: row.live(name) for name in ("uptime_s", "received", "sent")},
     }
 
 
