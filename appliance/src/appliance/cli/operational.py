@@ -10,8 +10,8 @@ from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
-from appliance.config.diff import mask
 from appliance.config.pointer import join
+from appliance.config.secrets_in import mask
 
 
 @dataclass(frozen=True)
