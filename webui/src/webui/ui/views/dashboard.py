@@ -24,6 +24,8 @@ _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
 _CHARTS = 12
 """More interfaces than this are a table's work, not charts'."""
+_SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
+"""Width of a chart by how many there are; three stand in a row otherwise."""
 
 
 @require_GET
@@ -39,6 +41,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "rows": rows,
         "charted": charted,
+        "chart_span": _SPANS.get(len(charted), "span-4"),
         "away": away or live.failure,
         **_state(candidate.running),
         "api_calls": reads(
