@@ -7,8 +7,9 @@ from typing import Any
 from appliance.cli.errors import CommandError
 from appliance.cli.words import Place, assignments, place, value, value_at
 from appliance.config import schema
-from appliance.config.diff import Change, diff_documents, mask
+from appliance.config.diff import Change, diff_documents
 from appliance.config.pointer import delete, exists, join, put
+from appliance.config.secrets_in import mask
 
 Document = dict[str, Any]
 

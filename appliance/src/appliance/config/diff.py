@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from appliance.config.dump import natural
 from appliance.config.pointer import escape
-from appliance.config.secrets_in import secret_pointers
-from frr_config.types import MASK
+from appliance.config.secrets_in import mask
 
 
 @dataclass(frozen=True)
@@ -56,25 +55,3 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
 
 def _masked(change: Change) -> Change:
     return Change(change.op, change.path, mask(change.before, change.path), mask(change.after, change.path))
-
-
-def mask(value: Any, path: str = "") -> Any:
-    """``value``, which stands at ``path`` of a document, with its secrets masked."""
-    below = secret_pointers().below(path)
-    return _mask(value, below) if below else value
-
-
-def _mask(value: Any, below: Any) -> Any:
-    if value is None:
-        return None
-    if below is True:
-        return MASK
-    if isinstance(value, Mapping):
-        any_key = below.get("*")
-        return {
-            key: _mask(item, inner) if (inner := below.get(key, any_key)) else item
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)) and "*" in below:
-        return [_mask(item, below["*"]) for item in value]
-    return value

@@ -1,11 +1,11 @@
-"""Marked places of the document, such as secrets and references, and the one walk over a document to them.
+"""Marked places of the document, such as secrets and references, and the walks over a document to them.
 
-The walk takes a plain document and its model alike, and enters nothing below which no place is marked.
+They enter nothing below which no place is marked. ``walk`` looks, ``replaced`` changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -28,9 +28,9 @@ class Marks(Generic[M]):
     each: Marks[M] | None = None
     """Below each entry of the mapping, or each item of the list."""
 
-    def below(self, token: str) -> Marks[M] | None:
+    def below(self, token: Token) -> Marks[M] | None:
         """What is marked at the place that this token leads to."""
-        return self.fields.get(token, self.each)
+        return self.fields.get(token, self.each) if isinstance(token, str) else self.each
 
 
 def marks_of(
@@ -138,3 +138,39 @@ def _walk_fields(
             else:
                 _walk(value, below, visit, place)
             place.pop()
+
+
+def replaced(document: Any, marks: Marks[M], one: Callable[[list[Token], Any, M], Any]) -> Any:
+    """A plain document with each marked value as ``one`` makes it of its place, the value and its mark.
+
+    What does not change is shared with ``document``; marked keys stay as they are.
+    """
+    return _replaced(document, marks, one, [])
+
+
+def _replaced(
+    node: Any, marks: Marks[M], one: Callable[[list[Token], Any, M], Any], place: list[Token]
+) -> Any:
+    if marks.here is not None:
+        return one(place, node, marks.here)
+    entries: Iterable[tuple[Any, Any]]
+    if isinstance(node, Mapping):
+        names = node if marks.each is not None else marks.fields
+        entries = ((name, node[name]) for name in names if name in node)
+    elif isinstance(node, (list, tuple)) and marks.each is not None:
+        entries = enumerate(node)
+    else:
+        return node
+    changed: dict[Any, Any] = {}
+    place.append("")
+    for token, value in entries:
+        place[-1] = token
+        below = marks.below(token)
+        if below is not None and (new := _replaced(value, below, one, place)) is not value:
+            changed[token] = new
+    place.pop()
+    if not changed:
+        return node
+    if isinstance(node, Mapping):
+        return {**node, **changed}
+    return [changed.get(index, value) for index, value in enumerate(node)]

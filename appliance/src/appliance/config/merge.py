@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.config.diff import mask
 from appliance.config.dump import natural
 from appliance.config.pointer import escape
+from appliance.config.secrets_in import mask
 
 
 class _Absent:

@@ -29,8 +29,7 @@ def at(pointer: str, document: Any = None) -> JsonSchema:
     node = resolved(json_schema())
     value = document
     for token in split(pointer):
-        node = _kind(node, value)
-        node = _child(node, token, pointer)
+        node = child(_kind(node, value), token, pointer)
         value = _value(value, token)
     return _kind(node, value)
 
@@ -49,23 +48,35 @@ def resolved(node: JsonSchema) -> JsonSchema:
     return node
 
 
+def is_optional(node: JsonSchema) -> bool:
+    """Whether ``null`` is a value of it."""
+    return any(choice.get("type") == "null" for choice in node.get("anyOf", ()))
+
+
+def kinds(node: JsonSchema) -> dict[str, JsonSchema]:
+    """The kinds that an object can be one of, by the value that says which; empty for any other schema."""
+    mapping = node.get("discriminator", {}).get("mapping", {})
+    return {kind: resolved({"$ref": reference}) for kind, reference in mapping.items()}
+
+
 def _kind(node: JsonSchema, value: Any) -> JsonSchema:
-    mapping = node.get("discriminator", {}).get("mapping")
-    if mapping is None:
+    known = kinds(node)
+    if not known:
         return node
     tag = node["discriminator"]["propertyName"]
     chosen = value.get(tag) if isinstance(value, Mapping) else None
-    if chosen in mapping:
-        return resolved({"$ref": mapping[chosen]})
+    if chosen in known:
+        return known[chosen]
     properties: JsonSchema = {}
-    for reference in mapping.values():
-        properties = {**resolved({"$ref": reference})["properties"], **properties}
-    properties[tag] = {**properties[tag], "enum": list(mapping)}
+    for kind in known.values():
+        properties = {**kind["properties"], **properties}
+    properties[tag] = {**properties[tag], "enum": list(known)}
     properties[tag].pop("const", None)
     return {"type": "object", "title": node.get("title", ""), "properties": properties, "required": [tag]}
 
 
-def _child(node: JsonSchema, token: str, pointer: str) -> JsonSchema:
+def child(node: JsonSchema, token: str, pointer: str) -> JsonSchema:
+    """Schema of the place one step below ``node``. Raises NotFound, naming ``pointer``."""
     if token in node.get("properties", {}):
         return resolved(node["properties"][token])
     if node.get("type") == "array" and (token == "-" or token.isdecimal()):
@@ -75,12 +86,24 @@ def _child(node: JsonSchema, token: str, pointer: str) -> JsonSchema:
     raise NotFound(f"{pointer}: there is no setting {token}")
 
 
+def raw_entry_of(node: JsonSchema) -> JsonSchema | None:
+    """Schema of any entry of a mapping by name as it stands there, or None where ``node`` is not one."""
+    entries = node.get("patternProperties") or {"": node.get("additionalProperties")}
+    entry = next(iter(entries.values()))
+    return entry if isinstance(entry, dict) else None
+
+
 def entry_of(node: JsonSchema) -> JsonSchema | None:
-    """Schema of any entry of a mapping by name, or None where ``node`` is not one."""
-    for entry in node.get("patternProperties", {}).values():
-        return resolved(entry)
-    entry = node.get("additionalProperties")
-    return resolved(entry) if isinstance(entry, dict) else None
+    """The same with its reference followed."""
+    entry = raw_entry_of(node)
+    return None if entry is None else resolved(entry)
+
+
+def key_of(mapping: JsonSchema) -> JsonSchema:
+    """Schema of a mapping's keys."""
+    names = resolved(mapping.get("propertyNames", {}))
+    patterns = mapping.get("patternProperties")
+    return {"type": "string", **names, **({"pattern": next(iter(patterns))} if patterns else {})}
 
 
 def refers_to(node: JsonSchema) -> str:

@@ -1,50 +1,50 @@
-"""Where the document holds secrets, derived from its models."""
+"""Where the document holds secrets, which its models say, and how they are masked and replaced."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, SecretStr
-
-from appliance.config.document import RouterConfig
-from appliance.config.pointer import escape, put, split
+from appliance.config import marks
+from appliance.config.marks import Marks, Token
+from appliance.config.pointer import join, split
+from appliance.config.shape import document as shape_of_document
 from frr_config.types import MASK
-
-Tree = dict[str, Any]
-"""Field name, or ``*`` for any key, to a tree below it, or to True where a secret stands."""
-
-
-@dataclass(frozen=True)
-class SecretPointers:
-    """The places of secrets in a document."""
-
-    tree: Tree
-
-    def below(self, pointer: str) -> Any:
-        """True when the value at ``pointer`` is a secret, a tree of those below it, or None."""
-        node: Any = self.tree
-        for token in split(pointer):
-            if node is True:
-                return True
-            node = node.get(token, node.get("*"))
-            if node is None:
-                return None
-        return node
 
 
 @cache
-def secret_pointers() -> SecretPointers:
-    """The places of secrets in a RouterConfig."""
-    return SecretPointers(_of(RouterConfig) or {})
+def secret_marks() -> Marks[bool]:
+    """The places of secrets in a document."""
+    return marks.marks_of(shape_of_document(), lambda leaf: leaf.secret or None, lambda _keyed: None)
+
+
+def secrets_of(document: Any) -> dict[str, Any]:
+    """What stands at the places of secrets of a plain document, by pointer."""
+    found: dict[str, Any] = {}
+
+    def note(place: list[Token], value: Any, _mark: bool) -> None:
+        found[join(place)] = value
+
+    marks.walk(document, secret_marks(), note)
+    return found
+
+
+def replaced(document: Any, one: Callable[[str, str], Any]) -> Any:
+    """``document`` with each secret text replaced by what ``one`` makes of its pointer and the text.
+
+    Parts without secrets are shared, not copied.
+    """
+
+    def change(place: list[Token], value: Any, _mark: bool) -> Any:
+        return one(join(place), value) if isinstance(value, str) else value
+
+    return marks.replaced(document, secret_marks(), change)
 
 
 def masked(document: Any) -> list[str]:
     """Pointers of secrets in a plain document that are masked instead of given."""
-    return [pointer for pointer, value in _walk(document, secret_pointers().tree, "") if value == MASK]
+    return [pointer for pointer, value in secrets_of(document).items() if value == MASK]
 
 
 def unmask(document: Any, base: Any) -> Any:
@@ -52,47 +52,17 @@ def unmask(document: Any, base: Any) -> Any:
 
     So a document that was read with secrets masked can be written back without changing them.
     """
-    known = dict(_walk(base, secret_pointers().tree, ""))
-    for pointer in masked(document):
-        if pointer in known:
-            document = put(document, pointer, known[pointer])
-    return document
+    known = secrets_of(base)
+    return replaced(document, lambda pointer, value: known.get(pointer, value) if value == MASK else value)
 
 
-def _walk(node: Any, tree: Any, pointer: str) -> Iterator[tuple[str, Any]]:
-    if tree is True:
-        yield pointer, node
-    elif isinstance(node, Mapping):
-        for key, value in node.items():
-            below = tree.get(key, tree.get("*"))
-            if below is not None:
-                yield from _walk(value, below, f"{pointer}/{escape(key)}")
-    elif isinstance(node, (list, tuple)) and "*" in tree:
-        for index, value in enumerate(node):
-            yield from _walk(value, tree["*"], f"{pointer}/{index}")
-
-
-def _of(annotation: Any) -> Any:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return _of(get_args(annotation)[0])
-    if origin in (Union, types.UnionType):
-        merged: Tree = {}
-        for member in get_args(annotation):
-            found = _of(member)
-            if found is True:
-                return True
-            merged.update(found or {})
-        return merged or None
-    if origin is dict:
-        found = _of(get_args(annotation)[1])
-        return {"*": found} if found else None
-    if origin in (tuple, list):
-        found = _of(get_args(annotation)[0])
-        return {"*": found} if found else None
-    if isinstance(annotation, type) and issubclass(annotation, SecretStr):
-        return True
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {name: _of(info.annotation) for name, info in annotation.model_fields.items()}
-        return {name: found for name, found in fields.items() if found} or None
-    return None
+def mask(value: Any, path: str = "") -> Any:
+    """``value``, which stands at ``path`` of a document, with its secrets masked."""
+    below: Marks[bool] | None = secret_marks()
+    for token in split(path):
+        if below is None or below.here is not None:
+            break
+        below = below.below(token)
+    if below is None:
+        return value
+    return marks.replaced(value, below, lambda _place, found, _mark: None if found is None else MASK)

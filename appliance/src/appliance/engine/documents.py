@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from appliance.config.document import RouterConfig
 from appliance.config.dump import Texts, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
-from appliance.config.secrets_in import secret_pointers
+from appliance.config.secrets_in import replaced
 from appliance.engine import entries, sections
 from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.secrets import SealError, SecretBox
@@ -69,7 +69,7 @@ class Documents:
                 problems.append(Problem(pointer, str(error)))
                 return value
 
-        sealed = _replace(document, secret_pointers().tree, "", one)
+        sealed = replaced(document, one)
         if problems:
             raise ValidationFailed(problems)
         return dict(sealed)
@@ -106,7 +106,7 @@ class Documents:
         def one(pointer: str, clear: str) -> str:
             return self._stored(clear, text_at(base.sealed, pointer), text_at(submitted, pointer))
 
-        stored = _replace(dump(read, "reveal"), secret_pointers().tree, "", one)
+        stored = replaced(dump(read, "reveal"), one)
         entries.merge_plain(stored, base.sealed, kept)
         sealed: Sealed = sections.merge_plain(stored, base.sealed, same)
         config = sections.merge_config(changed, base.config, same)
@@ -128,7 +128,7 @@ class Documents:
                 return None
             return value
 
-        readable = _replace(sealed, secret_pointers().tree, "", one)
+        readable = replaced(sealed, one)
         config = parse_document(readable, unseal=self._box.unseal)
         return Prepared(config, sealed, known_digest, part_texts(sealed), lost)
 
@@ -153,19 +153,3 @@ def text_at(document: Mapping[str, Any], pointer: str) -> str | None:
     except NotFound:
         return None
     return value if isinstance(value, str) else None
-
-
-def _replace(node: Any, tree: Any, pointer: str, one: Callable[[str, str], str | None]) -> Any:
-    """``node`` with each secret text replaced; parts without secrets are shared, not copied."""
-    if tree is True:
-        return one(pointer, node) if isinstance(node, str) else node
-    if isinstance(node, Mapping):
-        changed = {
-            key: _replace(value, below, f"{pointer}/{pointers.escape(key)}", one)
-            for key, value in node.items()
-            if isinstance(key, str) and (below := tree.get(key, tree.get("*"))) is not None
-        }
-        return {**node, **changed} if changed else node
-    if isinstance(node, (list, tuple)) and "*" in tree:
-        return [_replace(value, tree["*"], f"{pointer}/{index}", one) for index, value in enumerate(node)]
-    return node

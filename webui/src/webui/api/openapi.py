@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from appliance.config import RouterConfig
+from appliance.config.schema import raw_entry_of
 from appliance.config.shape import Fields, Keyed, Shape, Tagged, document
 
 Json = dict[str, Any]
@@ -65,7 +66,7 @@ def _walk(
     elif isinstance(shape, Keyed) and not path.endswith("}") and isinstance(shape.value, (Fields, Tagged)):
         collection = path.rsplit("/", 1)[-1]
         name = _unused(_KEY_NAMES.get(collection, "name"), parameters)
-        entry = _entry_schema(schema)
+        entry = dict(raw_entry_of(schema) or {})
         inner_parameters = (*parameters, (name, shape.key.json_schema()))
         below = f"{path}/{{{name}}}"
         yield _path(below, inner_parameters, entry, f"an entry of {schema.get('title', collection)}")
@@ -94,12 +95,6 @@ def _followed(schema: Json, schemas: Json) -> Json:
             found: Json = schemas[choice["$ref"].rsplit("/", 1)[-1]]
             return found
     return schema
-
-
-def _entry_schema(schema: Json) -> Json:
-    for entry in schema.get("patternProperties", {}).values():
-        return dict(entry)
-    return dict(schema["additionalProperties"])
 
 
 def _path(template: str, parameters: tuple[tuple[str, Json], ...], schema: Json, title: str) -> ConfigPath:

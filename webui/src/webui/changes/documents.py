@@ -8,7 +8,7 @@ from typing import Any
 from appliance.config import pointer as pointers
 from appliance.config.dump import dump
 from appliance.config.load import parse_document
-from appliance.config.secrets_in import masked, secret_pointers, unmask
+from appliance.config.secrets_in import masked, secrets_of, unmask
 from appliance.config.shape import Fields, Items, Keyed, Shape, Tagged
 from appliance.config.shape import document as document_shape
 from appliance.errors import NotFound, Problem, ValidationFailed
@@ -133,7 +133,7 @@ def read(document: Any, base: Mapping[str, Any]) -> Document:
             [Problem(place, "is masked, and there is no secret here to keep") for place in left]
         )
     canonical = dump(parse_document(opened), "reveal")
-    if _has_plain_secret(canonical, secret_pointers().tree):
+    if any(not text.startswith("$sealed$") for text in secrets_of(canonical).values()):
         sealed: Document = agent().seal(canonical)
         return sealed
     return canonical
@@ -152,17 +152,3 @@ def check_depth(value: Any) -> None:
         if not level:
             return
     raise ValidationFailed([Problem("", f"nests deeper than {MAX_DEPTH} levels")])
-
-
-def _has_plain_secret(node: Any, tree: Any) -> bool:
-    if tree is True:
-        return isinstance(node, str) and not node.startswith("$sealed$")
-    if isinstance(node, Mapping):
-        return any(
-            _has_plain_secret(value, below)
-            for key, value in node.items()
-            if (below := tree.get(key, tree.get("*"))) is not None
-        )
-    if isinstance(node, (list, tuple)) and "*" in tree:
-        return any(_has_plain_secret(value, tree["*"]) for value in node)
-    return False

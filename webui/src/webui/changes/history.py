@@ -9,7 +9,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from appliance.config.diff import Change, diff_documents, mask
+from appliance.config.diff import Change, diff_documents
+from appliance.config.secrets_in import mask
 from appliance.errors import AgentUnavailable
 from webui.agent import agent
 from webui.changes.models import RevisionMirror

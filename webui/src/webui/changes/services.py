@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db import transaction
 
-from appliance.config.diff import Change, diff_documents, mask
+from appliance.config.diff import Change, diff_documents
 from appliance.config.dump import digest
 from appliance.config.merge import MergeConflict, Merged, merge
+from appliance.config.secrets_in import mask
 from appliance.errors import Conflict, Problem, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from appliance.config.diff import mask
+from appliance.config.secrets_in import mask
 from appliance.errors import Conflict
 from webui.accounts.roles import Role
 from webui.agent import agent

@@ -8,12 +8,13 @@ from typing import Any
 
 from django.http import QueryDict
 
+from appliance.config.schema import is_optional as takes_null
 from appliance.errors import Problem
 from webui.ui.forms.bound import Bound, show
 from webui.ui.forms.field import Field, Kind
 from webui.ui.forms.read_post import read
 from webui.ui.forms.read_schema import read_field, read_key
-from webui.ui.forms.schema import schema_at, without_null
+from webui.ui.forms.schema import schema_at
 from webui.ui.pointers import join, last, parent
 
 KEY = "@key"
@@ -142,4 +143,4 @@ def is_optional(pointer: str) -> bool:
     """Whether the document can do without this object of its parent (a null is allowed there)."""
     owner = schema_at(parent(pointer))
     below = owner.get("properties", {}).get(last(pointer))
-    return below is not None and without_null(below)[1]
+    return below is not None and takes_null(below)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from appliance.config.schema import keys_refer_to, refers_to
-from webui.ui.forms.field import Field, Kind
-from webui.ui.forms.schema import (
-    Schema,
-    choose,
-    is_mapping,
-    key_schema,
+from appliance.config.schema import JsonSchema as Schema
+from appliance.config.schema import (
+    entry_of,
+    is_optional,
+    key_of,
+    keys_refer_to,
     kinds,
-    resolve,
-    value_schema,
-    without_null,
+    refers_to,
+    resolved,
 )
+from webui.ui.forms.field import Field, Kind
+from webui.ui.forms.schema import choose, is_mapping
 
 _INLINE_FIELDS = 5
 """A mapping whose objects have at most so many plain fields is edited in place."""
@@ -28,7 +28,7 @@ _PLAIN = {Kind.TEXT, Kind.INTEGER, Kind.CHOICE, Kind.SWITCH, Kind.LINES, Kind.CO
 
 def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
     """The field `name` as its schema describes it."""
-    inner, optional = without_null(schema)
+    inner = resolved(schema)
     inner = choose(inner, None, next(iter(kinds(inner)), None))
     about: dict[str, Any] = {
         "name": name,
@@ -36,7 +36,7 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
         "help": _help_text(schema, inner),
         "unit": inner.get("unit", ""),
         "required": required,
-        "optional": optional,
+        "optional": is_optional(schema),
         "default": inner.get("default"),
         "examples": tuple(str(example) for example in _examples(inner)),
         "refers_to": refers_to(inner),
@@ -76,7 +76,7 @@ def read_properties(schema: Schema) -> tuple[Field, ...]:
 
 def read_key(mapping: Schema, name: str = "") -> Field:
     """The key of a mapping, as a field."""
-    schema = key_schema(mapping)
+    schema = key_of(mapping)
     sequence = _is_sequence(schema)
     return Field(
         name="@key",
@@ -98,7 +98,7 @@ def _is_sequence(schema: Schema) -> bool:
 
 
 def _read_list(schema: Schema, about: dict[str, Any]) -> Field:
-    items, _ = without_null(resolve(schema.get("items", {})))
+    items = resolved(schema.get("items", {}))
     if items.get("type") == "object":
         return Field(kind=Kind.ROWS, children=read_properties(items), **about)
     if "enum" in items:
@@ -108,7 +108,7 @@ def _read_list(schema: Schema, about: dict[str, Any]) -> Field:
 
 
 def _read_mapping(schema: Schema, about: dict[str, Any]) -> Field:
-    values = value_schema(schema)
+    values = entry_of(schema) or {}
     key = read_key(schema, about["name"])
     if not kinds(values):
         children = read_properties(values)
@@ -124,7 +124,7 @@ def _help_text(outer: Schema, inner: Schema) -> str:
 
 
 def _branches(schema: Schema) -> list[Schema]:
-    return [resolve(branch) for branch in schema.get("anyOf", [])] or [schema]
+    return [resolved(branch) for branch in schema.get("anyOf", [])] or [schema]
 
 
 def _examples(schema: Schema) -> list[Any]:

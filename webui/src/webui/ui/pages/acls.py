@@ -40,7 +40,7 @@ PAGE = Page(
             plural="Access lists",
             mapping="/acls",
             own_page="ui:acl",
-            live=Live(_ask, _totals, "/counters/acls", only_live=False),
+            live=Live(_ask, _totals, only_live=False, api="/counters/acls"),
             columns=(
                 Column(title="Rules", look=Look.NUMBER, value=lambda row: len(row.said("rules", {}))),
                 Column(title="Bound to", value=_bindings),

@@ -3,28 +3,22 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webui.agent import agent
+from appliance.state.bgp import BGP, BgpState
 from webui.ui.state import SessionState, bgp_sessions
 from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
 from webui.ui.tables.row import Row
 
 
-def ask() -> Any:
-    """The instance and its sessions, as they are now."""
-    return agent().state_bgp()
-
-
-def sessions(answer: Any) -> Mapping[str, SessionState]:
+def sessions(answer: BgpState) -> Mapping[str, SessionState]:
     """Live sessions by address."""
     return bgp_sessions(answer)
 
 
-def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: Any) -> Iterator[Fact]:
-    live = live or {}
-    yield Fact("AS", live.get("asn") or now.get("asn"), after.get("asn"))
+def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: BgpState | None) -> Iterator[Fact]:
+    yield Fact("AS", (live.asn if live else None) or now.get("asn"), after.get("asn"))
     yield Fact(
         "Router ID",
-        live.get("router_id") or now.get("router_id") or "automatic",
+        (live.router_id if live else None) or now.get("router_id") or "automatic",
         after.get("router_id") or "automatic",
     )
     yield Fact(
@@ -59,7 +53,7 @@ PAGE = Page(
         absent="BGP does not run.",
         setup="Set up BGP",
         facts=_facts,
-        ask=ask,
+        part=BGP,
     ),
     tables=(
         Table(
@@ -71,7 +65,7 @@ PAGE = Page(
             own_page="ui:bgp_neighbor",
             mono=True,
             below=lambda row: row.said("description") or row.live("description"),
-            live=Live(ask, sessions, "/state/bgp"),
+            live=Live(BGP, sessions),
             columns=(
                 Column(title="AS", look=Look.NUMBER, value=asn),
                 Column(title="State", look=Look.STATE, value=status),

@@ -1,22 +1,10 @@
 """Interfaces."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from webui.agent import agent
-from webui.ui.state import by_name
+from appliance.state.interfaces import INTERFACES
 from webui.ui.tables.declaration import Column, Link, Live, Look, Page, Table
 from webui.ui.tables.row import Row
-
-
-def ask() -> Any:
-    """Every interface as it is now."""
-    return agent().state_interfaces()
-
-
-def states(answer: Any) -> Mapping[str, Any]:
-    """Live interfaces by name."""
-    return by_name(answer, "interfaces")
 
 
 def status(row: Row) -> str:
@@ -56,7 +44,7 @@ PAGE = Page(
             mapping="/interfaces",
             own_page="ui:interface",
             below=lambda row: row.said("description") or kind(row),
-            live=Live(ask, states, "/state/interfaces", poll=False),
+            live=Live(INTERFACES, lambda answer: answer.by_name, poll=False),
             columns=(
                 Column(title="State", look=Look.STATE, value=status),
                 Column(title="Addresses", look=Look.MONO, value=addresses),

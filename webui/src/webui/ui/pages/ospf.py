@@ -3,32 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webui.agent import agent
-from webui.ui.state import by_name, ospf_neighbors
+from appliance.state.ospf import OSPF, OspfState
+from webui.ui.state import OspfRow, ospf_neighbors
 from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
 from webui.ui.tables.row import Row
 
-_PATH = "/state/ospf"
 
-
-def _ask() -> Any:
-    return agent().state_ospf()
-
-
-def _neighbors(answer: Any) -> Mapping[str, Any]:
+def _neighbors(answer: OspfState) -> Mapping[str, OspfRow]:
     return {f"{one.router_id} {one.interface}": one for one in ospf_neighbors(answer)}
 
 
-def _interfaces(answer: Any) -> Mapping[str, Any]:
-    return by_name(answer, "interfaces")
-
-
-def _areas(answer: Any) -> Mapping[str, Any]:
-    return by_name(answer, "areas")
-
-
-def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: Any) -> Iterator[Fact]:
-    running = (live or {}).get("router_id") or now.get("router_id")
+def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: OspfState | None) -> Iterator[Fact]:
+    running = (live.router_id if live else None) or now.get("router_id")
     yield Fact("Router ID", running or "automatic", after.get("router_id") or "automatic")
 
 
@@ -49,7 +35,7 @@ PAGE = Page(
         absent="OSPF does not run.",
         setup="Set up OSPF",
         facts=_facts,
-        ask=_ask,
+        part=OSPF,
     ),
     tables=(
         Table(
@@ -58,7 +44,7 @@ PAGE = Page(
             plural="Neighbors",
             key_title="Neighbor",
             mono=True,
-            live=Live(_ask, _neighbors, _PATH),
+            live=Live(OSPF, _neighbors),
             below=lambda row: row.live("address"),
             columns=(
                 Column("interface", "Interface", live=True),
@@ -74,7 +60,7 @@ PAGE = Page(
             plural="Interfaces",
             key_title="Interface",
             mapping="/routing/ospf/interfaces",
-            live=Live(_ask, _interfaces, _PATH, only_live=False),
+            live=Live(OSPF, lambda answer: answer.interfaces, only_live=False),
             columns=(
                 Column("area", look=Look.MONO),
                 Column(title="Type", value=_type),
@@ -98,7 +84,7 @@ PAGE = Page(
             plural="Areas",
             key_title="Area",
             mapping="/routing/ospf/areas",
-            live=Live(_ask, _areas, _PATH),
+            live=Live(OSPF, lambda answer: answer.areas),
             mono=True,
             columns=(
                 Column(

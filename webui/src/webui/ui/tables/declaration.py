@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from appliance.state.part import AnyPart, Part
 from webui.ui.tables.row import Row
 
 Value = Callable[[Row], Any]
@@ -66,16 +67,23 @@ class Column:
 class Live:
     """Live rows of a table, by the same keys as the document's."""
 
-    ask: Callable[[], Any]
-    """Asks the agent; tables of one page that share this ask once. The page shows its errors."""
+    source: AnyPart | Callable[[], Any]
+    """The part of the live state, or what asks the agent otherwise. Tables that share it ask once for a page,
+    which shows the agent's errors.
+    """
     by_key: Callable[[Any], Mapping[str, Any]]
     """The rows of the answer."""
-    path: str
-    """The REST path of the same, for the API's panel."""
     poll: bool = True
     """Whether the page asks again every few seconds."""
     only_live: bool = True
     """Whether rows are shown that live alone has."""
+    api: str = ""
+    """The REST path of a source that is no part of the state."""
+
+    @property
+    def path(self) -> str:
+        """The REST path of the same rows, for the API's panel."""
+        return f"/state/{self.source.where}" if isinstance(self.source, Part) else self.api
 
 
 @dataclass(frozen=True)
@@ -121,8 +129,8 @@ class Instance:
     """The button that sets it up."""
     facts: Callable[[Mapping[str, Any], Mapping[str, Any], Any], Iterable[Fact]]
     """From the running instance, the candidate's and the live answer, which is None where there is none."""
-    ask: Callable[[], Any] | None = None
-    """Asks the agent, as in `Live`."""
+    part: AnyPart | None = None
+    """Part of the live state that tells of the instance."""
 
 
 @dataclass(frozen=True)

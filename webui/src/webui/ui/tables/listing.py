@@ -14,8 +14,9 @@ from django.urls import reverse
 
 from appliance.config import schema
 from appliance.errors import NotFound
+from appliance.state.part import AnyPart, Part
+from webui.agent import agent
 from webui.ui.candidate import Candidate
-from webui.ui.forms.schema import kinds, schema_at, value_schema
 from webui.ui.objects import page_of
 from webui.ui.page import Live as Look
 from webui.ui.page import look
@@ -151,7 +152,9 @@ def kinds_of(table: Table) -> list[tuple[str, str]]:
     """The kinds of a mapping whose objects are of several, with their titles."""
     if not table.mapping:
         return []
-    return [(kind, kind_title(kind)) for kind in kinds(value_schema(schema_at(table.mapping)))]
+    return [
+        (kind, kind_title(kind)) for kind in schema.kinds(schema.entry_of(schema.at(table.mapping)) or {})
+    ]
 
 
 def kind_title(kind: str) -> str:
@@ -163,21 +166,23 @@ class Asked:
     """Answers of the agent for one request: what several tables want is asked once."""
 
     def __init__(self) -> None:
-        self._answers: dict[Callable[[], Any], Look] = {}
+        self._answers: dict[Any, Look] = {}
 
-    def answer(self, ask: Callable[[], Any] | None) -> Look:
+    def answer(self, source: AnyPart | Callable[[], Any] | None) -> Look:
         """What the agent says, or why it says nothing."""
-        if ask is None:
+        if source is None:
             return Look(None)
-        if ask not in self._answers:
-            self._answers[ask] = look(ask, None)
-        return self._answers[ask]
+        name = source.name if isinstance(source, Part) else source
+        if name not in self._answers:
+            read = (lambda: agent().state(source)) if isinstance(source, Part) else source
+            self._answers[name] = look(read, None)
+        return self._answers[name]
 
     def rows(self, table: Table) -> Look:
         """The table's live rows by key, or why there are none."""
         if table.live is None:
             return Look({})
-        found = self.answer(table.live.ask)
+        found = self.answer(table.live.source)
         return found if found.failed else Look(table.live.by_key(found.value))
 
 

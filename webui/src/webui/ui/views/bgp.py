@@ -8,12 +8,13 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import calls_for, reads
 from webui.ui.page import look, look_at_candidate, show
-from webui.ui.pages.bgp import ask, asn, sessions, status
+from webui.ui.pages.bgp import asn, sessions, status
 from webui.ui.pointers import join
 from webui.ui.state import bgp_session
 from webui.ui.tables.detail import panels_of, row_at, users_of
@@ -26,11 +27,13 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
     """One neighbor."""
     pointer = "/routing/bgp/neighbors" + join(address)
     candidate, away = look_at_candidate(request)
-    live = look(lambda: sessions(ask()), {})
+    live = look(lambda: sessions(agent().state(BGP)), {})
     row = row_at(candidate, pointer, live.value.get(address))
     if row is None:
         raise Http404(f"There is no BGP neighbor {address}.")
-    detail = look(lambda: agent().state_bgp_neighbor(address), {}).value
+    detail: BgpNeighborDetail | None = look(
+        lambda: agent().state(BGP_NEIGHBOR, BgpNeighborQuery(address=address)), None
+    ).value
     return show(
         request,
         "ui/bgp_neighbor.html",
@@ -42,7 +45,7 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
             "remote_asn": asn(row),
             "description": row.said("description") or row.live("description", ""),
             "policies": _policies(row.settings),
-            "facts": _facts(detail),
+            "facts": _facts(detail.model_dump()) if detail else [],
             "families": bgp_session(address, detail).families if detail else row.live("families", ()),
             "panels": panels_of(row),
             "users": users_of(row),

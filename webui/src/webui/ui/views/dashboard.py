@@ -10,6 +10,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from appliance.client.selection import Selection
+from appliance.state.bgp import BGP
+from appliance.state.health import HEALTH, Health
+from appliance.state.interfaces import INTERFACES
+from appliance.state.ospf import OSPF, OspfState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -32,9 +36,9 @@ _SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
 @require_GET
 @role_required(Role.VIEWER)
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Throughput, sessions, drops, workers, capacity, health, drift and what waits for a confirmation."""
+    """Throughput, sessions, drops, workers, health, drift and what waits for a confirmation."""
     candidate, away = look_at_candidate(request)
-    live = look(lambda: interfaces.states(interfaces.ask()), {})
+    live = look(lambda: agent().state(INTERFACES).by_name, {})
     rows = [(row, interfaces.status(row)) for row in rows_of(candidate, "/interfaces", live.value)]
     charted = [
         (row.name, status)
@@ -77,15 +81,17 @@ def _state(running: dict[str, Any]) -> dict[str, Any]:
 
 def _ask(running: dict[str, Any]) -> dict[str, Any]:
     counters = look(lambda: agent().counters(_COUNTERS), {}).value
-    health = look(lambda: agent().state_health(), {}).value
-    sessions = look(lambda: bgp.sessions(bgp.ask()), {}).value
-    ospf = look(lambda: agent().state_ospf(), {}).value
+    health: Health = look(lambda: agent().state(HEALTH), Health(parts={})).value
+    sessions = look(lambda: bgp.sessions(agent().state(BGP)), {}).value
+    ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
     return {
         "workers": counters.get("workers") or [],
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
-        "health": [(name, is_well(state), _words(state)) for name, state in _parts(health).items()],
-        "capacity": [one for one in health.get("capacity") or () if isinstance(one, dict)],
+        "health": [
+            (part.label or name, is_well(part.state), part.detail or part.state)
+            for name, part in health.parts.items()
+        ],
         "sessions": [
             _session(row)
             for row in rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions)
@@ -105,21 +111,6 @@ def _session(row: Row) -> dict[str, Any]:
         "status": bgp.status(row),
         **{name: row.live(name) for name in ("uptime_s", "received", "sent")},
     }
-
-
-def _parts(health: dict[str, Any]) -> dict[str, Any]:
-    parts = health.get("parts", health.get("health", health))
-    return (
-        {name: state for name, state in parts.items() if name != "capacity"}
-        if isinstance(parts, dict)
-        else {}
-    )
-
-
-def _words(state: Any) -> str:
-    if isinstance(state, dict):
-        return str(state.get("detail") or state.get("state") or state.get("status") or "")
-    return "ok" if state is True else "not well" if state is False else str(state)
 
 
 def _number(value: Any) -> float:

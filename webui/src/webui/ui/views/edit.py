@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from appliance.config.load import parse_document
 from appliance.config.pointer import delete as document_without
 from appliance.config.pointer import put
+from appliance.config.schema import entry_of, kinds
 from appliance.errors import NotFound, Problem, ValidationFailed
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -21,7 +22,7 @@ from webui.ui.api_call import calls_for
 from webui.ui.candidate import Candidate
 from webui.ui.forms import ObjectForm
 from webui.ui.forms.object_form import is_optional
-from webui.ui.forms.schema import UnknownPath, is_mapping, kinds, schema_at, value_schema
+from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
 from webui.ui.objects import home_of, place_of
 from webui.ui.page import candidate_of, look, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
@@ -61,7 +62,7 @@ def add(request: HttpRequest, path: str) -> HttpResponse:
         schema = schema_at(mapping)
         if not is_mapping(schema):
             raise UnknownPath(mapping)
-        offered = list(kinds(value_schema(schema)))
+        offered = list(kinds(entry_of(schema) or {}))
         kind = request.GET.get("type", offered[0] if offered else None)
         if request.method != "POST":
             form = ObjectForm.empty(mapping, kind=kind)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from appliance.state.interfaces import INTERFACES
+from appliance.state.neighbors import NEIGHBORS, NeighborState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import calls_for
 from webui.ui.page import look, look_at_candidate, show
-from webui.ui.pages.interfaces import ask, kind, states, status
+from webui.ui.pages.interfaces import kind, status
 from webui.ui.pointers import join
-from webui.ui.state import rows
 from webui.ui.tables.detail import facts_of, panels_of, row_at, users_of
 from webui.ui.tables.row import Row
 from webui.ui.templatetags.ui import scaled
@@ -29,12 +28,12 @@ def interface(request: HttpRequest, name: str) -> HttpResponse:
     """One interface."""
     pointer = "/interfaces" + join(name)
     candidate, away = look_at_candidate(request)
-    live = look(lambda: states(ask()), {})
+    live = look(lambda: agent().state(INTERFACES).by_name, {})
     row = row_at(candidate, pointer, live.value.get(name))
     if row is None and not (away or live.failed):
         raise Http404(f"There is no interface {name}.")
     row = row or Row(name, pointer, {}, None, candidate, configured=False)
-    neighbors = look(lambda: agent().state_neighbors(), {})
+    neighbors = look(lambda: agent().state(NEIGHBORS).neighbors, ())
     return show(
         request,
         "ui/interface.html",
@@ -64,5 +63,5 @@ def _hardware(row: Row) -> list[tuple[str, str]]:
     return lines
 
 
-def _neighbors_on(answer: Any, name: str) -> list[dict[str, Any]]:
-    return [one for one in rows(answer, "neighbors") if one.get("interface") == name][:_NEIGHBORS]
+def _neighbors_on(known: tuple[NeighborState, ...], name: str) -> list[NeighborState]:
+    return [one for one in known if one.interface == name][:_NEIGHBORS]

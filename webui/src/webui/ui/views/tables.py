@@ -89,7 +89,7 @@ def _instance(page: Page, candidate: Candidate, asked: Asked) -> dict[str, Any] 
     )
     facts: list[Fact] = []
     if now is not None or after is not None:
-        live = asked.answer(page.instance.ask).value if now is not None else None
+        live = asked.answer(page.instance.part).value if now is not None else None
         facts = list(page.instance.facts(now or {}, after or {}, live))
     return {
         "pointer": page.instance.pointer,
