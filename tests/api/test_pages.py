@@ -39,7 +39,7 @@ def get(browser: Client, path: str, status: int = 200) -> str:
     return response.content.decode()
 
 
-def post(browser: Client, path: str, **fields: Any) -> str:
+def post(browser: Client, path: str, /, **fields: Any) -> str:
     """The page that follows."""
     return browser.post(path, fields, secure=True, follow=True).content.decode()
 

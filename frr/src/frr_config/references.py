@@ -13,6 +13,8 @@ from frr_config.types import InterfaceName
 
 KEYWORD = "x-refers-to"
 """The keyword of the JSON schema that says it."""
+MAY_BE_ABSENT = "x-may-be-absent"
+"""Beside it: the text also means something without an object of that name."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class RefersTo:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {**handler(schema), KEYWORD: self.path}
+        absent = {} if self.must_exist else {MAY_BE_ABSENT: True}
+        return {**handler(schema), KEYWORD: self.path, **absent}
 
 
 InterfaceReference = Annotated[InterfaceName, RefersTo("/interfaces")]

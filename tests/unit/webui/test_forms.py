@@ -222,3 +222,23 @@ def test_a_problem_of_another_object_is_not_lost() -> None:
 def test_unknown_paths(pointer: str) -> None:
     with pytest.raises(UnknownPath):
         schema_at(pointer, {"type": "loopback"})
+
+
+def test_a_name_of_another_object_is_picked_and_never_typed() -> None:
+    interface = ObjectForm.showing("/interfaces/lan0", {"type": "ethernet", "match": {"device": "x"}})
+    kinds = {child.field.name: child.field.kind for child in interface.root.children}
+    assert kinds["acl_in"] is kinds["acl_out"] is Kind.REFERENCES
+    neighbor = ObjectForm.showing("/routing/bgp/neighbors/192.0.2.1", {"remote_asn": 65001})
+    fields = {child.field.name: child.field for child in neighbor.root.children}
+    assert fields["peer_group"].kind is Kind.REFERENCE
+    assert fields["update_source"].kind is Kind.TEXT, "an address does as well"
+    ospf = ObjectForm.empty("/routing/ospf/interfaces")
+    assert ospf.key is not None
+    assert ospf.key.field.kind is Kind.REFERENCE
+    assert {child.field.name: child.field.kind for child in ospf.root.children}["area"] is Kind.TEXT
+
+
+def test_picked_names_keep_their_order() -> None:
+    data = QueryDict("/acl_in=second&/acl_in=first&/acl_in=")
+    form = ObjectForm.posted("/interfaces/lo1", data, {"type": "loopback"})
+    assert form.value["acl_in"] == ["second", "first"]

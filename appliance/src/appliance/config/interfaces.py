@@ -94,7 +94,7 @@ class InterfaceSettings(Model):
     description: Description = Field(default="", title="Description")
     """Shown beside the interface."""
     enabled: bool = Field(default=True, title="Enabled")
-    """False is administratively down."""
+    """Administratively up."""
     mtu: int = Field(default=1500, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
     """Largest IP packet, in bytes, without the Ethernet header."""
     addresses: tuple[InterfaceAddress, ...] = Field(default=(), max_length=64, title="Addresses")

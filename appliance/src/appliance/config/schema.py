@@ -9,7 +9,7 @@ from typing import Any
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import split
 from appliance.errors import NotFound
-from frr_config.references import KEYWORD
+from frr_config.references import KEYWORD, MAY_BE_ABSENT
 
 JsonSchema = dict[str, Any]
 
@@ -113,6 +113,11 @@ def refers_to(node: JsonSchema) -> str:
     if isinstance(node.get("items"), dict):
         return refers_to(resolved(node["items"]))
     return next((found for choice in node.get("anyOf", ()) if (found := refers_to(choice))), "")
+
+
+def must_refer(node: JsonSchema) -> bool:
+    """Whether the text is nothing but the name of an object that has to be there."""
+    return KEYWORD in node and not node.get(MAY_BE_ABSENT)
 
 
 def keys_refer_to(node: JsonSchema) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, MillraceError, NotFound
 from webui.errors import Forbidden
@@ -24,13 +27,33 @@ _TITLES: tuple[tuple[type[Exception], int, str], ...] = (
 )
 
 
+def _whole_login(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """A login is always a page of its own, which leads back to a page that can be looked at.
+
+    A fragment gets 401, upon which the page is asked for again; what was posted leads back to where it was
+    typed, as its own address may know no GET.
+    """
+    if request.user.is_authenticated or response.status_code != 302:
+        return response
+    if request.headers.get("HX-Request"):
+        return HttpResponse("Log in again.", status=401, content_type="text/plain")
+    if request.method not in ("GET", "HEAD"):
+        came_from = urlsplit(request.headers.get("Referer", ""))
+        here = came_from.netloc == request.get_host()
+        query = f"?{came_from.query}" if came_from.query else ""
+        return redirect_to_login(
+            came_from.path + query if here and came_from.path else reverse("ui:dashboard")
+        )
+    return response
+
+
 def guarded(view: View) -> View:
     """The view, with the errors that services raise on purpose turned into pages."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            return view(request, *args, **kwargs)
+            return _whole_login(request, view(request, *args, **kwargs))
         except (MillraceError, Forbidden) as error:
             status, title = next(
                 (status, title) for kind, status, title in _TITLES if isinstance(error, kind)

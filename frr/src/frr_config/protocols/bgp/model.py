@@ -109,7 +109,7 @@ class Neighbor(NeighborSettings):
     )
     """Peer group whose settings apply where this neighbor has none."""
     enabled: bool = Field(default=True, title="Enabled")
-    """False shuts the session down administratively."""
+    """The session is set up; without this it is shut down administratively."""
 
 
 class BgpRedistribute(Model):

@@ -31,6 +31,8 @@ class Bound:
     """The key of a mapping's entry, as typed."""
     children: list[Bound] = attribute(default_factory=list)
     errors: list[str] = attribute(default_factory=list)
+    theirs: str | None = None
+    """What somebody else set the field to meanwhile, as it would stand in the input."""
 
     @property
     def id(self) -> str:
@@ -87,7 +89,7 @@ def show(field: Field, value: Any, name: str, pointer: str) -> Bound:
             ]
         case Kind.LINES:
             bound.text = "\n".join(str(item) for item in value or ())
-        case Kind.CHECKS:
+        case Kind.CHECKS | Kind.REFERENCES:
             bound.raw = list(value or ())
         case Kind.SECRET:
             bound.stored = bool(value)

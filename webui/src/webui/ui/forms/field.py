@@ -18,6 +18,10 @@ class Kind(StrEnum):
     CONSTANT = "constant"
     LINES = "lines"
     """A list of words or numbers, one a line."""
+    REFERENCE = "reference"
+    """The name of another object, picked from those there are."""
+    REFERENCES = "references"
+    """Names of other objects in order, each picked from those there are."""
     CHECKS = "checks"
     """A list drawn from few words."""
     GROUP = "group"
@@ -64,7 +68,7 @@ class Field:
     @property
     def many(self) -> bool:
         """Whether it has several inputs, so that its title labels no single one."""
-        return self.kind in (Kind.ROWS, Kind.ENTRIES, Kind.LINKS, Kind.CHECKS)
+        return self.kind in (Kind.ROWS, Kind.ENTRIES, Kind.LINKS, Kind.CHECKS, Kind.REFERENCES)
 
     @property
     def hint(self) -> str:

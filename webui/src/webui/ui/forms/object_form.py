@@ -12,6 +12,7 @@ from appliance.config.schema import is_optional as takes_null
 from appliance.errors import Problem
 from webui.ui.forms.bound import Bound, show
 from webui.ui.forms.field import Field, Kind
+from webui.ui.forms.opened_on import NOT_SAID, as_text, own_part, put_together, told, with_theirs
 from webui.ui.forms.read_post import read
 from webui.ui.forms.read_schema import read_field, read_key
 from webui.ui.forms.schema import schema_at
@@ -32,11 +33,14 @@ class ObjectForm:
     root: Bound
     key: Bound | None = None
     elsewhere: tuple[Problem, ...] = ()
+    base: Any = NOT_SAID
+    """What the document had there when the user opened the form, without what has pages of its own."""
 
     @classmethod
     def showing(cls, pointer: str, value: Any, *, kind: str | None = None) -> ObjectForm:
         """The form of an existing object."""
-        return cls(pointer, show(_fields_of(pointer, value, kind), value, "", pointer))
+        root = show(_fields_of(pointer, value, kind), value, "", pointer)
+        return cls(pointer, root, base=own_part(root, value))
 
     @classmethod
     def empty(cls, mapping: str, *, kind: str | None = None) -> ObjectForm:
@@ -81,6 +85,34 @@ class ObjectForm:
         fields = [*self.root.walk(), *([self.key] if self.key is not None else [])]
         return sum(len(bound.errors) for bound in fields)
 
+    @property
+    def base_text(self) -> str:
+        """What the form was opened on, as the page carries it."""
+        return as_text(self.base)
+
+    def onto(self, now: Any) -> Any:
+        """The object with what the user changed since the form was opened, and nothing else, on top of `now`.
+
+        A field that somebody else changed differently meanwhile gets an error with all three values; saving
+        once more then keeps the user's. The same goes for an object that was removed meanwhile.
+        """
+        if self.base is NOT_SAID or not isinstance(self.value, dict):
+            return self.value
+        if now is None and self.base is not None:
+            self.base = None
+            self.root.errors.append("was removed meanwhile. Save again to add it anew")
+            return self.value
+        value, conflicts = put_together(self.root, self.base, self.value, now)
+        for conflict in conflicts:
+            self.place([Problem(self.pointer + conflict.path, told(conflict))])
+            bound = next(
+                (one for one in self.root.walk() if one.pointer == self.pointer + conflict.path), None
+            )
+            if bound is not None:
+                bound.theirs = show(bound.field, conflict.theirs, bound.name, bound.pointer).text
+            self.base = with_theirs(self.base, conflict)
+        return value
+
     def place(self, problems: Iterable[Problem]) -> None:
         """Put each problem beside the field it is about, or the nearest group around it."""
         elsewhere: list[Problem] = []
@@ -110,7 +142,11 @@ class ObjectForm:
 def _naming_the_item(bound: Bound, problem: Problem) -> str:
     """Of a list that is one field, the item that is wrong is named in the message."""
     index = problem.pointer.removeprefix(bound.pointer + "/")
-    if isinstance(bound.raw, list) and bound.field.kind is Kind.LINES and index.isdecimal():
+    if (
+        isinstance(bound.raw, list)
+        and bound.field.kind in (Kind.LINES, Kind.REFERENCES)
+        and index.isdecimal()
+    ):
         item = str(bound.raw[int(index)]) if int(index) < len(bound.raw) else ""
         if item and item not in problem.message:
             return f"{item}: {problem.message}"

@@ -35,6 +35,8 @@ def read(field: Field, data: QueryDict, name: str, pointer: str, base: Any) -> B
             ticked = [choice for choice in field.choices if str(choice) in data.getlist(name)]
             kept = [choice for choice in base or () if choice in ticked]
             bound.raw = kept + [choice for choice in ticked if choice not in kept]
+        case Kind.REFERENCES:
+            bound.raw = [word for word in data.getlist(name) if word]
         case Kind.LINES:
             bound.text = data.get(name, "")
             words = re.split(r"[\s,]+", bound.text.strip())

@@ -11,6 +11,7 @@ from appliance.config.schema import (
     key_of,
     keys_refer_to,
     kinds,
+    must_refer,
     refers_to,
     resolved,
 )
@@ -23,7 +24,7 @@ _INLINE_FIELDS = 5
 _BLOCKS = {Kind.GROUP, Kind.LINKS}
 """Shown after the plain fields, so that what follows a block does not seem to be part of it."""
 
-_PLAIN = {Kind.TEXT, Kind.INTEGER, Kind.CHOICE, Kind.SWITCH, Kind.LINES, Kind.CONSTANT}
+_PLAIN = {Kind.TEXT, Kind.INTEGER, Kind.CHOICE, Kind.SWITCH, Kind.LINES, Kind.REFERENCE, Kind.CONSTANT}
 
 
 def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
@@ -58,6 +59,8 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
             return _read_mapping(inner, about)
         case "object":
             return Field(kind=Kind.GROUP, children=read_properties(inner), **about)
+    if must_refer(inner):
+        return Field(kind=Kind.REFERENCE, **about)
     words, numbers = _words(inner)
     return Field(
         kind=Kind.TEXT, choices=words, integer_items=numbers, max_length=inner.get("maxLength"), **about
@@ -80,7 +83,7 @@ def read_key(mapping: Schema, name: str = "") -> Field:
     sequence = _is_sequence(schema)
     return Field(
         name="@key",
-        kind=Kind.TEXT,
+        kind=Kind.REFERENCE if must_refer(resolved(mapping.get("propertyNames", {}))) else Kind.TEXT,
         title="Sequence" if sequence else _KEY_TITLES.get(name, "Name"),
         help="Lower is looked at first." if sequence else "",
         required=True,
@@ -103,6 +106,8 @@ def _read_list(schema: Schema, about: dict[str, Any]) -> Field:
         return Field(kind=Kind.ROWS, children=read_properties(items), **about)
     if "enum" in items:
         return Field(kind=Kind.CHECKS, choices=tuple(items["enum"]), **about)
+    if must_refer(items):
+        return Field(kind=Kind.REFERENCES, **about)
     about = {**about, "examples": about["examples"] or tuple(str(example) for example in _examples(items))}
     return Field(kind=Kind.LINES, integer_items=items.get("type") == "integer", **about)
 

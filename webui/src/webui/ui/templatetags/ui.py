@@ -15,7 +15,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from appliance.config.pointer import split
-from webui.ui.diff_text import Line
+from appliance.config.references import noun_of
+from webui.ui.diff_text import Line, render
 from webui.ui.forms.field import Field
 from webui.ui.objects import page_of
 from webui.ui.pointers import get, join, last
@@ -71,6 +72,18 @@ def names_for(context: Context, field: Field) -> list[str]:
 def diff_lines(lines: Iterable[Line]) -> SafeString:
     """The lines of a difference, to stand in a ``pre``, where a template's own line ends would show."""
     return format_html_join("", '<span class="{}">{}</span>', ((line.part, line.text) for line in lines))
+
+
+@register.filter
+def new_noun(field: Field) -> str:
+    """What an object is called that the field can refer to."""
+    return noun_of(field.refers_to)
+
+
+@register.filter
+def side(value: Any) -> str:
+    """One side's value in a conflict, in lines to read."""
+    return "(not there)" if value is None else "\n".join(render(value))
 
 
 @register.filter

@@ -11,7 +11,9 @@ from django.views.decorators.http import require_GET, require_POST
 from appliance.errors import (
     AgentUnavailable,
     CommitFailed,
+    Conflict,
     MillraceError,
+    NotFound,
     StorageFull,
     ValidationFailed,
 )
@@ -19,7 +21,7 @@ from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
-from webui.changes import services
+from webui.changes import conflicts, services
 from webui.errors import MergeConflicts
 from webui.ui.api_call import call, reads
 from webui.ui.diff_text import group, text_lines
@@ -27,6 +29,7 @@ from webui.ui.objects import object_of
 from webui.ui.page import candidate_of, look, show, tell
 from webui.ui.pointers import MISSING, get
 from webui.ui.signed_in import user_of
+from webui.ui.unconfirmed import marked, told_by
 
 CONFIRM_CHOICES = (
     ("", "only if it touches your connection"),
@@ -55,6 +58,8 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         except AgentUnavailable as error:
             away = str(error)
     known = router_state.status() or {}
+    found = look(lambda: services.history(limit=_RECENT, offset=0), None).value
+    recent = found.items if found is not None else []
     context: dict[str, Any] = {
         "change": change if change is not None and not change.is_empty else None,
         "preview": preview,
@@ -62,7 +67,8 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         "pending": known.get("pending_confirm"),
         "running_revision": known.get("revision"),
         "confirm_choices": CONFIRM_CHOICES,
-        "history": look(lambda: services.history(limit=_RECENT, offset=0), None).value,
+        "history": marked(recent),
+        "unconfirmed": told_by(recent[0]) if recent else None,
         "api_calls": (
             *reads(("My change sets", "/changes")),
             call(
@@ -102,8 +108,13 @@ def pending(request: HttpRequest) -> HttpResponse:
     context = {
         "pending": router_state.pending_confirm(),
         "may_operate": user_of(request).has_role(Role.OPERATOR),
+        "may_edit": user_of(request).has_role(Role.ENGINEER),
     }
-    return render(request, "ui/pending.html", context)
+    response = render(request, "ui/pending.html", context)
+    if request.GET.get("of") and context["pending"] is None:
+        # It was confirmed, or its time is over: the whole page says which.
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @require_POST
@@ -130,6 +141,8 @@ def commit(request: HttpRequest) -> HttpResponse:
             {**kept, "problems": found, "failure": "It is not valid, so nothing was done."},
             status=422,
         )
+    except Conflict as error:
+        return _page(request, {**kept, "failure": str(error)}, status=409)
     except StorageFull as error:
         return _page(request, {**kept, "failure": str(error)}, status=507)
     except CommitFailed as error:
@@ -201,10 +214,29 @@ def rebase(request: HttpRequest) -> HttpResponse:
     change = services.current(user_of(request))
     if change is None:
         return redirect("ui:changes")
-    conflicts = services.rebase(actor_of(request), change)
-    if conflicts:
-        return _page(request, {"conflicts": conflicts}, status=409)
+    left = services.rebase(actor_of(request), change)
+    if left:
+        return _page(request, {"conflicts": left}, status=409)
     tell(request, "Your changes now sit on the running revision.")
+    return redirect("ui:changes")
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def resolve(request: HttpRequest) -> HttpResponse:
+    """Decides one conflict for ``mine`` or ``theirs``; after the last the change set can be committed."""
+    change = services.current(user_of(request))
+    side = request.POST.get("side", "")
+    if change is None or side not in ("mine", "theirs"):
+        return redirect("ui:changes")
+    try:
+        left = conflicts.resolve(
+            actor_of(request), change, request.POST.get("path", ""), "mine" if side == "mine" else "theirs"
+        )
+    except (Conflict, NotFound, ValidationFailed) as error:
+        tell(request, str(error), "error")
+        return redirect("ui:changes")
+    tell(request, f"{len(left)} to decide." if left else "Decided: your changes sit on the running revision.")
     return redirect("ui:changes")
 
 

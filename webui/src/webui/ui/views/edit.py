@@ -22,6 +22,7 @@ from webui.ui.api_call import calls_for
 from webui.ui.candidate import Candidate
 from webui.ui.forms import ObjectForm
 from webui.ui.forms.object_form import is_optional
+from webui.ui.forms.opened_on import opened_on
 from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
 from webui.ui.objects import home_of, place_of
 from webui.ui.page import candidate_of, look, open_change, show, tell
@@ -37,11 +38,15 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
     pointer = "/" + path
     candidate = candidate_of(request)
     base = get(candidate.document, pointer, None)
+    opened = opened_on(request.POST)
+    # What was removed while the form was open is still known by what it was opened on.
+    known = opened if base is None and isinstance(opened, dict) else base
     try:
-        if is_mapping(schema_at(pointer, base)):
+        if is_mapping(schema_at(pointer, known)):
             return redirect(place_of(pointer + "/x").list_url)
         if request.method == "POST":
-            form = ObjectForm.posted(pointer, request.POST, base)
+            form = ObjectForm.posted(pointer, request.POST, known)
+            form.base = opened
             if _save(request, form, pointer):
                 return redirect(_back(request, home_of(pointer)))
             return _page(request, form, candidate, rejected=True, exists=base is not None)
@@ -104,9 +109,12 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
     """Put the posted object into the change set; False with the problems placed in the form."""
     if not form.valid:
         return False
-    actor = actor_of(request)
+    actor, change = actor_of(request), open_change(request)
+    value = form.onto(get(changes.document(change), pointer, None))
+    if form.error_count:
+        return False
     try:
-        change = changes.edit(actor, open_change(request), pointer, form.value)
+        change = changes.edit(actor, change, pointer, value)
     except ValidationFailed as error:
         form.place(error.problems)
         return False
@@ -180,6 +188,7 @@ def _page(
             "heading": heading,
             "place": place,
             "about": form.root.field.help,
+            "next": request.POST.get("next", "") or request.GET.get("next", ""),
             "rejected": rejected,
             "can_delete": removable,
             "kinds": [(one, kind_title(one)) for one in offered or []],

@@ -14,8 +14,10 @@ from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.changes import services
+from webui.changes.rollbacks import preview_rollback
+from webui.ui import unconfirmed
 from webui.ui.api_call import call, reads
-from webui.ui.diff_text import group
+from webui.ui.diff_text import group, text_lines
 from webui.ui.page import show, tell
 from webui.ui.views.changes import CONFIRM_CHOICES
 
@@ -35,7 +37,7 @@ def history(request: HttpRequest) -> HttpResponse:
     page = services.history(limit=_PER_PAGE, offset=offset, search=wanted)
     last = offset + len(page.items)
     context = {
-        "revisions": page.items,
+        "revisions": unconfirmed.marked(page.items),
         "total": page.total,
         "first": offset + 1 if page.items else 0,
         "last": last,
@@ -65,13 +67,33 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
         "running_revision": running,
         "against": against,
         "compared": compared,
-        "confirm_choices": CONFIRM_CHOICES,
+        "unconfirmed": unconfirmed.of(number),
         "api_calls": (
             *reads(("This revision", f"/revisions/{number}")),
             call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),
         ),
     }
     return show(request, "ui/revision.html", "changes", context)
+
+
+@require_GET
+@role_required(Role.ENGINEER)
+def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
+    """What going back to a revision would do: the difference from what runs, the steps and their impact."""
+    preview = preview_rollback(actor_of(request), number)
+    context: dict[str, Any] = {
+        "number": number,
+        "revision": services.revision(number),
+        "preview": preview,
+        "objects": group(preview.diff),
+        "frr_lines": text_lines(preview.frr_diff),
+        "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
+        "running_revision": preview.base_revision,
+        "confirm_choices": CONFIRM_CHOICES,
+        "pending": router_state.pending_confirm(),
+        "api_calls": (call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),),
+    }
+    return show(request, "ui/rollback.html", "changes", context)
 
 
 @require_POST

@@ -21,13 +21,18 @@ function isStatus(event) {
   return event.detail?.elt?.id === "status";
 }
 
+// A session that ended: the page itself is asked for, which leads to the login and back. What was typed is kept.
+function onEnded(event) {
+  if (event.detail.xhr?.status === 401) window.location.reload();
+}
+
 export function startConnection() {
+  document.body.addEventListener("htmx:responseError", onEnded);
   document.body.addEventListener("htmx:sendError", (event) => isStatus(event) && report("status", false));
   document.body.addEventListener("htmx:timeout", (event) => isStatus(event) && report("status", false));
   document.body.addEventListener("htmx:afterRequest", (event) => {
     if (!isStatus(event) || !event.detail.xhr?.status) return;
     const status = event.detail.xhr.status;
-    if (status === 401) window.location.reload();
     const busy = status === 503 && Boolean(event.detail.xhr.getResponseHeader("Retry-After"));
     report("busy", !busy);
     report("status", status < 500 || busy);

@@ -1,6 +1,10 @@
 // What was typed and not saved survives a reload: kept in this tab's sessionStorage, by address.
 // Secrets are never kept.
+import { setPicked } from "./pickers.js";
+
 const PREFIX = "millrace.draft:";
+const SENT = "millrace.sent";
+const LOGGED_IN = "millrace.logged-in";
 
 function key(form) {
   return PREFIX + (form.dataset.draft || window.location.pathname + window.location.search);
@@ -26,6 +30,11 @@ function restore(form, draft) {
     while (list.children.length < wanted) rows.querySelector("[data-add-row]").click();
     while (list.children.length > wanted) list.lastElementChild.remove();
     [...list.children].forEach((row, position) => reindex(row, marker, values.get(marker)[position]));
+  }
+  const base = form.querySelector("[data-base]");
+  if (base && values.has(base.name)) base.value = values.get(base.name)[0];
+  for (const list of form.querySelectorAll("[data-picker-list]")) {
+    setPicked(list, values.get(list.querySelector("[data-picker-add]").dataset.pickerAdd) ?? []);
   }
   for (const element of form.elements) {
     if (!element.name || element.type === "hidden" || element.dataset.secret !== undefined) continue;
@@ -54,7 +63,20 @@ function offerDiscard(form) {
   if (note) note.hidden = false;
 }
 
+// What was sent is forgotten once a page follows that is not the login; after a login it is offered again.
+function settle() {
+  if (document.querySelector("[data-login]")) {
+    window.sessionStorage.setItem(LOGGED_IN, "1");
+    return;
+  }
+  const sent = window.sessionStorage.getItem(SENT);
+  if (sent && !window.sessionStorage.getItem(LOGGED_IN)) window.sessionStorage.removeItem(sent);
+  window.sessionStorage.removeItem(SENT);
+  window.sessionStorage.removeItem(LOGGED_IN);
+}
+
 export function startDrafts() {
+  settle();
   for (const form of document.querySelectorAll("form[data-object-form]")) {
     const before = JSON.stringify(entries(form));
     const stored = window.sessionStorage.getItem(key(form));
@@ -70,7 +92,8 @@ export function startDrafts() {
     };
     form.addEventListener("input", save);
     form.addEventListener("change", save);
-    form.addEventListener("submit", () => window.sessionStorage.removeItem(key(form)));
+    // Sent is not saved yet: the session may have ended. The page that follows decides (see `settle`).
+    form.addEventListener("submit", () => window.sessionStorage.setItem(SENT, key(form)));
     form.querySelector("[data-draft-discard]")?.addEventListener("click", () => {
       window.sessionStorage.removeItem(key(form));
       window.location.reload();

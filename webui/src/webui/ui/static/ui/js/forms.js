@@ -44,6 +44,16 @@ function toggleWord(button) {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+function takeTheirs(button) {
+  const field = document.getElementById(button.dataset.for);
+  if (field.type === "checkbox") field.checked = button.dataset.take === "yes";
+  else field.value = button.dataset.take;
+  field.removeAttribute("aria-invalid");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.focus();
+  button.closest(".field-error").remove();
+}
+
 function openGroup(box) {
   document.getElementById(box.dataset.opens).toggleAttribute("data-closed", !box.checked);
 }
@@ -74,6 +84,8 @@ export function startForms() {
     if (add) addRow(add);
     const remove = event.target.closest("[data-remove-row]");
     if (remove) removeRow(remove);
+    const take = event.target.closest("[data-take]");
+    if (take) takeTheirs(take);
     const word = event.target.closest("[data-suggest] [data-word]");
     if (word) toggleWord(word);
   });

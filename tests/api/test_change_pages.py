@@ -1,0 +1,196 @@
+"""What pages say of edits, conflicts, rollbacks and confirmations: two users, one router in memory."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import MakeClient
+from tests.api.router_in_memory import RouterInMemory
+from tests.api.test_pages import browser_of, get, post
+
+
+@pytest.fixture
+def browser(client_of: MakeClient) -> Client:
+    """An engineer's."""
+    return browser_of("engineer", client_of)
+
+
+def fields(page: str) -> dict[str, Any]:
+    """What the browser would post of the page's form as it stands."""
+    form = page.split("data-object-form")[1].split("</form>", maxsplit=1)[0]
+    form = re.sub(r"<template>.*?</template>", "", form, flags=re.S)
+    found: dict[str, Any] = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
+        boxed = 'type="checkbox"' in tag
+        if name and not (boxed and "checked" not in tag):
+            found.setdefault(name[1], []).append(html.unescape(value[1]) if value else "")
+    for name, body in re.findall(r'<textarea[^>]*name="([^"]*)"[^>]*>(.*?)</textarea>', form, re.S):
+        found[name] = [html.unescape(body)]
+    for name, body in re.findall(r'<select[^>]*name="([^"]*)"[^>]*>(.*?)</select>', form, re.S):
+        chosen = re.search(r'value="([^"]*)" selected', body)
+        found[name] = [html.unescape(chosen[1]) if chosen else ""]
+    return found
+
+
+def test_a_save_carries_only_what_the_user_changed(browser: Client, client_of: MakeClient) -> None:
+    """B opened the form before A's commit of the MTU; B's description leaves A's MTU alone."""
+    from webui.changes.models import ChangeSet
+
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    assert client_of("engineer", "ann").merge("config/interfaces/lan0", {"mtu": 1400}).status == 200
+    page = post(browser, "/edit/interfaces/lan0", **{**opened, "/description": "office"})
+    assert "in your changes" in page
+    lan0 = ChangeSet.objects.get(state="open").document["interfaces"]["lan0"]
+    assert (lan0["mtu"], lan0["description"]) == (1400, "office")
+    assert lan0["addresses"] == ["10.10.0.1/24"]
+
+
+def test_a_field_that_both_changed_is_asked_about(browser: Client, client_of: MakeClient) -> None:
+    from webui.changes.models import ChangeSet
+
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    client_of("engineer", "ann").merge("config/interfaces/lan0", {"mtu": 1400, "description": "hall"})
+    response = browser.post("/edit/interfaces/lan0", {**opened, "/mtu": "9000"}, secure=True)
+    asked = html.unescape(response.content.decode())
+    assert response.status_code == 422
+    assert "somebody else set this to 1400 meanwhile; it was its default when you opened the form" in asked
+    assert 'data-take="1400"' in asked
+    again = fields(response.content.decode())
+    assert again["/mtu"] == ["9000"]
+    assert "in your changes" in post(browser, "/edit/interfaces/lan0", **again)
+    lan0 = ChangeSet.objects.get(state="open").document["interfaces"]["lan0"]
+    assert (lan0["mtu"], lan0["description"]) == (9000, "hall")
+
+
+def test_an_object_removed_meanwhile_is_not_added_unseen(browser: Client, client_of: MakeClient) -> None:
+    opened = fields(get(browser, "/edit/interfaces/lo1"))
+    client_of("engineer", "ann").delete("config/interfaces/lo1")
+    response = browser.post("/edit/interfaces/lo1", {**opened, "/description": "x"}, secure=True)
+    assert "was removed meanwhile" in response.content.decode()
+
+
+def test_a_saved_secret_and_what_has_pages_of_its_own_stay(browser: Client, client_of: MakeClient) -> None:
+    from webui.changes.models import ChangeSet
+
+    opened = fields(get(browser, "/edit/routing/bgp"))
+    client_of("engineer", "ann").put(
+        "config/routing/bgp/neighbors/192.0.2.9",
+        {"remote_asn": 65009, "ebgp_multihop": 2, "ipv4_unicast": {}},
+    )
+    post(browser, "/edit/routing/bgp", **{**opened, "/router_id": "192.0.2.200"})
+    bgp = ChangeSet.objects.get(state="open").document["routing"]["bgp"]
+    assert set(bgp["neighbors"]) == {"192.0.2.1", "192.0.2.9"}
+    assert bgp["neighbors"]["192.0.2.1"]["password"].startswith("$sealed$")
+    assert bgp["router_id"] == "192.0.2.200"
+
+
+@pytest.mark.parametrize(("side", "mtu"), [("mine", 9000), ("theirs", 1400)])
+def test_a_conflict_is_decided_by_one_click_and_can_be_committed(
+    side: str, mtu: int, browser: Client, client_of: MakeClient, router: RouterInMemory
+) -> None:
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
+    client_of("engineer", "ann").merge("config/interfaces/lan0", {"mtu": 1400})
+    page = get(browser, "/changes")
+    conflict = page.split('id="conflicts"')[1].split("</section>")[0]
+    values = [html.unescape(text) for text in re.findall(r'class="side">(.*?)</pre>', conflict, re.S)]
+    assert values == ["(not there)", "9000", "1400"]
+    assert " disabled" in page.split('id="commit-button"')[1].split(">")[0]
+
+    decided = post(browser, "/changes/resolve", path="/interfaces/lan0/mtu", side=side)
+    assert 'id="conflicts"' not in decided
+    if side == "theirs":
+        assert "You have no changes" in decided or 'id="commit-button"' not in decided
+    else:
+        assert " disabled" not in decided.split('id="commit-button"')[1].split(">")[0]
+        post(browser, "/changes/commit", comment="mine", confirm_s="0")
+    assert router.client.config().document["interfaces"]["lan0"]["mtu"] == mtu
+
+
+def test_several_conflicts_are_decided_one_by_one(browser: Client, client_of: MakeClient) -> None:
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000", "/description": "mine"})
+    client_of("engineer", "ann").merge("config/interfaces/lan0", {"mtu": 1400, "description": "theirs"})
+    page = post(browser, "/changes/resolve", path="/interfaces/lan0/mtu", side="mine")
+    assert "1 to decide." in page
+    page = post(browser, "/changes/resolve", path="/interfaces/lan0/description", side="theirs")
+    assert "+ mtu: 9000" in page
+    assert "description: mine" not in page
+
+
+def test_a_rollback_is_previewed_in_its_own_direction(browser: Client, client_of: MakeClient) -> None:
+    client_of("engineer").merge("config/interfaces/lan0", {"description": "new words"})
+    assert 'id="rollback-button"' not in get(browser, "/history/1"), "no rollback without a look at it"
+    page = get(browser, "/history/1/rollback")
+    assert "- description: new words" in page
+    assert "+ description" not in page
+    assert 'class="plan-steps"' in page
+    after = post(browser, "/history/rollback", revision="1", comment="back", confirm_s="0")
+    assert "Rolled back to revision 1" in after
+    assert get(browser, "/history/3/rollback", status=409)
+
+
+def test_during_a_countdown_commit_explains_itself_and_rollback_is_one_click(
+    browser: Client, client_of: MakeClient, router: RouterInMemory
+) -> None:
+    document = router.client.config().document
+    document["system"] = {**document["system"], "banner": "unsure"}
+    router.client.commit(document, author="ann", confirm_s=600)
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
+    page = get(browser, "/changes")
+    assert " disabled" in page.split('id="commit-button"')[1].split(">")[0]
+    assert "Revision 2 waits for its confirmation" in page
+    refused = browser.post("/changes/commit", {"comment": "x"}, secure=True)
+    assert refused.status_code == 409
+    assert "<b>Not committed.</b>" in refused.content.decode()
+    form = page.split('id="rollback-now"')[0].rpartition("<form")[2]
+    sent = dict(re.findall(r'name="(revision|confirm_s|comment)" value="([^"]*)"', form))
+    post(browser, "/history/rollback", **sent)
+    assert router.client.status().pending_confirm is None
+    assert "banner" not in router.client.config().document["system"]
+
+
+def test_after_a_timer_the_pages_say_what_happened(browser: Client, router: RouterInMemory) -> None:
+    document = router.client.config().document
+    document["system"] = {**document["system"], "banner": "nobody confirms me"}
+    router.client.commit(document, author="ann", confirm_s=600)
+    assert "HX-Refresh" not in browser.get("/changes/pending?of=2", secure=True).headers
+    # As the engine does when the time is over.
+    expired = "Roll back to revision 1: revision 2 was not confirmed in time"
+    router.client.rollback(1, author="millrace", comment=expired)
+    from webui import router_state
+
+    router_state.forget()
+    gone = browser.get("/changes/pending?of=2", secure=True)
+    assert gone.headers["HX-Refresh"] == "true"
+    page = re.sub(r"\s+", " ", get(browser, "/changes"))
+    assert "Revision 2 was not confirmed in time and was rolled back. Revision 3 runs" in page
+    assert "rolled back, not confirmed" in get(browser, "/history")
+    assert "rolled back, not confirmed" in get(browser, "/history/2")
+    assert "rolled back, not confirmed" not in get(browser, "/history/1")
+
+
+def test_a_login_never_lands_in_a_fragment(db: None, router: RouterInMemory) -> None:
+    stranger = Client(headers={"host": "testserver"})
+    for path in ("/status", "/changes/pending", "/table/bgp_neighbors", "/dashboard/state", "/routes"):
+        response = stranger.get(path, secure=True, headers={"HX-Request": "true"})
+        assert response.status_code == 401, path
+        assert b"password" not in response.content
+    page = stranger.get("/bgp", secure=True)
+    assert page.headers["Location"] == "/login?next=/bgp"
+
+
+def test_after_a_login_one_is_where_one_typed(db: None, router: RouterInMemory) -> None:
+    stranger = Client(headers={"host": "testserver"})
+    sent: Any = {"secure": True, "headers": {"Referer": "https://testserver/edit/interfaces/lan0"}}
+    for path in ("/edit/interfaces/lan0", "/changes/commit", "/delete/acls/edge-in"):
+        assert stranger.post(path, {}, **sent).headers["Location"] == "/login?next=/edit/interfaces/lan0"
+    elsewhere: Any = {"secure": True, "headers": {"Referer": "https://elsewhere.example/x"}}
+    assert stranger.post("/changes/commit", {}, **elsewhere).headers["Location"] == "/login?next=/"

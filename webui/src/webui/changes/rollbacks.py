@@ -1,0 +1,17 @@
+"""What a rollback would do, before it is done."""
+
+from __future__ import annotations
+
+from appliance.errors import Conflict
+from webui.accounts.actor import Actor
+from webui.agent import agent
+from webui.changes.results import Preview
+from webui.changes.services import preview_document
+
+
+def preview_rollback(actor: Actor, number: int) -> Preview:
+    """Diff, steps and impact from what runs to the document of a revision. Raises NotFound."""
+    now = agent().config()
+    if int(now["revision"]) == number:
+        raise Conflict(f"Revision {number} runs already.")
+    return preview_document(agent().revision(number)["document"], now, actor.router_address)

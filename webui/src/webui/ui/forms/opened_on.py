@@ -1,0 +1,74 @@
+"""What a form was opened on: with it, a save carries what the user changed and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import QueryDict
+
+from appliance.config import pointer as pointers
+from appliance.config.merge import MergeConflict, merge
+from webui.ui.forms.bound import Bound
+from webui.ui.forms.field import Kind
+
+BASE = "@base"
+"""Name of the input that carries it."""
+NOT_SAID: Any = object()
+"""A request that says nothing of it, as a script may send: what it posts is then the whole object."""
+
+
+def opened_on(data: QueryDict) -> Any:
+    """The object as the posted form was opened on; None where there was none."""
+    try:
+        found = json.loads(str(data[BASE]))
+    except (KeyError, ValueError, RecursionError):
+        return NOT_SAID
+    return found if found is None or isinstance(found, dict) else NOT_SAID
+
+
+def as_text(base: Any) -> str:
+    """The same, to stand in the page."""
+    return "" if base is NOT_SAID else json.dumps(base, separators=(",", ":"))
+
+
+def own_part(root: Bound, value: Any) -> Any:
+    """The object without what is edited on pages of its own."""
+    if not isinstance(value, dict):
+        return value
+    apart = {child.field.name for child in root.children if child.field.kind is Kind.LINKS}
+    return {name: below for name, below in value.items() if name not in apart}
+
+
+def put_together(
+    root: Bound, base: Any, mine: dict[str, Any], now: Any
+) -> tuple[dict[str, Any], tuple[MergeConflict, ...]]:
+    """What the user changed since `base`, on top of `now`; and where both sides changed the same field."""
+    now = now if isinstance(now, dict) else {}
+    theirs = own_part(root, now)
+    merged = merge(base or {}, own_part(root, mine), theirs)
+    kept = {name: below for name, below in now.items() if name not in theirs}
+    return {**kept, **merged.document}, merged.conflicts
+
+
+def with_theirs(base: Any, conflict: MergeConflict) -> Any:
+    """The base as if the form had been opened on the other side's value of this one field."""
+    if conflict.theirs is not None:
+        return pointers.put(base or {}, conflict.path, conflict.theirs)
+    return pointers.delete(base, conflict.path) if pointers.exists(base, conflict.path) else base
+
+
+def told(conflict: MergeConflict) -> str:
+    """All three values in a sentence."""
+    return (
+        f"somebody else set this to {_words(conflict.theirs)} meanwhile; it was {_words(conflict.base)} when"
+        " you opened the form. Save again to keep yours"
+    )
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return "its default"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
