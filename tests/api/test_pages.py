@@ -194,6 +194,26 @@ def test_a_long_list_is_cut_and_quick(browser: Client, client_of: MakeClient) ->
     assert _names(last, "static")[-1] == "10.19.249.0/24"
 
 
+def test_a_nic_is_picked_from_those_present(browser: Client, router: RouterInMemory) -> None:
+    from appliance.state.hardware import Hardware, NicState
+
+    nics = (
+        NicState(device="nic-lan", mac="52:54:00:00:00:01", pci="0000:00:03.0", driver="virtio"),
+        NicState(device="nic-wan", mac="52:54:00:00:00:02"),
+        NicState(device="pulled-out", mac="52:54:00:00:00:03", present=False),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(router.dataplane, "hardware", lambda: Hardware(driver="linux", nics=nics))
+        page = get(browser, "/edit/interfaces/lan0")
+    offers = page.split("data offers")[1].split("</table>")[0]
+    assert "52:54:00:00:00:01" in offers
+    assert "0000:00:03.0" in offers
+    assert "pulled-out" not in offers
+    chosen = [tag for tag in re.findall(r"<input[^>]*>", offers) if " checked" in tag]
+    assert len(chosen) == 1
+    assert "52:54:00:00:00:01" in chosen[0], "it is known by its name now, and it is this one"
+
+
 def test_every_table_is_asked_once_of_the_agent(browser: Client, router: RouterInMemory) -> None:
     """Tables of one page share an answer, and no page reads the whole document twice."""
     asked: list[str] = []

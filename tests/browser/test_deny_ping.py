@@ -71,6 +71,8 @@ def test_deny_ping_commit_and_roll_back(page: BrowserPage, lab: LiveLab) -> None
     wait_until(lambda: _hits(page) > counted, timeout_s=10, what="the counter rises without a reload")
 
     page.open(f"/history/{revision}")
+    page.submit("#rollback-link")
+    page.sees("What the rollback changes")
     page.fill("#comment", "ping again")
     page.submit("#rollback-button")
     page.sees("ping again", "#revisions")

@@ -30,8 +30,14 @@ def test_the_table_of_interfaces_lives(page: BrowserPage) -> None:
     page.open("/interfaces")
     rate = '[data-live="rx_bps"][data-interface="lan0"]'
     wait_until(lambda: page.text(rate).endswith("b/s"), timeout_s=10, what="a rate")
-    page.fill("[data-filter-input]", "wan")
-    assert [row.is_displayed() for row in page.all("#interfaces tbody tr")].count(True) == 1
+    page.fill("[data-search-input]", "wan0")
+    wait_until(lambda: len(page.all("#interfaces tbody tr")) == 1, timeout_s=5, what="the filter")
+    assert page.path == "/interfaces?q=wan0"
+    wait_until(
+        lambda: page.text('[data-live="rx_bps"][data-interface="wan0"]').endswith("b/s"),
+        timeout_s=10,
+        what="a rate in the row that came",
+    )
 
 
 def test_a_lost_connection_is_shown_and_recovers(page: BrowserPage, lab: LiveLab) -> None:

@@ -238,6 +238,16 @@ def test_a_name_of_another_object_is_picked_and_never_typed() -> None:
     assert {child.field.name: child.field.kind for child in ospf.root.children}["area"] is Kind.TEXT
 
 
+def test_a_picked_nic_takes_the_place_of_what_is_typed() -> None:
+    known = {"type": "ethernet", "match": {"device": "eth0"}}
+    picked = QueryDict(mutable=True)
+    picked.update({"/match/@pick": '{"mac": "52:54:00:00:00:01"}', "/match/device": "eth0"})
+    assert ObjectForm.posted("/interfaces/x", picked, known).value["match"] == {"mac": "52:54:00:00:00:01"}
+    for nothing in ("", "{", '["mac"]', '{"other": "x"}', '{"mac": 1}'):
+        picked["/match/@pick"] = nothing
+        assert ObjectForm.posted("/interfaces/x", picked, known).value["match"] == {"device": "eth0"}
+
+
 def test_picked_names_keep_their_order() -> None:
     data = QueryDict("/acl_in=second&/acl_in=first&/acl_in=")
     form = ObjectForm.posted("/interfaces/lo1", data, {"type": "loopback"})

@@ -20,6 +20,17 @@ _PATTERNS = {
     r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$": "must be up to 80 letters, digits, spaces, ,.:;()/_+=@#*-",
     r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$": "must be a MAC address such as 52:54:00:00:00:01",
     r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]$": "must be a PCI address such as 0000:0b:00.0",
+    r"^[A-Za-z][A-Za-z0-9._-]{0,14}$": "must be a letter, then at most 14 letters, digits, . _ -",
+    r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$": (
+        "must be at most 63 letters, digits and -, with a letter or digit at both ends"
+    ),
+    r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$": (
+        "must be a domain name such as example.net"
+    ),
+    r"^[A-Za-z]+(/[A-Za-z0-9_+-]+){0,2}$": "must be a time zone such as Europe/Oslo",
+    r"^[0-9_^$.*+?()\[\]|-]{1,120}$": (
+        "must be a regular expression of at most 120 of 0-9 _ ^ $ . * + ? ( ) [ ] | -, such as _65001$"
+    ),
 }
 
 

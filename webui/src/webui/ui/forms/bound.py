@@ -33,6 +33,8 @@ class Bound:
     errors: list[str] = attribute(default_factory=list)
     theirs: str | None = None
     """What somebody else set the field to meanwhile, as it would stand in the input."""
+    offers: Any = None
+    """Of a group: rows to pick from instead of typing."""
 
     @property
     def id(self) -> str:

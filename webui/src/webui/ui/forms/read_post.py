@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 from django.http import QueryDict
 
-from webui.ui.forms.bound import Bound
+from webui.ui.forms.bound import Bound, show_children
 from webui.ui.forms.field import Field, Kind
 from webui.ui.pointers import join
 
@@ -101,8 +102,25 @@ def _number(word: str) -> Any:
 def _read_group(bound: Bound, data: QueryDict, base: Any) -> None:
     field = bound.field
     bound.present = not field.optional or f"{bound.name}/@present" in data
-    bound.children = read_children(field.children, data, bound.name, bound.pointer, base)
+    picked = _picked(data.get(f"{bound.name}/@pick", ""), field)
+    if picked:
+        bound.children = show_children(field.children, picked, bound.name, bound.pointer)
+    else:
+        bound.children = read_children(field.children, data, bound.name, bound.pointer, base)
     bound.raw = as_object(bound.children) if bound.present else None
+
+
+def _picked(text: str, field: Field) -> dict[str, str]:
+    """What was picked instead of typed: texts for fields of the group; empty where nothing was."""
+    try:
+        found = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    known = {child.name for child in field.children}
+    good = isinstance(found, dict) and all(
+        name in known and isinstance(value, str) for name, value in found.items()
+    )
+    return found if good else {}
 
 
 def _row_indices(data: QueryDict, name: str) -> list[str]:

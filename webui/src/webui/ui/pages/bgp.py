@@ -67,7 +67,7 @@ PAGE = Page(
             below=lambda row: row.said("description") or row.live("description"),
             live=Live(BGP, sessions),
             columns=(
-                Column(title="AS", look=Look.NUMBER, value=asn),
+                Column(title="AS", value=asn),
                 Column(title="State", look=Look.STATE, value=status),
                 Column("uptime_s", "For", look=Look.DURATION, live=True),
                 Column("received", "Received", look=Look.NUMBER, live=True),
@@ -82,7 +82,7 @@ PAGE = Page(
             plural="Peer groups",
             mapping="/routing/bgp/peer_groups",
             columns=(
-                Column("remote_asn", look=Look.NUMBER),
+                Column("remote_asn"),
                 Column(title="Members", look=Look.NUMBER, value=lambda row: len(row.used_by)),
             ),
             empty="No peer group is configured.",

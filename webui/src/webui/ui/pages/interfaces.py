@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from appliance.state.hardware import HARDWARE
 from appliance.state.interfaces import INTERFACES
-from webui.ui.tables.declaration import Column, Link, Live, Look, Page, Table
+from webui.agent import agent
+from webui.ui.tables.declaration import Column, Link, Live, Look, Offer, Offers, Page, Table
 from webui.ui.tables.row import Row
 
 
@@ -28,6 +30,18 @@ def _acls(row: Row) -> Iterator[Link]:
             yield Link(name, f"/acls/{name}", direction)
 
 
+def _nics() -> Iterator[Offer]:
+    """The NICs that are there, by the address that stays with them wherever they are plugged in."""
+    for nic in agent().state(HARDWARE).nics:
+        if nic.present:
+            ways: list[tuple[str, str | None]] = [("pci", nic.known_pci or nic.pci), ("device", nic.device)]
+            yield Offer(
+                {"mac": nic.mac},
+                (nic.device, nic.mac, nic.pci or "", nic.driver or nic.kind or "", nic.note or ""),
+                tuple({name: value} for name, value in ways if value),
+            )
+
+
 PAGE = Page(
     name="interfaces",
     path="interfaces",
@@ -43,6 +57,7 @@ PAGE = Page(
             plural="Interfaces",
             mapping="/interfaces",
             own_page="ui:interface",
+            offers=(Offers("match", ("Name", "MAC", "PCI", "Driver", "Note"), _nics),),
             below=lambda row: row.said("description") or kind(row),
             live=Live(INTERFACES, lambda answer: answer.by_name, poll=False),
             columns=(

@@ -87,6 +87,27 @@ class Live:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """One way to fill a group of fields, picked instead of typed."""
+
+    value: Mapping[str, str]
+    """The fields it sets; the others of the group are unset."""
+    cells: tuple[str, ...]
+    also: tuple[Mapping[str, str], ...] = ()
+    """Other values that mean the same."""
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What a group of fields of the table's objects can be picked from."""
+
+    field: str
+    heads: tuple[str, ...]
+    ask: Callable[[], Iterable[Offer]]
+    """Asks the agent. Where it does not answer, the fields are typed."""
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of objects of the document, of live rows, or of both beside each other."""
 
@@ -105,6 +126,7 @@ class Table:
     """Whether the keys are addresses or prefixes."""
     below: Value | None = None
     """The small line below the name; the description where None."""
+    offers: tuple[Offers, ...] = ()
     own_page: str = ""
     """Name of the address of a page made by hand for one object; the generic one where empty."""
 

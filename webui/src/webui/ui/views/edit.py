@@ -29,6 +29,7 @@ from webui.ui.page import candidate_of, look, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
 from webui.ui.tables.batch import refuse_used
 from webui.ui.tables.listing import kind_title
+from webui.ui.tables.offers import offer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -174,6 +175,7 @@ def _page(
     mapping: str = "",
 ) -> HttpResponse:
     new = form.key is not None
+    offer(form)
     pointer = mapping + join("NAME") if new and not form.key_text else form.pointer
     place = place_of(pointer)
     heading = f"Add {place.noun}" if new else place.title

@@ -4,7 +4,7 @@ import { bits, packets } from "./rates.js";
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function axisText(format) {
-  return (_chart, values) => values.map((value) => (value === 0 ? "0" : format(value).replace(/\/s$/, "")));
+  return (_chart, values) => values.map((value) => (value === 0 ? "0" : format(value)));
 }
 
 function options(element, format) {
@@ -18,7 +18,7 @@ function options(element, format) {
     scales: { x: { time: true }, y: { range: (_chart, _low, high) => [0, Math.max(high * 1.12, 10)] } },
     axes: [
       { ...axis, space: 70, size: 26, values: (chart, values) => timeLabels(chart, values) },
-      { ...axis, space: 34, size: 62, values: axisText(format) },
+      { ...axis, space: 34, size: 72, values: axisText(format) },
     ],
     series: [
       {},

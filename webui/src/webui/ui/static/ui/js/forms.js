@@ -78,7 +78,23 @@ function onSubmit(event) {
   }
 }
 
+// A link to a problem names the field: the nearest one that is shown is marked and gets the focus.
+function markField() {
+  let pointer = new URLSearchParams(window.location.search).get("at");
+  while (pointer) {
+    const field = document.querySelector(`form [data-pointer="${CSS.escape(pointer)}"]`);
+    if (field) {
+      field.classList.add("field-marked");
+      field.querySelector("input:not([type=hidden]), select, textarea")?.focus({ preventScroll: true });
+      field.scrollIntoView({ block: "center" });
+      return;
+    }
+    pointer = pointer.slice(0, Math.max(0, pointer.lastIndexOf("/")));
+  }
+}
+
 export function startForms() {
+  markField();
   document.addEventListener("click", (event) => {
     const add = event.target.closest("[data-add-row]");
     if (add) addRow(add);

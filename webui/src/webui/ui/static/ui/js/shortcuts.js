@@ -69,6 +69,9 @@ function onKey(event) {
     case "k":
       walkRows(-1);
       return;
+    case "c":
+      if (!press("#comment")) window.location.assign(`${document.querySelector("[data-go=c]").dataset.url}#commit`);
+      return;
     case "t":
       nextTheme();
       return;
@@ -90,6 +93,7 @@ function focusFilter() {
 }
 
 export function startShortcuts() {
+  if (window.location.hash === "#commit") press("#comment");
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-shortcuts]")) document.getElementById("shortcuts")?.showModal();

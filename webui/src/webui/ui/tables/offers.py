@@ -1,0 +1,53 @@
+"""What groups of a form can be picked from, as the table of the form's objects declares it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from webui.ui.forms import ObjectForm
+from webui.ui.page import look
+from webui.ui.pages import TABLES
+from webui.ui.pointers import parent
+
+
+@dataclass(frozen=True)
+class ShownOffer:
+    """A row to pick."""
+
+    value: str
+    cells: tuple[str, ...]
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class ShownOffers:
+    """The rows, with what stands above them; `typed` where none of them is what the form has."""
+
+    heads: tuple[str, ...]
+    rows: tuple[ShownOffer, ...]
+
+    @property
+    def typed(self) -> bool:
+        """Whether the fields hold something else."""
+        return not any(row.chosen for row in self.rows)
+
+
+def offer(form: ObjectForm) -> None:
+    """Put the offers beside the groups of the form that have some."""
+    tables = [table for _, table in TABLES.values() if table.mapping == parent(form.pointer)]
+    declared = [offers for table in tables for offers in table.offers]
+    for offers in declared:
+        for bound in form.root.children:
+            if bound.field.name != offers.field:
+                continue
+            found = look(lambda ask=offers.ask: list(ask()), [])  # type: ignore[misc]  # bound in this round
+            said = {child.field.name: child.raw for child in bound.children if child.raw not in (None, "")}
+            rows = tuple(
+                ShownOffer(
+                    json.dumps(value := dict(one.value)), one.cells, said in (value, *map(dict, one.also))
+                )
+                for one in found.value
+            )
+            if rows:
+                bound.offers = ShownOffers(offers.heads, rows)
