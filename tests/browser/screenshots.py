@@ -41,6 +41,7 @@ PAGES = {
     "route-map-rule": "/edit/routing/policy/route_maps/from-upstream/rules/20",
     "acls": "/acls",
     "acl": "/acls/lan-in",
+    "object": "/object/routing/policy/prefix_lists/bogons",
     "control-plane": "/control-plane",
     "acl-rule": "/add/acls/lan-in/rules",
     "changes": "/changes",

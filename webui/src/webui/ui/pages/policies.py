@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from webui.ui.tables.declaration import Column, Link, Look, Page, Table
+from webui.ui.tables.declaration import Column, Look, Page, Table
 from webui.ui.tables.row import Row
+from webui.ui.tables.used_by import USED_BY
 
-_USERS = 4
 _RULES = 8
 
 
@@ -55,13 +55,6 @@ def _rules(line: Callable[[dict[str, Any]], str]) -> Callable[[Row], Iterator[An
     return rules
 
 
-def users(row: Row) -> list[Any]:
-    """The objects that name this one, the first few by name."""
-    places = row.used_by
-    shown: list[Any] = [Link("", place) for place in places[:_USERS]]
-    return [*shown, f"and {len(places) - _USERS} more"] if len(places) > _USERS else shown
-
-
 def _table(
     name: str, noun: str, plural: str, line: Callable[[dict[str, Any]], str], own_page: str = ""
 ) -> Table:
@@ -73,7 +66,7 @@ def _table(
         own_page=own_page,
         columns=(
             Column(title="Rules", look=Look.RULES, value=_rules(line)),
-            Column(title="Used by", value=users),
+            USED_BY,
         ),
         empty=f"No {noun} is configured.",
     )

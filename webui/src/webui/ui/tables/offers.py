@@ -44,10 +44,9 @@ def offer(form: ObjectForm) -> None:
             found = look(lambda ask=offers.ask: list(ask()), [])  # type: ignore[misc]  # bound in this round
             said = {child.field.name: child.raw for child in bound.children if child.raw not in (None, "")}
             rows = tuple(
-                ShownOffer(
-                    json.dumps(value := dict(one.value)), one.cells, said in (value, *map(dict, one.also))
-                )
+                ShownOffer(json.dumps(said_by), one.cells, said in (said_by, *map(dict, one.also)))
                 for one in found.value
+                for said_by in (dict(one.value),)
             )
             if rows:
                 bound.offers = ShownOffers(offers.heads, rows)
