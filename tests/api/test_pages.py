@@ -194,6 +194,22 @@ def test_a_long_list_is_cut_and_quick(browser: Client, client_of: MakeClient) ->
     assert _names(last, "static")[-1] == "10.19.249.0/24"
 
 
+def test_an_area_that_is_nowhere_set_up_is_no_link_and_can_be_removed_while_named(
+    browser: Client, client_of: MakeClient
+) -> None:
+    ospf = {"router_id": "192.0.2.129", "interfaces": {"lan0": {"area": "0.0.0.1"}}}
+    client_of("engineer").put("config/routing/ospf", ospf)
+    page = get(browser, "/ospf")
+    assert "0.0.0.1" in page
+    assert "/object/routing/ospf/areas/" not in page
+    assert 'data-key="n"' in page, "the page's n adds an interface"
+    post(browser, "/add/routing/ospf/areas", **{"@key": "0.0.0.1", "/type": "stub"})
+    assert "/object/routing/ospf/areas/0.0.0.1" in get(browser, "/ospf")
+    area = get(browser, "/object/routing/ospf/areas/0.0.0.1")
+    assert "OSPF interface lan0" in area
+    assert 'action="/delete/routing/ospf/areas/0.0.0.1"' in area
+
+
 def test_a_nic_is_picked_from_those_present(browser: Client, router: RouterInMemory) -> None:
     from appliance.state.hardware import Hardware, NicState
 

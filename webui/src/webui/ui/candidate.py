@@ -71,6 +71,10 @@ class Candidate:
         """Places outside the object that name it or one below it. The first question walks the document."""
         return tuple(use.pointer for use in self._references.used_by(pointer))
 
+    def needs(self, pointer: str) -> bool:
+        """Whether something outside the object could not be without it."""
+        return any(use.must_exist for use in self._references.used_by(pointer))
+
 
 def _mapping(document: dict[str, Any], pointer: str) -> dict[str, Any]:
     found = get(document, pointer, {})

@@ -12,7 +12,7 @@ from appliance.config import schema
 from appliance.config.schema import refers_to
 from appliance.errors import NotFound
 from webui.ui.objects import inside
-from webui.ui.pointers import join
+from webui.ui.pointers import MISSING, get, join
 from webui.ui.tables.declaration import Column, Link, Look, Table
 from webui.ui.tables.row import Row
 
@@ -56,8 +56,14 @@ def cell_of(row: Row, column: Column, mapping: str) -> Cell:
     lines = _lines(row.said(column.field))
     target = _target(mapping, column.field)
     if target:
-        lines = tuple(Link(str(line), target + join(str(line))) for line in lines)
+        lines = tuple(linked(row, target, str(line)) for line in lines)
     return Cell(column, lines)
+
+
+def linked(row: Row, mapping: str, name: str) -> Link | str:
+    """The name of another object with a link to it, or the name alone where there is no such object."""
+    pointer = mapping + join(name)
+    return name if get(row.candidate.document, pointer) is MISSING else Link(name, pointer)
 
 
 def _lines(value: Any) -> tuple[Any, ...]:

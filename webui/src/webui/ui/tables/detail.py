@@ -13,7 +13,7 @@ from webui.ui.candidate import Candidate
 from webui.ui.objects import inside
 from webui.ui.pages import PANELS
 from webui.ui.pointers import MISSING, get, join, last, parent
-from webui.ui.tables.cells import last_word
+from webui.ui.tables.cells import last_word, linked
 from webui.ui.tables.declaration import Link
 from webui.ui.tables.row import Row
 
@@ -54,35 +54,35 @@ def facts_of(row: Row) -> list[Setting]:
     return [
         fact
         for name, value in row.settings.items()
-        for fact in _facts(f"{mapping}{join('')}{join(name)}", value, "")
+        for fact in _facts(row, f"{mapping}{join('')}{join(name)}", value, "")
     ]
 
 
-def _facts(pointer: str, value: Any, around: str) -> Iterator[Setting]:
+def _facts(row: Row, pointer: str, value: Any, around: str) -> Iterator[Setting]:
     node = _schema_at(pointer)
     title = around + str(node.get("title") or last_word(last(pointer)))
     if node.get("writeOnly"):
         yield Setting(title, ("set",))
     elif isinstance(value, Mapping) and node.get("properties"):
         for name, below in value.items():
-            yield from _facts(pointer + join(name), below, f"{title}: ")
+            yield from _facts(row, pointer + join(name), below, f"{title}: ")
         if not value:
             yield Setting(title, ("as by default",))
     else:
-        lines = list(_lines(value, refers_to(node)))
+        lines = list(_lines(row, value, refers_to(node)))
         more = len(lines) - _LINES
         yield Setting(title, (*lines[:_LINES], *((f"and {more} more",) if more > 0 else ())))
 
 
-def _lines(value: Any, target: str) -> Iterator[Any]:
+def _lines(row: Row, value: Any, target: str) -> Iterator[Any]:
     if isinstance(value, Mapping):
         for name, below in value.items():
             yield f"{name} {_words(below)}".strip()
     elif isinstance(value, (list, tuple)):
         for one in value:
-            yield from _lines(one, target) if not isinstance(one, Mapping) else (_words(one),)
+            yield from _lines(row, one, target) if not isinstance(one, Mapping) else (_words(one),)
     elif target:
-        yield Link(str(value), target + join(str(value)))
+        yield linked(row, target, str(value))
     else:
         yield _words(value)
 

@@ -52,6 +52,11 @@ class Row:
         return otherwise if found is None else found
 
     @property
+    def needed(self) -> bool:
+        """Whether another object could not be without this one."""
+        return self.candidate.needs(self.pointer)
+
+    @property
     def used_by(self) -> tuple[str, ...]:
         """Pointers of the places in the candidate that name this object."""
         return self.candidate.used_by(self.pointer)

@@ -45,10 +45,11 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
     asked = Asked()
     query = Query.of(request.GET)
     tables = [_tab(request, page)] if page.tabs else list(page.tables)
-    # What the user asks for is asked of one table: of the page's only one, or of the first.
+    # The search and the button above are those of the first table whose objects can be edited.
+    main = next((table for table in tables if table.mapping), tables[0])
     listings = [
-        listing(table, candidate, asked.rows(table), query if index == 0 else Query(), page.name)
-        for index, table in enumerate(tables)
+        listing(table, candidate, asked.rows(table), query if table is main else Query(), page.name)
+        for table in tables
     ]
     instance = _instance(page, candidate, asked)
     return show(
@@ -58,7 +59,7 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
         {
             "page": page,
             "listings": listings,
-            "first": listings[0],
+            "first": listings[tables.index(main)],
             "tabs": [(one, len(candidate.both(one.mapping)), one == tables[0]) for one in page.tables]
             if page.tabs
             else [],
