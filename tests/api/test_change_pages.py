@@ -98,6 +98,7 @@ def test_a_conflict_is_decided_by_one_click_and_can_be_committed(
     post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
     client_of("engineer", "ann").merge("config/interfaces/lan0", {"mtu": 1400})
     page = get(browser, "/changes")
+    assert "no packet is lost" not in page, "nothing is known of what cannot be planned"
     conflict = page.split('id="conflicts"')[1].split("</section>")[0]
     values = [html.unescape(text) for text in re.findall(r'class="side">(.*?)</pre>', conflict, re.S)]
     assert values == ["(not there)", "9000", "1400"]

@@ -9,6 +9,7 @@ from webui.ui.forms import ObjectForm
 from webui.ui.page import look
 from webui.ui.pages import TABLES
 from webui.ui.pointers import parent
+from webui.ui.tables.declaration import Offer
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,12 @@ def offer(form: ObjectForm) -> None:
                 continue
             found = look(lambda ask=offers.ask: list(ask()), [])  # type: ignore[misc]  # bound in this round
             said = {child.field.name: child.raw for child in bound.children if child.raw not in (None, "")}
-            rows = tuple(
-                ShownOffer(json.dumps(said_by), one.cells, said in (said_by, *map(dict, one.also)))
-                for one in found.value
-                for said_by in (dict(one.value),)
-            )
+            rows = tuple(_shown(one, said) for one in found.value)
             if rows:
                 bound.offers = ShownOffers(offers.heads, rows)
+
+
+def _shown(one: Offer, said: dict[str, str]) -> ShownOffer:
+    """The row; the chosen one says it as the document does, so that saving it changes nothing."""
+    chosen = said in (dict(one.value), *map(dict, one.also))
+    return ShownOffer(json.dumps(said if chosen else dict(one.value)), one.cells, chosen)
