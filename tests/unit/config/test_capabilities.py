@@ -25,7 +25,7 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
         (Capabilities("linux"), {"dataplane": {"main_heap_mb": 1024}}, "/dataplane/main_heap_mb"),
         (Capabilities("vpp", max_workers=1), {"dataplane": {"workers": 2}}, "/dataplane/workers"),
         (
-            Capabilities("vpp", vlan=False),
+            Capabilities("vpp", lacking={"sub_interface": "this kernel has no VLANs"}),
             {"interfaces": {"lan0": ETHERNET, "v7": VLAN}},
             "/interfaces/v7/type",
         ),

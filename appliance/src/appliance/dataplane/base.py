@@ -25,7 +25,7 @@ class InterfaceState:
     """An interface of the document as it is now."""
 
     name: str
-    type: Literal["ethernet", "sub_interface", "loopback"]
+    type: str
     enabled: bool
     link: Literal["up", "down"]
     mac: str | None
