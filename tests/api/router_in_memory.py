@@ -10,9 +10,9 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import web
 
@@ -23,13 +23,29 @@ from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer
+from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
-from appliance.routing.rows import Family, RibCount
+from appliance.routing.rows import Family, RibRow
+from appliance.state.acls import AclRuleState, AclState
+from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
+from appliance.state.control_plane import ControlPlaneState, GuardedInterface, PuntPolicer
+from appliance.state.hardware import Hardware
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
+from appliance.state.ospf import OspfState
+from appliance.state.routes import RouteCount
 from appliance.upgrade.paths import Paths
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
+if TYPE_CHECKING:
+    from appliance.dataplane.looking import KernelLooking, VppLooking
+    from frr_config import State
+
+T = TypeVar("T")
 DOCUMENT: dict[str, Any] = {
     "schema_version": 1,
     "system": {"hostname": "edge"},
@@ -59,9 +75,16 @@ class _ToyDataplane(Toy):
     """The data plane's side of the agent."""
 
     packets = 0
+    kernel_forwards = True
+
+    def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
+        raise BackendUnavailable(self.name, "is a dictionary")
 
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="linux")
+
+    def compile_context(self) -> CompileContext:
+        return CompileContext()
 
     def counters(self) -> dict[str, Any]:
         self.packets += 100
@@ -75,17 +98,9 @@ class _ToyDataplane(Toy):
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         return {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}}
 
-    def interfaces_state(self) -> list[dict[str, Any]]:
+    def interfaces_state(self) -> list[InterfaceState]:
         return [
-            {
-                "name": "lan0",
-                "type": "ethernet",
-                "enabled": True,
-                "link": "up",
-                "mtu": 1500,
-                "addresses": [],
-                "device": "nic-lan",
-            }
+            InterfaceState(name="lan0", type="ethernet", enabled=True, link="up", mtu=1500, device="nic-lan")
         ]
 
     def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
@@ -94,22 +109,22 @@ class _ToyDataplane(Toy):
     def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
         return [None] * len(destinations)
 
-    def acl_state(self) -> list[dict[str, Any]]:
-        return [{"name": "edge-in", "rules": [{"sequence": 10, "packets": 1, "bytes": 100}], "bindings": []}]
+    def acl_state(self) -> list[AclState]:
+        return [AclState(name="edge-in", rules=(AclRuleState(sequence=10, packets=1, bytes=100),))]
 
-    def control_plane_state(self) -> dict[str, Any]:
-        counts = {"interface": "lan0", "accepted": {"bgp": 12}, "dropped": {"bgp": 3, "tcp": 40}}
-        limit = {"family": "ipv4", "rate_pps": 50_000, "passed": 12, "dropped": 0}
-        return {"interfaces": [counts], "policers": [limit]}
+    def control_plane_state(self) -> ControlPlaneState:
+        counts = GuardedInterface(interface="lan0", accepted={"bgp": 12}, dropped={"bgp": 3, "tcp": 40})
+        limit = PuntPolicer(family="ipv4", rate_pps=50_000, passed=12, dropped=0)
+        return ControlPlaneState(interfaces=(counts,), policers=(limit,))
 
-    def neighbors(self) -> list[dict[str, Any]]:
+    def neighbors(self) -> list[NeighborState]:
         return []
 
-    def hardware(self) -> dict[str, Any]:
-        return {"nics": []}
+    def hardware(self) -> Hardware:
+        return Hardware(driver=self.name)
 
-    def health(self) -> dict[str, Any]:
-        return {"state": "up", "detail": ""}
+    def health(self) -> PartHealth:
+        return PartHealth(state="up")
 
     def close(self) -> None:
         pass
@@ -123,28 +138,33 @@ class _ToyRouting(Toy):
         self.routes: dict[str, int] = {}
         """How many of which protocol it says there are; none of them can be listed."""
 
-    def rib_entry(self, destination: str) -> list[dict[str, Any]]:
+    def ask(self, question: Callable[[State], T]) -> T:
+        raise BackendUnavailable(self.name, "is a dictionary")
+
+    def rib_entry(self, destination: str) -> list[RibRow]:
         return []
 
-    def rib_counts(self, family: Family) -> dict[str, RibCount]:
-        return {name: RibCount(count, count) for name, count in self.routes.items() if family == "ipv4"}
+    def rib_counts(self, family: Family) -> dict[str, RouteCount]:
+        return {
+            name: RouteCount(rib=count, fib=count) for name, count in self.routes.items() if family == "ipv4"
+        }
 
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]]:
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[RibRow]:
         return []
 
-    def bgp_state(self) -> dict[str, Any]:
-        return {"asn": 65000, "neighbors": {"192.0.2.1": {"state": "established"}}}
+    def bgp_state(self) -> BgpState:
+        return BgpState(asn=65000, neighbors={"192.0.2.1": BgpNeighborState(state="established")})
 
-    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+    def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
         if address != "192.0.2.1":
             raise NotFound("there is no BGP neighbor with this address")
-        return {"address": address, "state": "established"}
+        return BgpNeighborDetail(state="established")
 
-    def ospf_state(self) -> dict[str, Any]:
-        return {"neighbors": [], "interfaces": [], "areas": []}
+    def ospf_state(self) -> OspfState:
+        return OspfState()
 
-    def health(self) -> dict[str, Any]:
-        return {"state": "up", "detail": ""}
+    def health(self) -> PartHealth:
+        return PartHealth(state="up")
 
     def close(self) -> None:
         pass
@@ -220,8 +240,7 @@ class RouterInMemory:
             time.sleep(0.05)
 
     async def _start(self) -> None:
-        dataplane: Any = self.dataplane  # it never compiles: the toy compiler needs no machine
-        router = Router(self._engine, dataplane, self.routing, "nowhere")
+        router = Router(self._engine, self.dataplane, self.routing, "nowhere")
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
         serving = application(router, frozenset(), upgrade)
         self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)

@@ -7,12 +7,12 @@ import contextlib
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
+from appliance.state.interfaces import InterfaceState
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.served import Served, served
@@ -74,7 +74,7 @@ async def test_a_full_lane_refuses_with_503_and_keeps_neither_status_nor_commit_
     go = threading.Event()
     seen = web.router.dataplane.interfaces_state
 
-    def held() -> list[dict[str, Any]]:
+    def held() -> list[InterfaceState]:
         assert go.wait(60)
         return seen()
 

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from django.test import Client
 
+from appliance.state import PARTS
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from webui.accounts.models import User
 
 
 def test_every_part_says_what_the_agent_says(viewer: ApiClient, router: RouterInMemory) -> None:
-    agent = router.client
-    for part, told in (
-        ("interfaces", agent.state_interfaces()),
-        ("routes", agent.state_routes()),
-        ("bgp", agent.state_bgp()),
-        ("ospf", agent.state_ospf()),
-        ("acls", agent.state_acls()),
-        ("control-plane", agent.state_control_plane()),
-        ("neighbors", agent.state_neighbors()),
-        ("hardware", agent.state_hardware()),
-        ("health", agent.state_health()),
-    ):
-        answer = viewer.get(f"state/{part}")
-        assert (answer.status, answer.body) == (200, told), part
+    for part in PARTS:
+        given = dict.fromkeys(part.in_path, "192.0.2.1")
+        told = router.client.state(part, part.asked(given)).model_dump(mode="json")
+        answer = viewer.get(f"state/{part.where.format(**given)}")
+        assert (answer.status, answer.body) == (200, told), part.name
 
 
 def test_one_neighbor(viewer: ApiClient) -> None:

@@ -11,6 +11,13 @@ from typing import Any
 import pytest
 from selenium import webdriver
 
+from appliance.routing.rows import RibRow
+from appliance.state.bgp import BgpNeighborDetail, BgpState
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
+from appliance.state.ospf import OspfState
+from appliance.state.routes import RibHop, RouteCount
 from tests.api.router_in_memory import RouterInMemory
 from tests.browser.browser_page import BrowserPage
 from tests.browser.chromium import set_viewport
@@ -70,41 +77,54 @@ def router(settings: Any) -> Iterator[RouterInMemory]:
     texts = _strings()
     with RouterInMemory() as running:
         interfaces = [
-            {"name": name, "type": "ethernet", "link": "x", "mac": "x", "driver": "x", "device": "x"}
+            {"name": name, "type": "x", "link": "x", "mac": "x", "driver": "x", "device": "x", "note": "x"}
             for name in ("lan0", *HOSTILE[:2])
         ]
         sessions = {
             address: {"state": "x", "description": "x", "router_id": "x", "last_reset": "x", "families": {}}
             for address in ("192.0.2.1", HOSTILE[0], HOSTILE[1])
         }
-        routes = [
-            {
-                "prefix": "0.0.0.0/0",
-                "protocol": "x",
-                "selected": True,
-                "next_hops": [{"address": "x", "interface": "x"}],
-            }
-        ]
         neighbors = [{"router_id": "x", "address": "x", "interface": "x", "state": "x"} for _ in HOSTILE]
         links = [{"interface": "lan0", "address": text, "mac": text, "state": text} for text in HOSTILE]
 
-        def with_names(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-            return [{**_poison(row, texts), "name": row["name"]} for row in rows]
+        def states(rows: list[dict[str, Any]]) -> list[InterfaceState]:
+            made = {"enabled": True, "mtu": 1500}
+            return [
+                InterfaceState.model_validate({**_poison(row, texts), **made, "name": row["name"]})
+                for row in rows
+            ]
+
+        hops = tuple(
+            RibHop.model_validate(_poison({"address": "x", "interface": "x"}, texts)) for _ in range(3)
+        )
+        route = RibRow("0.0.0.0/0", next(texts), hops, uptime=next(texts))
 
         plane, routing = running.dataplane, running.routing
         for owner, name, answer in (
-            (plane, "interfaces_state", with_names(interfaces)),
-            (plane, "neighbors", links),
-            (plane, "health", {"state": "up", "detail": HOSTILE[0]}),
-            (routing, "bgp_state", {"asn": HOSTILE[1], "neighbors": _poison(sessions, texts)}),
-            (routing, "bgp_neighbor", _poison(sessions["192.0.2.1"], texts)),
+            (plane, "interfaces_state", states(interfaces)),
+            (plane, "neighbors", [NeighborState.model_validate(link) for link in links]),
+            (plane, "health", PartHealth(state="up", detail=HOSTILE[0], label=HOSTILE[1])),
+            (
+                routing,
+                "bgp_state",
+                BgpState.model_validate({"router_id": HOSTILE[1], "neighbors": _poison(sessions, texts)}),
+            ),
+            (
+                routing,
+                "bgp_neighbor",
+                BgpNeighborDetail.model_validate(_poison(sessions["192.0.2.1"], texts)),
+            ),
             (
                 routing,
                 "ospf_state",
-                {"neighbors": _poison(neighbors, texts), "areas": {HOSTILE[0]: {"lsas": 1}}},
+                OspfState.model_validate(
+                    {"neighbors": _poison(neighbors, texts), "areas": {HOSTILE[0]: {"lsas": 1}}}
+                ),
             ),
-            (routing, "rib", [{**_poison(route, texts), "prefix": "0.0.0.0/0"} for route in routes]),
-            (routing, "health", {"state": HOSTILE[1], "detail": HOSTILE[1]}),
+            (routing, "rib_counts", {"static": RouteCount(rib=1, fib=1)}),
+            (routing, "rib_list", [route]),
+            (routing, "rib_entry", [route]),
+            (routing, "health", PartHealth(state=HOSTILE[1], detail=HOSTILE[1])),
         ):
             setattr(owner, name, lambda *_args, answer=answer, **_more: answer)
         replace_agent(running.client)

@@ -20,6 +20,7 @@ from typing import cast
 
 import pytest
 
+from appliance.state.ospf import OSPF
 from lab import addressing as at
 from lab import bird_peers, frr_daemons
 from lab.leftovers import MARKER, end_processes
@@ -157,7 +158,7 @@ def test_ospf(live: LiveLab) -> None:
     with _nobody_else_notices(live):
         with _ospf_neighbor(live):
             _send(live, frames)
-            live.agent.state_ospf()
+            live.agent.state(OSPF)
         print(f"OSPF: {dict(sent)}", flush=True)
         wait_until(
             lambda: "100.64.0.0/24" not in _ospf_routes(live), timeout_s=120, what="the flood is forgotten"

@@ -31,6 +31,8 @@ from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.engine.engine import Engine
 from appliance.errors import MillraceError
 from appliance.routing.frr import FrrBackend
+from appliance.state.routes import ROUTES as PART
+from appliance.state.routes import RoutesQuery
 from frr_config import FrrClient
 from tests.integration.frr.conftest import configure
 from tests.integration.frr.harness import FrrHarness, frr_installed, wait_until
@@ -117,14 +119,14 @@ class Viewers:
         try:
             while not self._stop.is_set():
                 begun_s = time.monotonic()
-                answer = client.state_routes(**rng.choice(LISTS))
+                answer = client.state(PART, RoutesQuery.model_validate(rng.choice(LISTS)))
                 self.lists_s.append(time.monotonic() - begun_s)
-                if not (answer["note"] or answer["total"]):
+                if not (answer.note or answer.total):
                     self.wrong.append(f"silently empty: {answer}")
                 wanted, begun_s = prefix(rng.randrange(ROUTES)), time.monotonic()
-                rows = client.state_routes(prefix=wanted)["routes"]
+                rows = client.state(PART, RoutesQuery(prefix=wanted)).routes
                 self.points_s.append(time.monotonic() - begun_s)
-                if not (len(rows) == 1 and rows[0]["kernel"] and rows[0]["consistent"]):
+                if not (len(rows) == 1 and rows[0].kernel and rows[0].consistent):
                     self.wrong.append(f"{wanted}: {rows}")
         except MillraceError as error:
             self.wrong.append(str(error))

@@ -102,6 +102,25 @@ def test_files_are_short() -> None:
     assert long == {}
 
 
+_BLOCK_TAG = re.compile(
+    r"<(?:article|aside|dd|details|dialog|div|dl|dt|fieldset|figure|footer|form|h[1-6]|header|legend|li|main|nav|ol"
+    r"|option|p|section|table|tbody|td|tfoot|th|thead|tr|ul)\b"
+)
+
+
+def test_templates_have_one_element_a_line() -> None:
+    """A line of a template is short and opens at most one block element: a diff shows what changed."""
+    lines = [
+        (_at(path, number), line)
+        for path in sources()
+        if path.suffix == ".html"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+    ]
+    assert len(lines) > 1000, "the templates are where this test looks for them"
+    assert [place for place, line in lines if len(line) > 140] == []
+    assert [place for place, line in lines if len(_BLOCK_TAG.findall(line)) > 1] == []
+
+
 def test_no_catch_all_names() -> None:
     """A module or folder is named by what it holds."""
     found = [

@@ -13,6 +13,7 @@ from frr_config.parsing import parse
 from frr_config.planning import plan
 from frr_config.rendering import render
 from frr_config.routing import Routing
+from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.version import V8_4, V10_3, FrrVersion
 
@@ -36,6 +37,7 @@ __all__ = [
     "Page",
     "RenderError",
     "Routing",
+    "State",
     "Step",
     "masked_diff",
     "parse",

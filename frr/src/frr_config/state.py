@@ -32,6 +32,10 @@ class State:
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
 
+    def json(self, daemon: str, command: str) -> dict[str, Any]:
+        """What a ``show ... json`` prints that has no method of its own; empty where it prints nothing."""
+        return self._json(daemon, command)
+
     def bgp_summary(self) -> dict[str, Any]:
         """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
         return self._json("bgpd", "show bgp summary json")

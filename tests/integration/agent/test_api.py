@@ -13,6 +13,10 @@ import pytest
 
 from appliance.client import AgentClient, AsyncAgentClient
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, NotFound, ValidationFailed
+from appliance.state.bgp import BGP_NEIGHBOR, BgpNeighborQuery
+from appliance.state.health import HEALTH
+from appliance.state.interfaces import INTERFACES
+from appliance.state.routes import ROUTES, RoutesQuery
 from tests.integration.agent.harness import AgentProcess
 from tests.unit.engine.toys import document
 
@@ -147,13 +151,13 @@ def test_secrets_are_sealed_kept_and_never_shown(agent: AgentProcess, client: Ag
 
 def test_state_and_counters(client: AgentClient) -> None:
     client.commit(document("198.51.100.0/24"), author="alice")
-    assert client.state_interfaces() == {"interfaces": [{"name": "lo1"}]}
-    routes = client.state_routes(limit=10)
-    assert routes["total"] == 2
-    assert [route["consistent"] for route in routes["routes"]] == [True, False]
-    assert client.state_health()["parts"]["linux"]["state"] == "up"
+    assert [row.name for row in client.state(INTERFACES).interfaces] == ["lo1"]
+    routes = client.state(ROUTES, RoutesQuery(limit=10))
+    assert routes.total == 2
+    assert [route.consistent for route in routes.routes] == [True, False]
+    assert client.state(HEALTH).parts["linux"].state == "up"
     with pytest.raises(NotFound):
-        client.state_bgp_neighbor("192.0.2.99")
+        client.state(BGP_NEIGHBOR, BgpNeighborQuery(address="192.0.2.99"))
     stream = client.counters_stream()
     first, second = next(stream), next(stream)
     stream.close()

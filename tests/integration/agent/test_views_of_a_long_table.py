@@ -183,7 +183,7 @@ def test_no_commit_waits_for_a_view(viewed: Viewed) -> None:
         assert list(viewed.plane.plan(observed, observed)) == []
         viewed.plane.compile_context()
         assert viewed.plane.counters()["interfaces"] == {}
-        assert viewed.routing.bgp_state()["neighbors"][FAR]["state"] == "Established"
+        assert viewed.routing.bgp_state().neighbors[FAR].state == "Established"
         assert looking.is_alive()
         assert reading.is_alive()
     finally:

@@ -9,9 +9,9 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from appliance.agent import logfmt
 from appliance.agent.router import Router
@@ -21,11 +21,26 @@ from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
-from appliance.engine.backend import Step
+from appliance.engine.backend import BackendUnavailable, Step
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
-from appliance.routing.rows import Family, RibCount
+from appliance.routing.rows import Family, RibRow
+from appliance.state.acls import AclState
+from appliance.state.bgp import BgpNeighborDetail, BgpState
+from appliance.state.control_plane import ControlPlaneState
+from appliance.state.hardware import Hardware
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
+from appliance.state.ospf import OspfState
+from appliance.state.routes import RibHop, RouteCount
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
+
+if TYPE_CHECKING:
+    from appliance.dataplane.looking import KernelLooking, VppLooking
+    from frr_config import State
+
+T = TypeVar("T")
 
 
 class FileToy(Toy):
@@ -70,6 +85,11 @@ class ToyPlane(FileToy):
     def __init__(self, path: Path, step_s: float) -> None:
         super().__init__("linux", "delete", "create", path, step_s)
 
+    kernel_forwards = True
+
+    def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
+        raise BackendUnavailable(self.name, "is a file")
+
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="linux")
 
@@ -83,8 +103,12 @@ class ToyPlane(FileToy):
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         return {}
 
-    def interfaces_state(self) -> list[dict[str, Any]]:
-        return [{"name": key.split()[1]} for key in self.state if key.startswith("interface ")]
+    def interfaces_state(self) -> list[InterfaceState]:
+        return [
+            InterfaceState(name=key.split()[1], type="loopback", enabled=True, link="up", mtu=1500)
+            for key in self.state
+            if key.startswith("interface ")
+        ]
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         return self.kernel_routes(destinations)
@@ -93,20 +117,20 @@ class ToyPlane(FileToy):
         known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
         return [known if destination == known.prefix else None for destination in destinations]
 
-    def control_plane_state(self) -> dict[str, Any]:
-        return {"interfaces": [], "policers": []}
+    def control_plane_state(self) -> ControlPlaneState:
+        return ControlPlaneState(interfaces=(), policers=())
 
-    def acl_state(self) -> list[dict[str, Any]]:
+    def acl_state(self) -> list[AclState]:
         return []
 
-    def neighbors(self) -> list[dict[str, Any]]:
+    def neighbors(self) -> list[NeighborState]:
         return []
 
-    def hardware(self) -> dict[str, Any]:
-        return {}
+    def hardware(self) -> Hardware:
+        return Hardware(driver=self.name)
 
-    def health(self) -> dict[str, Any]:
-        return {"state": "up", "detail": "a file"}
+    def health(self) -> PartHealth:
+        return PartHealth(state="up", detail="a file")
 
     def close(self) -> None:
         pass
@@ -115,33 +139,35 @@ class ToyPlane(FileToy):
 class ToyRouting:
     """The routing daemons' views."""
 
-    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
-        return [row for row in self._rows() if row["prefix"] == destination]
+    name = "frr"
 
-    def rib_counts(self, family: Family) -> Mapping[str, RibCount]:
-        return {"static": RibCount(2, 1)} if family == "ipv4" else {}
+    def ask(self, question: Callable[[State], T]) -> T:
+        raise BackendUnavailable(self.name, "is a file")
 
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+    def rib_entry(self, destination: str) -> Sequence[RibRow]:
+        return [row for row in self._rows() if row.prefix == destination]
+
+    def rib_counts(self, family: Family) -> Mapping[str, RouteCount]:
+        return {"static": RouteCount(rib=2, fib=1)} if family == "ipv4" else {}
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[RibRow] | None:
         return self._rows()
 
-    def _rows(self) -> list[dict[str, Any]]:
-        hops = [{"address": "192.0.2.2", "interface": "lo1", "active": True}]
-        return [
-            {"prefix": known, "protocol": "static", "selected": True, "distance": 1, "next_hops": hops}
-            for known in ("198.51.100.0/24", "203.0.113.0/24")
-        ]
+    def _rows(self) -> list[RibRow]:
+        hops = (RibHop(address="192.0.2.2", interface="lo1", active=True),)
+        return [RibRow(known, "static", hops, distance=1) for known in ("198.51.100.0/24", "203.0.113.0/24")]
 
-    def bgp_state(self) -> dict[str, Any]:
-        return {"neighbors": {}}
+    def bgp_state(self) -> BgpState:
+        return BgpState()
 
-    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+    def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
         raise NotFound(f"there is no BGP neighbor {address}")
 
-    def ospf_state(self) -> dict[str, Any]:
-        return {"neighbors": [], "interfaces": {}, "areas": {}}
+    def ospf_state(self) -> OspfState:
+        return OspfState()
 
-    def health(self) -> dict[str, Any]:
-        return {"state": "up", "detail": "a file"}
+    def health(self) -> PartHealth:
+        return PartHealth(state="up", detail="a file")
 
     def close(self) -> None:
         pass

@@ -73,7 +73,9 @@ def make_router(
             netns = vpp.mirror_namespace
             from appliance.dataplane.vpp.backend import VppDataplane
 
-            dataplane: DataPlane = VppDataplane(vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace)
+            dataplane: VppDataplane | LinuxDataplane = VppDataplane(
+                vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace
+            )
         else:
             netns = f"ew{os.getpid() % 100000}"
             stack.callback(ip, "netns", "delete", netns, check=False)

@@ -87,7 +87,7 @@ def test_hits_of_other_rules_stay_when_one_changes(router: Router) -> None:
     document["acls"]["edge"]["rules"]["25"] = {"action": "deny", "protocol": "udp"}
     router.commit(document)
     assert router.hits("edge") == {10: 3, 15: 0, 20: 0, 25: 0, 30: router.hits("edge")[30]}
-    assert [rule["sequence"] for rule in router.backend.acl_state()[0]["rules"]] == [10, 15, 20, 25, 30]
+    assert [rule.sequence for rule in router.backend.acl_state()[0].rules] == [10, 15, 20, 25, 30]
 
 
 RULES: dict[str, dict[str, Any]] = {

@@ -94,18 +94,19 @@ def test_what_somebody_else_adds_is_drift_and_is_taken_back(router: Router) -> N
 
 def test_state_tells_what_is_there(router: Router) -> None:
     router.commit(with_changes(loop0=LOOPBACK))
-    state = {entry["name"]: entry for entry in router.backend.interfaces_state()}
-    assert state["left0"]["link"] == "up"
-    assert state["left0"]["device"] == "nic-l"
-    assert state["loop0"]["type"] == "loopback"
-    assert state["loop0"]["link"] == "up"
+    state = {entry.name: entry for entry in router.backend.interfaces_state()}
+    assert (state["left0"].link, state["left0"].device) == ("up", "nic-l")
+    assert (state["loop0"].type, state["loop0"].link) == ("loopback", "up")
     answers = router.backend.fib(["10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1"])
     prefixes = {answer.prefix for answer in answers if isinstance(answer, Entry)}
     assert {"10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1/128"} <= prefixes
     router.ping(router.left, "10.77.1.1")
-    assert "10.77.1.2" in {entry["address"] for entry in router.backend.neighbors()}
-    assert router.backend.health()["state"] == "up"
-    json.dumps([state, router.backend.hardware(), router.backend.counters()])
+    assert "10.77.1.2" in {entry.address for entry in router.backend.neighbors()}
+    assert router.backend.health().state == "up"
+    looked = router.backend.look(vpp=lambda vpp: None, linux=lambda kernel: kernel.index("loop0"))
+    assert looked is not None
+    assert "nic-l" in {nic.device for nic in router.backend.hardware().nics}
+    json.dumps(router.backend.counters())
 
 
 def test_every_kind_of_kernel_route_is_found(router: Router) -> None:
@@ -167,4 +168,4 @@ def test_a_namespace_that_is_gone_is_said_so(router: Router) -> None:
     backend = LinuxDataplane("cfg-never-made")
     with pytest.raises(BackendUnavailable, match="cfg-never-made"):
         backend.observe()
-    assert backend.health()["state"] == "down"
+    assert backend.health().state == "down"

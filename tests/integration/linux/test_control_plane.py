@@ -88,9 +88,9 @@ def stranger(router: Router) -> Iterator[tuple[str, str]]:
 
 def counts(router: Router, interface: str = "left0") -> dict[str, dict[str, int]]:
     """Packets of an interface, accepted and dropped, by reason."""
-    rows = router.backend.control_plane_state()["interfaces"]
-    found: dict[str, dict[str, int]] = next(row for row in rows if row["interface"] == interface)
-    return found
+    rows = router.backend.control_plane_state().interfaces
+    found = next(row for row in rows if row.interface == interface)
+    return {"accepted": found.accepted, "dropped": found.dropped}
 
 
 def test_a_scan_from_a_data_interface_finds_only_what_the_document_opens(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from appliance.state.bgp import BGP
 from lab.traffic import Flow
 from tests.live_lab import LiveLab, json_of
 
@@ -47,7 +48,7 @@ def _edit(number: int) -> dict[str, Any]:
 
 
 def test_a_hundred_unrelated_commits_lose_nothing(live: LiveLab) -> None:
-    before = live.agent.state_bgp()["neighbors"]["192.0.2.1"]
+    before = live.agent.state(BGP).neighbors["192.0.2.1"]
     revision = live.agent.status().revision
     names = live.topology.namespaces
     with Flow(
@@ -66,11 +67,13 @@ def test_a_hundred_unrelated_commits_lose_nothing(live: LiveLab) -> None:
             json_of(response)
         assert flow.sending, "the flow ended before the commits did: they were not made under load"
         result = flow.stop()
-    after = live.agent.state_bgp()["neighbors"]["192.0.2.1"]
+    after = live.agent.state(BGP).neighbors["192.0.2.1"]
     json_of(live.api.post("/rollback", json={"revision": revision}))
 
     assert result.sent > 3 * PACKETS_PER_SECOND
     assert (result.lost, result.duplicates) == (0, 0), result
     # FRR derives it from a rounded uptime: two readings of one session differ by a second.
-    moved_s = abs(after["established_epoch_s"] - before["established_epoch_s"])
+    assert after.established_epoch_s is not None
+    assert before.established_epoch_s is not None
+    moved_s = abs(after.established_epoch_s - before.established_epoch_s)
     assert moved_s <= 2, "the BGP session was reset"

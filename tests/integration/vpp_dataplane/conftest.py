@@ -74,8 +74,8 @@ class Router:
 
     def hits(self, name: str) -> dict[int, int]:
         """Packets by rule sequence."""
-        known = next(entry for entry in self.backend.acl_state() if entry["name"] == name)
-        return {rule["sequence"]: rule["packets"] for rule in known["rules"]}
+        known = next(entry for entry in self.backend.acl_state() if entry.name == name)
+        return {rule.sequence: rule.packets for rule in known.rules}
 
 
 def _with_devices(document: dict[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ __all__ = [
 
 
 def _passed(router: Router) -> dict[str, int]:
-    return {row["family"]: row["passed"] for row in router.backend.control_plane_state()["policers"]}
+    return {row.family: row.passed for row in router.backend.control_plane_state().policers}
 
 
 def test_what_vpp_hands_to_linux_goes_through_its_limit(router: Router) -> None:

@@ -59,15 +59,15 @@ def test_packets_pass_vpp_and_the_kernel_does_not_forward(router: Router) -> Non
 
 def test_state_tells_what_is_there(router: Router) -> None:
     router.commit(with_changes(loop0=LOOPBACK))
-    state = {entry["name"]: entry for entry in router.backend.interfaces_state()}
-    assert (state["left0"]["link"], state["left0"]["driver"], state["left0"]["device"]) == (
+    state = {entry.name: entry for entry in router.backend.interfaces_state()}
+    assert (state["left0"].link, state["left0"].driver, state["left0"].device) == (
         "up",
         "af_packet",
         "nic0",
     )
-    assert state["loop0"]["type"] == "loopback"
+    assert state["loop0"].type == "loopback"
     router.ping(router.left, "10.77.2.2")
-    assert "10.77.1.2" in {entry["address"] for entry in router.backend.neighbors()}
+    assert "10.77.1.2" in {entry.address for entry in router.backend.neighbors()}
     run(router.middle, "ip", "route", "add", "198.51.100.0/24", "via", "10.77.2.2")
     wanted = Entry("198.51.100.0/24", "unicast", (NextHop("10.77.2.2", "right0", 1),))
     for _ in range(50):
@@ -80,8 +80,13 @@ def test_state_tells_what_is_there(router: Router) -> None:
     connected, longer = router.backend.fib(["10.77.1.0/24", "198.51.100.0/25"])
     assert isinstance(connected, Entry)
     assert longer is None
-    assert router.backend.health()["state"] == "up"
-    json.dumps([state, router.backend.hardware(), router.backend.counters(), router.backend.acl_state()])
+    assert router.backend.health().state == "up"
+    names = router.backend.look(vpp=lambda vpp: set(vpp.names().values()), linux=lambda kernel: {""})
+    assert {"left0", "right0", "loop0"} <= names
+    hardware = router.backend.hardware()
+    assert (hardware.driver, bool(hardware.version), bool(hardware.memory)) == ("vpp", True, True)
+    assert router.backend.acl_state() == []
+    json.dumps(router.backend.counters())
 
 
 def test_every_document_leads_to_every_next(router: Router) -> None:
@@ -151,7 +156,7 @@ def test_a_vpp_that_died_is_unavailable_and_then_empty(router: Router, vpp: Priv
     vpp.kill()
     with pytest.raises(BackendUnavailable):
         router.backend.observe()
-    assert router.backend.health()["state"] == "down"
+    assert router.backend.health().state == "down"
     vpp.start()
     assert len(router.backend.observe().objects) == 0
     assert router.backend.generation > generation

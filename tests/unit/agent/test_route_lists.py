@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from appliance.agent import route_table
-from appliance.agent.requests import RoutesQuery
 from appliance.agent.route_lists import LISTED, RouteLists
 from appliance.agent.walks import BURST_S, SHARE
-from appliance.routing.rows import Family, RibCount
+from appliance.routing.rows import Family, RibRow
+from appliance.state.routes import RouteCount, RoutesQuery
 
 MILLION = {"ipv4": {"connected": 3, "static": 12, "bgp": 1_000_000}, "ipv6": {"connected": 3}}
 
@@ -30,6 +30,7 @@ class Zebra:
     """Walks its table for counts and lists, which takes time; fails on a list of more than ``LISTED``."""
 
     name = "linux"
+    kernel_forwards = True
 
     def __init__(self, clock: Clock, counts: dict[str, dict[str, int]], walk_s: float) -> None:
         self.counts, self.walk_s = counts, walk_s
@@ -38,11 +39,11 @@ class Zebra:
         self.grown = False
         """Its table has become longer than a list may be."""
 
-    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+    def rib_counts(self, family: Family) -> dict[str, RouteCount]:
         self._walk("count", family)
-        return {name: RibCount(count, count) for name, count in self.counts[family].items()}
+        return {name: RouteCount(rib=count, fib=count) for name, count in self.counts[family].items()}
 
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[dict[str, Any]] | None:
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> list[RibRow] | None:
         self._walk("list", family, protocol)
         if self.grown:
             return None
@@ -50,12 +51,7 @@ class Zebra:
         assert sum(protocols.values()) <= LISTED, f"a list of {protocols}"
         start = "10.0" if family == "ipv4" else "2001:db8"
         return [
-            {
-                "prefix": f"{start}.{at >> 8}.{at & 255}/32" if family == "ipv4" else f"{start}::{at:x}/128",
-                "protocol": name,
-                "selected": True,
-                "next_hops": [],
-            }
+            RibRow(f"{start}.{at >> 8}.{at & 255}/32" if family == "ipv4" else f"{start}::{at:x}/128", name)
             for name, count in protocols.items()
             for at in range(count)
         ]
@@ -75,7 +71,7 @@ def _made(counts: dict[str, dict[str, int]], walk_s: float = 0.5) -> tuple[Clock
 
 
 def _page(zebra: Any, lists: RouteLists, **query: Any) -> dict[str, Any]:
-    return route_table.routes(RoutesQuery.model_validate(query), zebra, lists)
+    return route_table.routes(RoutesQuery.model_validate(query), zebra, lists).model_dump(mode="json")
 
 
 def test_a_table_too_long_for_a_list_is_counted_and_said() -> None:

@@ -9,17 +9,18 @@ import pytest
 from pydantic import ValidationError
 
 from appliance.agent import route_table
-from appliance.agent.requests import RoutesQuery
 from appliance.agent.route_table import side_by_side
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer, Untold
 from appliance.engine.backend import BackendUnavailable
+from appliance.routing.rows import RibRow
+from appliance.state.routes import RibHop, RoutesQuery
 
 PREFIX = "198.51.100.0/24"
 
 
-def _rib(*addresses: str, **more: Any) -> dict[str, Any]:
-    hops = [{"address": address, "interface": "wan0", "active": True} for address in addresses]
-    return {"prefix": PREFIX, "protocol": "bgp", "selected": True, "next_hops": hops, **more}
+def _rib(*addresses: str, protocol: str = "bgp", selected: bool = True) -> RibRow:
+    hops = tuple(RibHop(address=address, interface="wan0", active=True) for address in addresses)
+    return RibRow(PREFIX, protocol, hops, selected)
 
 
 def _entry(*addresses: str, prefix: str | None = PREFIX, kind: str = "unicast") -> Entry:
@@ -27,7 +28,7 @@ def _entry(*addresses: str, prefix: str | None = PREFIX, kind: str = "unicast") 
 
 
 ONE = _entry("192.0.2.1")
-BLACKHOLE = _rib(next_hops=[{"address": None, "interface": None, "blackhole": True}])
+BLACKHOLE = RibRow(PREFIX, "bgp", (RibHop(blackhole=True),))
 
 
 @pytest.mark.parametrize(
@@ -50,30 +51,29 @@ BLACKHOLE = _rib(next_hops=[{"address": None, "interface": None, "blackhole": Tr
         (_rib("192.0.2.1", protocol="connected"), _entry(prefix="198.51.100.1/32", kind="local"), ONE, ""),
     ],
 )
-def test_where_the_tables_disagree(
-    rib: dict[str, Any], kernel: RouteAnswer, fib: RouteAnswer, said: str
-) -> None:
+def test_where_the_tables_disagree(rib: RibRow, kernel: RouteAnswer, fib: RouteAnswer, said: str) -> None:
     shown = side_by_side(rib, kernel, fib, PREFIX)
-    assert shown["disagreement"] == said
-    assert shown["consistent"] is not bool(said)
+    assert shown.disagreement == said
+    assert shown.consistent is not bool(said)
 
 
 def test_a_longer_match_than_the_ribs_is_named() -> None:
     other = _entry("192.0.2.1", prefix="198.51.100.0/25")
     shown = side_by_side(_rib("192.0.2.1"), other, ONE, "198.51.100.7")
-    assert shown["disagreement"] == "the kernel takes 198.51.100.0/25 for it"
+    assert shown.disagreement == "the kernel takes 198.51.100.0/25 for it"
 
 
 class _Tables:
     """A RIB, a kernel and a FIB that answer, and write down what they were asked."""
 
     name = "vpp"
+    kernel_forwards = False
 
-    def __init__(self, rib: Sequence[dict[str, Any]], kernel: RouteAnswer, fib: RouteAnswer) -> None:
+    def __init__(self, rib: Sequence[RibRow], kernel: RouteAnswer, fib: RouteAnswer) -> None:
         self._rib, self._kernel, self._fib = rib, kernel, fib
         self.asked: list[tuple[str, str]] = []
 
-    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+    def rib_entry(self, destination: str) -> Sequence[RibRow]:
         self.asked.append(("rib", destination))
         return self._rib
 
@@ -90,7 +90,7 @@ class _Tables:
 
 def _ask(tables: _Tables, **query: Any) -> dict[str, Any]:
     given: Any = tables
-    return route_table.route(RoutesQuery.model_validate(query), given, given)
+    return route_table.route(RoutesQuery.model_validate(query), given, given).model_dump(mode="json")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.routing.frr import FrrBackend
+from appliance.state.control_plane import ControlPlaneState
+from appliance.state.hardware import Hardware
+from appliance.state.health import PartHealth
 from frr_config import FakeFrr
 
 ROUTE = {"prefix": "16.0.7.0/24", "protocol": "bgp", "selected": True, "nexthops": [{"ip": "192.0.2.1"}]}
@@ -70,6 +73,7 @@ class Plane:
     """A data plane that answers with nothing; it has no question for a whole table."""
 
     name = "linux"
+    kernel_forwards = True
 
     def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
         assert len(destinations) <= 1000
@@ -82,17 +86,21 @@ class Plane:
 
     acl_state = neighbors = interfaces_state
 
-    def hardware(self) -> dict[str, Any]:
-        return {}
+    def hardware(self) -> Hardware:
+        return Hardware(driver="linux")
 
-    health = control_plane_state = hardware
+    def health(self) -> PartHealth:
+        return PartHealth(state="up")
+
+    def control_plane_state(self) -> ControlPlaneState:
+        return ControlPlaneState(interfaces=(), policers=())
 
 
 class Engine:
     """What the only view that asks the engine, health, hears."""
 
-    def health(self) -> dict[str, Any]:
-        return {"revisions": {"state": "up", "detail": "whole"}}
+    def history_health(self) -> PartHealth:
+        return PartHealth(state="up", detail="whole")
 
 
 async def _get(views: StateApi, path: str) -> dict[str, Any]:

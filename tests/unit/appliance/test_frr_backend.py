@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from appliance.config.load import parse_document
 from appliance.engine.backend import PHASES, BackendUnavailable, StepError
 from appliance.errors import NotFound
 from appliance.routing import FrrBackend
-from appliance.routing.rows import bgp_rows, ospf_state, rib_rows
+from appliance.routing.rows import bgp_state, ospf_state, rib_rows
 from frr_config import FakeFrr, Routing
 
 BGP = {
@@ -80,7 +79,7 @@ def test_a_daemon_that_is_gone_is_unavailable_and_a_refusal_is_a_step_error(
         for step in steps:
             backend.apply(step)
     frr.kill("bgpd")
-    assert backend.health()["state"] == "down"
+    assert backend.health().state == "down"
     with pytest.raises(BackendUnavailable):
         backend.observe()
 
@@ -106,10 +105,10 @@ def test_rows_take_only_what_they_know() -> None:
         }
     ]
     rows = list(rib_rows(items))
-    assert [(row["protocol"], row["selected"]) for row in rows] == [("bgp", True), ("static", False)]
-    assert rows[1]["next_hops"][0]["blackhole"]
+    assert [(row.protocol, row.selected) for row in rows] == [("bgp", True), ("static", False)]
+    assert rows[1].next_hops[0].blackhole
     summary = {"ipv4Unicast": {"as": 1, "routerId": "1.1.1.1", "peers": {"192.0.2.1": {"pfxRcd": 7}}}}
-    known = bgp_rows(summary, {"192.0.2.1": {"bgpState": "Established", "surprise": "x"}})
-    assert known["neighbors"]["192.0.2.1"]["families"]["ipv4_unicast"]["prefixes_received"] == 7
-    assert "surprise" not in json.dumps(known)
-    assert ospf_state({}, {}, {})["neighbors"] == []
+    known = bgp_state(summary, {"192.0.2.1": {"bgpState": "Established", "surprise": "x"}})
+    assert known.neighbors["192.0.2.1"].families["ipv4_unicast"].prefixes_received == 7
+    assert "surprise" not in known.model_dump_json()
+    assert ospf_state({}, {}, {}).neighbors == ()

@@ -8,11 +8,11 @@ import pty
 import ssl
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from appliance.client import Answer, StatusAnswer
+from appliance.client import StatusAnswer
 from appliance.console.menu import Menu
 from appliance.console.status import Status, gather
 from appliance.console.terminal import Gone, PlainTerminal
@@ -22,7 +22,11 @@ from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.host_files import shadow_hash
 from appliance.firstboot.instance import load
 from appliance.programs import Ran
+from appliance.state import Answer, Part, Question
 from tests.unit.firstboot.conftest import FIRST, Host, host
+
+A = TypeVar("A", bound=Answer)
+Q = TypeVar("Q", bound=Question)
 
 __all__ = ["host"]
 
@@ -196,8 +200,10 @@ class LivingAgent:
     def status(self) -> StatusAnswer:
         return StatusAnswer(revision=7, dataplane="vpp", pending_confirm=None, drift=[])
 
-    def state_health(self) -> Answer:
-        return Answer(parts={"frr": {"state": "up"}, "vpp": {"state": "down"}})
+    health: ClassVar = {"frr": {"state": "up"}, "vpp": {"state": "down"}}
+
+    def state(self, part: Part[Q, A], question: Q | None = None) -> A:
+        return part.answer.model_validate({"parts": self.health})
 
 
 class DeadAgent(LivingAgent):
@@ -250,8 +256,7 @@ def test_damage_stands_first_among_the_problems(host: Host) -> None:
                 revision=8, dataplane="vpp", pending_confirm=None, drift=[], damage=[told, "2", "3", "4"]
             )
 
-        def state_health(self) -> Answer:
-            return Answer(parts={"frr": {"state": "up"}, "revisions": {"state": "damaged"}})
+        health: ClassVar = {"frr": {"state": "up"}, "revisions": {"state": "damaged"}}
 
     host.programs.answers |= {"ip": Ran(1, "", "no such device"), "systemctl": Ran(1, "", "no bus")}
     status = gather(host.layout, host.programs, DamagedAgent())

@@ -47,7 +47,7 @@ def test_an_interface_says_why_its_nic_is_slow(tmp_path: Path) -> None:
         session.apply(step)
     backend = dataplane(tmp_path, vpp)
     try:
-        notes = {row["name"]: row["note"] for row in backend.interfaces_state()}
+        notes = {row.name: row.note for row in backend.interfaces_state()}
     finally:
         backend.close()
     assert notes == {"wan": NOTE, "lab": None}

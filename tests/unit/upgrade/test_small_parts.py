@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from appliance.state.bgp import BgpNeighborState, BgpState
+from appliance.state.interfaces import Interfaces, InterfaceState
+from appliance.state.ospf import OspfNeighborState, OspfState
 from appliance.upgrade import grubenv, health, signing, slots
 from appliance.upgrade.errors import UpgradeRefused
 from appliance.upgrade.health import Facts
@@ -130,14 +133,24 @@ def test_what_is_better_than_before_is_well() -> None:
 def test_facts_from_the_agents_answers() -> None:
     found = health.facts(
         {"revision": 3, "drift": ["x"], "health": {"vpp": {"state": "up"}, "frr": {"state": "down"}}},
-        [{"name": "lan0", "link": "up"}, {"name": "wan0", "link": "down"}, {"name": "lo1"}],
-        {"neighbors": {"192.0.2.1": {"state": "Established"}, "192.0.2.5": {"state": "Active"}}},
-        {
-            "neighbors": [
-                {"router_id": "1.1.1.1", "interface": "lan0", "state": "Full/DR"},
-                {"router_id": "2.2.2.2", "interface": "lan0", "state": "2-Way"},
-            ]
-        },
+        Interfaces(
+            interfaces=tuple(
+                InterfaceState(name=name, type="ethernet", enabled=True, link=link, mtu=1500)
+                for name, link in (("lan0", "up"), ("wan0", "down"))
+            )
+        ),
+        BgpState(
+            neighbors={
+                "192.0.2.1": BgpNeighborState(state="Established"),
+                "192.0.2.5": BgpNeighborState(state="Active"),
+            }
+        ),
+        OspfState(
+            neighbors=(
+                OspfNeighborState(router_id="1.1.1.1", interface="lan0", state="Full/DR"),
+                OspfNeighborState(router_id="2.2.2.2", interface="lan0", state="2-Way"),
+            )
+        ),
         {"ssh": "running"},
     )
     assert found == Facts(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Annotated, Any, Literal
+from ipaddress import IPv4Address, IPv6Address
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic_core import PydanticCustomError
 
 from frr_config.types import InterfaceName
 
@@ -15,20 +14,6 @@ Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2
 Author = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
 IpAddress = IPv4Address | IPv6Address
-
-
-def _destination(text: str) -> str:
-    """Behind the ``%`` of a zone Python takes any text."""
-    try:
-        if "%" in text:
-            raise ValueError
-        return str(ip_network(text, strict=False) if "/" in text else ip_address(text))
-    except ValueError:
-        raise PydanticCustomError("destination", "must be an address or a prefix") from None
-
-
-Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_destination)]
-"""An address or a prefix, in its canonical form."""
 
 
 def _none_or_a_second(seconds: float) -> float:
@@ -93,22 +78,6 @@ class RevisionsQuery(_Request):
 
     limit: int = Field(default=50, ge=1, le=1000)
     before: int | None = Field(default=None, ge=1)
-
-
-class RoutesQuery(_Request):
-    """``GET /v1/state/routes``.
-
-    ``prefix`` is an address, for the route that packets to it take, or a prefix, for its own entry; with
-    ``longest`` the route that its first address takes, with ``within`` the list of it and longer ones.
-    """
-
-    prefix: Destination | None = None
-    longest: bool = False
-    within: bool = False
-    protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = None
-    family: Literal["ipv4", "ipv6"] | None = None
-    offset: int = Field(default=0, ge=0)
-    limit: int = Field(default=100, ge=1, le=1000)
 
 
 class SelectionQuery(_Request):

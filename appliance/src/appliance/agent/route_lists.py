@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from appliance.agent.router import RoutingView
 from appliance.agent.walks import Walks
-from appliance.routing.rows import Family, RibCount
+from appliance.routing.rows import Family, RibRow
+from appliance.routing.view import RoutingView
+from appliance.state.routes import RouteCount
 
 LISTED = 10_000
 """Routes of a family, or of one of its protocols, up to which they are listed: some 0.3 s of zebra's time."""
@@ -22,16 +22,15 @@ _REUSED = 10
 _KEPT = 4
 """Lists in memory, of at most twice ``LISTED`` prefixes each."""
 _WORDS = {"ipv4": "IPv4", "ipv6": "IPv6"}
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class RouteList:
     """The selected routes of a family, or of one of its protocols."""
 
-    rows: Sequence[Row] | None
+    rows: Sequence[RibRow] | None
     """None: they were not listed, and ``note`` says why."""
-    counts: Mapping[str, RibCount] = field(default_factory=dict)
+    counts: Mapping[str, RouteCount] = field(default_factory=dict)
     """By protocol, of the whole family."""
     count: int = 0
     """Routes there are, listed or not."""
@@ -81,12 +80,12 @@ class RouteLists:
             count = sum(known.rib for known in counts.values())
         else:
             count = counts[protocol].rib if protocol in counts else 0
-        rows: Sequence[Row] | None = ()
+        rows: Sequence[RibRow] | None = ()
         if count:
             rows = self._routing.rib_list(family, protocol, 2 * LISTED) if count <= LISTED else None
         if rows is None:
             return RouteList(None, counts, count, _too_many(family, protocol, count))
-        return RouteList([row for row in rows if row.get("selected", True)], counts, count)
+        return RouteList([row for row in rows if row.selected], counts, count)
 
     def _keep(self, key: tuple[Family, str | None], listed: RouteList) -> None:
         self._kept.pop(key, None)

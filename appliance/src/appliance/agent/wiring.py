@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from appliance.agent.caller_path import CallerPath
 from appliance.agent.router import Router
@@ -20,6 +20,10 @@ from appliance.engine.transaction import Patience
 from appliance.host import HostBackend
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
+
+if TYPE_CHECKING:
+    from appliance.dataplane.linux.backend import LinuxDataplane
+    from appliance.dataplane.vpp.backend import VppDataplane
 
 
 def build(settings: AgentSettings) -> Router:
@@ -43,7 +47,7 @@ def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapp
     return compile_document(config, driver, dataplane.compile_context())
 
 
-def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> DataPlane:
+def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> VppDataplane | LinuxDataplane:
     if settings.dataplane == "linux":
         from appliance.dataplane.linux.backend import LinuxDataplane
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from appliance.cli import text
 from appliance.cli.errors import CommandError
@@ -12,6 +14,16 @@ from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
 from appliance.config.pointer import join
 from appliance.config.secrets_in import mask
+from appliance.state import PARTS, Answer, AnyPart, Part, Question
+from appliance.state.acls import ACLS
+from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
+from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.interfaces import INTERFACES
+from appliance.state.ospf import OSPF
+from appliance.state.routes import ROUTES, RoutesQuery, RouteState
+
+A = TypeVar("A", bound=Answer)
+Q = TypeVar("Q", bound=Question)
 
 
 @dataclass(frozen=True)
@@ -56,14 +68,14 @@ def show_config(agent: AgentClient, words: list[str]) -> Output:
 def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
     """State of all interfaces, or everything of one."""
     name = _one(words)
-    rows = agent.state_interfaces()["interfaces"]
-    counters = agent.counters().get("interfaces", {})
+    answer = agent.state(INTERFACES)
     if name is None:
-        columns = ("name", "type", "enabled", "link", "mtu", "mac", "addresses")
-        return Output(rows, text.table(rows, columns))
-    row = next((row for row in rows if row["name"] == name), None)
-    if row is None:
+        return state_output(INTERFACES, answer)
+    counters = agent.counters().get("interfaces", {})
+    known = answer.by_name.get(name)
+    if known is None:
         raise CommandError(f"there is no interface {name}")
+    row = known.model_dump(mode="json")
     both = {**row, "counters": counters.get(name)}
     lines = {**row, **(counters.get(name) or {})}
     return Output(both, _facts(lines))
@@ -83,7 +95,7 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
 
     ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``
     """
-    query: dict[str, Any] = {"limit": 100}
+    query: dict[str, Any] = {}
     remaining = list(words)
     while remaining:
         word = remaining.pop(0)
@@ -97,43 +109,42 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
             query["within"] = True
         else:
             query["prefix"] = word
-    answer = agent.state_routes(**query)
-    rows = [_route_row(row) for row in answer["routes"]]
+    answer = agent.state(ROUTES, _asked(query))
+    rows = [_route_row(row) for row in answer.routes]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
-    total = answer.get("total")
-    if isinstance(total, int) and total > len(rows):
-        shown += f"\n{len(rows)} of {total} routes; `limit N` shows more"
-    told = [*(text.clean(row["disagreement"]) for row in rows if row.get("disagreement")), answer.get("note")]
-    if answer.get("age_s", 0) >= 1:
-        told.append(f"read {answer['age_s']:.0f} s ago")
-    return Output(dict(answer), "\n".join([shown, *filter(None, told)]))
+    if answer.total > len(rows):
+        shown += f"\n{len(rows)} of {answer.total} routes; `limit N` shows more"
+    told = [*(text.clean(row.disagreement) for row in answer.routes if row.disagreement), answer.note]
+    if answer.age_s >= 1:
+        told.append(f"read {answer.age_s:.0f} s ago")
+    return Output(answer.model_dump(mode="json"), "\n".join([shown, *filter(None, told)]))
 
 
-def _route_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(query: Mapping[str, Any]) -> RoutesQuery:
+    try:
+        return RoutesQuery.model_validate(query)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
+
+
+def _route_row(row: RouteState) -> dict[str, Any]:
     return {
-        **row,
-        "next_hops": [_hop(hop) for hop in row["rib"] or ()],
-        "kernel": _has(row, "kernel"),
-        "fib": _has(row, "fib"),
+        **row.model_dump(include={"prefix", "protocol", "distance", "metric"}),
+        "next_hops": [" ".join(filter(None, (hop.address, hop.interface))) or "-" for hop in row.rib or ()],
+        "kernel": "not told" if "kernel" in row.untold else row.kernel is not None,
+        "fib": "not told" if "fib" in row.untold else row.fib is not None,
     }
-
-
-def _has(row: Mapping[str, Any], table: str) -> bool | str:
-    return "not told" if table in row.get("untold", {}) else row.get(table) is not None
-
-
-def _hop(hop: Mapping[str, Any]) -> str:
-    return " ".join(str(hop[key]) for key in ("address", "interface") if hop.get(key)) or "-"
 
 
 def show_bgp(agent: AgentClient, words: list[str]) -> Output:
     """BGP neighbors, or one: ``bgp [neighbors ADDRESS]``."""
     if words[:1] == ["neighbors"] and len(words) > 1:
-        answer = agent.state_bgp_neighbor(_need(words[1:], "neighbor"))
-        return Output(dict(answer), _facts({key: value for key, value in answer.items() if key != "detail"}))
+        neighbor = _neighbor(agent, _need(words[1:], "neighbor")).model_dump(mode="json")
+        return Output(neighbor, _facts({key: item for key, item in neighbor.items() if key != "detail"}))
     if words not in ([], ["neighbors"], ["summary"]):
         raise CommandError("show bgp [neighbors ADDRESS]")
-    answer = agent.state_bgp()
+    answer = agent.state(BGP).model_dump(mode="json")
     rows = [{"neighbor": address, **row} for address, row in answer["neighbors"].items()]
     columns = (
         "neighbor",
@@ -144,84 +155,92 @@ def show_bgp(agent: AgentClient, words: list[str]) -> Output:
         "messages_sent",
         "families",
     )
-    return Output(dict(answer), text.table(rows, columns))
+    return Output(answer, text.table(rows, columns))
+
+
+def _neighbor(agent: AgentClient, address: str) -> BgpNeighborDetail:
+    try:
+        return agent.state(BGP_NEIGHBOR, BgpNeighborQuery(address=address))
+    except ValidationError:
+        raise CommandError(f"a neighbor is named by its address, not {address!r}") from None
 
 
 def show_ospf(agent: AgentClient, words: list[str]) -> Output:
     """OSPF neighbors and interfaces."""
     if words not in ([], ["neighbors"], ["interfaces"]):
         raise CommandError("show ospf [neighbors|interfaces]")
-    answer = agent.state_ospf()
+    answer = agent.state(OSPF).model_dump(mode="json")
     neighbors = text.table(answer["neighbors"], ("router_id", "address", "interface", "state", "priority"))
     rows = [{"interface": name, **row} for name, row in answer["interfaces"].items()]
     interfaces = text.table(rows, ("interface", "area", "state", "type", "cost", "neighbors_full"))
     both = {"neighbors": neighbors, "interfaces": interfaces}
     shown = both[words[0]] if words else f"{neighbors}\n\n{interfaces}"
-    return Output(dict(answer), shown)
+    return Output(answer, shown)
 
 
 def show_acl(agent: AgentClient, words: list[str]) -> Output:
     """Access lists with the hits of their rules."""
     name = _one(words)
-    lists = [entry for entry in agent.state_acls()["acls"] if name in (None, entry["name"])]
+    lists = [entry for entry in agent.state(ACLS).acls if name in (None, entry.name)]
     if name is not None and not lists:
         raise CommandError(f"there is no access list {name}")
     rules = agent.config().document.get("acls", {})
     parts = []
     for entry in lists:
-        bound = [f"{binding['interface']} {binding['direction']}" for binding in entry.get("bindings", [])]
-        parts.append(f"{entry['name']}: on {', '.join(bound) or 'no interface'}")
-        known = rules.get(entry["name"], {}).get("rules", {})
+        bound = [f"{binding.interface} {binding.direction}" for binding in entry.bindings]
+        parts.append(f"{entry.name}: on {', '.join(bound) or 'no interface'}")
+        known = rules.get(entry.name, {}).get("rules", {})
         rows = [
-            {**row, "rule": text.tree([known[str(row["sequence"])]]) if str(row["sequence"]) in known else ""}
-            for row in entry["rules"]
+            {**dict(row), "rule": text.tree([known[str(row.sequence)]]) if str(row.sequence) in known else ""}
+            for row in entry.rules
         ]
         for row in rows:
             row["rule"] = " ".join(row["rule"].split())
         parts.append(text.table(rows, ("sequence", "packets", "bytes", "rule")))
-    return Output(lists, "\n".join(parts) or "(none)")
+    return Output([entry.model_dump(mode="json") for entry in lists], "\n".join(parts) or "(none)")
 
 
 def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
     """Packets for the router itself, accepted and dropped: all of one interface, or all that counted."""
     name = _one(words)
-    answer = agent.state_control_plane()
-    interfaces = [row for row in answer["interfaces"] if name in (None, row["interface"])]
+    answer = agent.state(CONTROL_PLANE)
+    interfaces = tuple(row for row in answer.interfaces if name in (None, row.interface))
     if name is not None and not interfaces:
         raise CommandError(f"{name} is no data interface")
     rows = [
-        {"interface": row["interface"], "reason": reason, "verdict": verdict, "packets": packets}
+        {"interface": row.interface, "reason": reason, "verdict": verdict, "packets": packets}
         for row in interfaces
-        for verdict in ("accepted", "dropped")
-        for reason, packets in row[verdict].items()
+        for verdict, counts in (("accepted", row.accepted), ("dropped", row.dropped))
+        for reason, packets in counts.items()
         if packets or name is not None
     ]
     parts = [text.table(rows, ("interface", "verdict", "reason", "packets"))]
-    if name is None and answer["policers"]:
-        parts.append(text.table(answer["policers"], ("family", "rate_pps", "passed", "dropped")))
-    return Output({**answer, "interfaces": interfaces}, "\n\n".join(parts))
+    if name is None and answer.policers:
+        policers = [dict(row) for row in answer.policers]
+        parts.append(text.table(policers, ("family", "rate_pps", "passed", "dropped")))
+    shown = answer.model_copy(update={"interfaces": interfaces})
+    return Output(shown.model_dump(mode="json"), "\n\n".join(parts))
 
 
-def show_neighbors(agent: AgentClient, words: list[str]) -> Output:
-    """ARP and ND entries."""
-    _none(words)
-    rows = agent.state_neighbors()["neighbors"]
-    return Output(rows, text.table(rows, ("interface", "address", "mac", "state")))
+def state_output(part: Part[Q, A], answer: A) -> Output:
+    """An answer as its part declares to show it."""
+    data = answer.model_dump(mode="json")
+    only = next(iter(data.values())) if len(data) == 1 else None
+    if part.table is None:
+        return Output(data, text.tree(data))
+    rows = [row.model_dump(mode="json") for row in part.table.rows(answer)]
+    return Output(only if isinstance(only, list) else data, text.table(rows, part.table.columns))
 
 
-def show_hardware(agent: AgentClient, words: list[str]) -> Output:
-    """NICs, threads and memory."""
-    _none(words)
-    answer = dict(agent.state_hardware())
-    return Output(answer, text.tree(answer))
+def show_part(part: AnyPart) -> Show:
+    """What ``show`` does for a part that says itself how it is shown."""
 
+    def show(agent: AgentClient, words: list[str]) -> Output:
+        _none(words)
+        return state_output(part, agent.state(part))
 
-def show_health(agent: AgentClient, words: list[str]) -> Output:
-    """Whether each part works."""
-    _none(words)
-    answer = agent.state_health()
-    rows = [{"part": name, **part} for name, part in answer["parts"].items()]
-    return Output(dict(answer), text.table(rows, ("part", "state", "detail")))
+    show.__doc__ = part.summary
+    return show
 
 
 def show_status(agent: AgentClient, words: list[str]) -> Output:
@@ -271,16 +290,14 @@ def show_upgrade(agent: AgentClient, words: list[str]) -> Output:
 
 
 SHOWS: dict[str, Show] = {
+    **{part.command or part.name: show_part(part) for part in PARTS if not part.in_path},
     "acl": show_acl,
     "bgp": show_bgp,
     "config": show_config,
     "control-plane": show_control_plane,
     "counters": show_counters,
     "drift": show_drift,
-    "hardware": show_hardware,
-    "health": show_health,
     "interfaces": show_interfaces,
-    "neighbors": show_neighbors,
     "ospf": show_ospf,
     "revision": show_revision,
     "revisions": show_revisions,

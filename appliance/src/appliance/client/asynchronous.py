@@ -17,8 +17,12 @@ from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.synchronous import _POLL_S, _running
 from appliance.errors import AgentUnavailable, Problem
+from appliance.state.part import Answer as StateAnswer
+from appliance.state.part import Part, Question
 
 T = TypeVar("T")
+A = TypeVar("A", bound=StateAnswer)
+Q = TypeVar("Q", bound=Question)
 
 
 class AsyncAgentClient:
@@ -103,9 +107,9 @@ class AsyncAgentClient:
         """One revision in full."""
         return await self._ask(calls.revision(number))
 
-    async def state(self, part: str, **query: object) -> Answer:
-        """``part``: interfaces, routes, bgp, ospf, acls, neighbors, hardware or health."""
-        return await self._ask(calls.state(part, **query))
+    async def state(self, part: Part[Q, A], question: Q | None = None) -> A:
+        """A part of the live state."""
+        return await self._ask(calls.state(part, question))
 
     async def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""

@@ -11,8 +11,12 @@ from urllib.parse import quote
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.selection import Selection
 from appliance.errors import Problem
+from appliance.state.part import Answer as StateAnswer
+from appliance.state.part import Part, Question
 
 T = TypeVar("T")
+A = TypeVar("A", bound=StateAnswer)
+Q = TypeVar("Q", bound=Question)
 Document = Mapping[str, Any]
 
 
@@ -127,12 +131,11 @@ def revision(number: int) -> Call[Answer]:
     return get(f"revisions/{int(number)}", Answer)
 
 
-def state(part: str, **query: object) -> Call[Answer]:
-    return get(f"state/{part}", Answer, **query)
-
-
-def bgp_neighbor(address: str) -> Call[Answer]:
-    return get(f"state/bgp/neighbors/{quote(address, safe='')}", Answer)
+def state(part: Part[Q, A], question: Q | None) -> Call[A]:
+    asked = part.asked({}) if question is None else question
+    given = asked.model_dump(mode="json", exclude_defaults=True)
+    places = {name: quote(str(given.pop(name)), safe="") for name in part.in_path}
+    return get(f"state/{part.where.format(**places)}", part.answer.model_validate, **given)
 
 
 def counters(selection: Selection) -> Call[Answer]:

@@ -14,8 +14,12 @@ from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
+from appliance.state.part import Answer as StateAnswer
+from appliance.state.part import Part, Question
 
 T = TypeVar("T")
+A = TypeVar("A", bound=StateAnswer)
+Q = TypeVar("Q", bound=Question)
 _POLL_S = 0.2
 
 
@@ -105,69 +109,9 @@ class AgentClient:
         """One revision with ``document``, ``plan`` and ``diff``."""
         return self._ask(calls.revision(number))
 
-    def state_interfaces(self) -> Answer:
-        """``interfaces``: a list."""
-        return self._ask(calls.state("interfaces"))
-
-    def state_routes(
-        self,
-        prefix: str | None = None,
-        longest: bool = False,
-        within: bool = False,
-        protocol: str | None = None,
-        family: str | None = None,
-        offset: int = 0,
-        limit: int = 100,
-    ) -> Answer:
-        """``routes`` with RIB, kernel and FIB side by side, and ``total``.
-
-        ``prefix`` may be an address: the route that packets to it take. What is too long for a list is
-        counted in ``unlisted``, and ``note`` says so.
-        """
-        return self._ask(
-            calls.state(
-                "routes",
-                prefix=prefix,
-                longest=longest,
-                within=within,
-                protocol=protocol,
-                family=family,
-                offset=offset,
-                limit=limit,
-            )
-        )
-
-    def state_bgp(self) -> Answer:
-        """``neighbors`` by address, and the instance."""
-        return self._ask(calls.state("bgp"))
-
-    def state_bgp_neighbor(self, address: str) -> Answer:
-        """One neighbor in detail."""
-        return self._ask(calls.bgp_neighbor(address))
-
-    def state_ospf(self) -> Answer:
-        """``neighbors``, ``interfaces`` and ``areas``."""
-        return self._ask(calls.state("ospf"))
-
-    def state_acls(self) -> Answer:
-        """``acls``: a list with rules and their hits."""
-        return self._ask(calls.state("acls"))
-
-    def state_control_plane(self) -> Answer:
-        """``interfaces`` with packets for the router itself by reason, and ``policers``."""
-        return self._ask(calls.state("control-plane"))
-
-    def state_neighbors(self) -> Answer:
-        """``neighbors``: ARP and ND entries."""
-        return self._ask(calls.state("neighbors"))
-
-    def state_hardware(self) -> Answer:
-        """NICs, threads and memory."""
-        return self._ask(calls.state("hardware"))
-
-    def state_health(self) -> Answer:
-        """``parts``: name to ``state`` and ``detail``, asked now."""
-        return self._ask(calls.state("health"))
+    def state(self, part: Part[Q, A], question: Q | None = None) -> A:
+        """A part of the live state; a part that needs no question is asked for everything."""
+        return self._ask(calls.state(part, question))
 
     def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""

@@ -9,13 +9,18 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from appliance.client import AgentClient, Answer, StatusAnswer
+from appliance.client import AgentClient, StatusAnswer
 from appliance.errors import MillraceError
 from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.layout import Layout
 from appliance.programs import ProgramFailed, Programs
+from appliance.state import Answer, Part, Question
+from appliance.state.health import HEALTH
+
+A = TypeVar("A", bound=Answer)
+Q = TypeVar("Q", bound=Question)
 
 UNITS = {
     "millrace-agent": "agent",
@@ -36,7 +41,7 @@ class Agent(Protocol):
     """What of AgentClient is used."""
 
     def status(self) -> StatusAnswer: ...
-    def state_health(self) -> Answer: ...
+    def state(self, part: Part[Q, A], question: Q | None = None) -> A: ...
 
 
 @dataclass(frozen=True)
@@ -121,10 +126,10 @@ def _agent(agent: Agent) -> tuple[str, list[str]]:
     """Its line, and what of its recorded state cannot be read."""
     try:
         status = agent.status()
-        parts = agent.state_health().get("parts", {})
+        parts = agent.state(HEALTH).parts
     except MillraceError:
         return "the agent does not answer", []
-    bad = [name for name, part in parts.items() if part.get("state") != "up"]
+    bad = [name for name, part in parts.items() if part.state != "up"]
     health = f"not well: {', '.join(bad)}" if bad else "healthy"
     pending = ", waits for confirmation" if status.pending_confirm else ""
     drift = ", differs from its configuration" if status.drift else ""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol, TypeVar
 
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.looking import KernelLooking, VppLooking
 from appliance.dataplane.route_answer import RouteAnswer
-from appliance.engine.backend import Backend, StepError
+from appliance.engine.backend import StepError
+from appliance.state.acls import AclState
+from appliance.state.control_plane import ControlPlaneState
+from appliance.state.hardware import Hardware
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
+
+T = TypeVar("T")
 
 
 class DataPlaneError(StepError):
@@ -18,29 +27,6 @@ class DataPlaneError(StepError):
 
 class NamespaceMissing(DataPlaneError):
     """The data plane's network namespace does not exist."""
-
-
-@dataclass(frozen=True)
-class InterfaceState:
-    """An interface of the document as it is now."""
-
-    name: str
-    type: str
-    enabled: bool
-    link: Literal["up", "down"]
-    mac: str | None
-    mtu: int
-    """Bytes of the largest IP packet."""
-    addresses: tuple[str, ...]
-    speed_bps: int | None = None
-    parent: str | None = None
-    vlan_id: int | None = None
-    driver: str | None = None
-    """How the NIC is driven."""
-    device: str | None = None
-    """The NIC's own name."""
-    note: str | None = None
-    """Why the NIC is slower than it could be."""
 
 
 @dataclass(frozen=True)
@@ -92,66 +78,65 @@ class Counters:
         }
 
 
-class DataPlane(Backend, Protocol):
-    """A data plane: a backend of the transaction engine that can also be looked at.
+class DataPlane(Protocol):
+    """A data plane as it can be looked at, besides being a backend of the transaction engine.
 
     Every method but ``capabilities``, ``health`` and ``close`` may raise BackendUnavailable; all are safe to
-    call from any thread. Rows are JSON-able.
+    call from any thread, and no commit waits for one that looks.
     """
+
+    @property
+    def name(self) -> str:
+        """As in plans and in health."""
+
+    @property
+    def kernel_forwards(self) -> bool:
+        """Whether the kernel's table is what it forwards by."""
 
     def capabilities(self) -> Capabilities:
         """What this data plane can do on this machine; known without asking it."""
-        ...
 
     def compile_context(self) -> CompileContext:
         """What compiling needs to know of the machine."""
-        ...
+
+    def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
+        """What this plane's function finds out, for a feature's own part of the live state.
+
+        It runs on a connection, and in a thread, of the views.
+        """
 
     def counters(self) -> dict[str, Any]:
         """``Counters.to_json`` of now."""
-        ...
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits as they are now, by access list and rule sequence."""
-        ...
 
-    def interfaces_state(self) -> list[dict[str, Any]]:
-        """``InterfaceState`` of each interface."""
-        ...
+    def interfaces_state(self) -> Sequence[InterfaceState]:
+        """Each interface."""
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """What it forwards by: for each prefix its own entry, for each address that of the longest match.
 
-        The cost is that of the questions, whatever the size of the table. No commit waits for it.
+        The cost is that of the questions, whatever the size of the table.
         """
-        ...
 
     def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The same of the kernel in the router's namespace."""
-        ...
 
-    def acl_state(self) -> list[dict[str, Any]]:
-        """``name, rules[sequence, packets, bytes], bindings[interface, direction]`` of each access list."""
-        ...
+    def acl_state(self) -> Sequence[AclState]:
+        """Each access list."""
 
-    def control_plane_state(self) -> dict[str, Any]:
-        """Packets for the router itself: ``interfaces``, each with ``interface``, and ``accepted`` and
-        ``dropped`` by reason; ``policers``, each with ``family``, ``rate_pps``, ``passed`` and ``dropped``.
-        """
-        ...
+    def control_plane_state(self) -> ControlPlaneState:
+        """Packets for the router itself."""
 
-    def neighbors(self) -> list[dict[str, Any]]:
-        """``interface, address, mac, state`` of each ARP and ND entry."""
-        ...
+    def neighbors(self) -> Sequence[NeighborState]:
+        """Each ARP and ND entry."""
 
-    def hardware(self) -> dict[str, Any]:
+    def hardware(self) -> Hardware:
         """NICs, threads and memory."""
-        ...
 
-    def health(self) -> dict[str, Any]:
-        """``state`` up or down and ``detail``, a sentence; never raises."""
-        ...
+    def health(self) -> PartHealth:
+        """Whether it works; never raises."""
 
     def close(self) -> None:
         """Let go of sockets and threads."""
-        ...

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.dataplane.namespace import Namespace, attributes
+from appliance.state.neighbors import NeighborState
 
 _STATES = {
     1: "incomplete",
@@ -35,7 +35,7 @@ def link_supported(space: Namespace, kind: str) -> bool:
     return True
 
 
-def kernel_neighbors(space: Namespace) -> list[dict[str, Any]]:
+def kernel_neighbors(space: Namespace) -> list[NeighborState]:
     """ARP and ND entries that tell something."""
     route = space.route()
     names = {message["index"]: attributes(message)["IFLA_IFNAME"] for message in route.get_links()}
@@ -45,11 +45,11 @@ def kernel_neighbors(space: Namespace) -> list[dict[str, Any]]:
         if message["state"] == _NOARP or "NDA_DST" not in known or message["ifindex"] not in names:
             continue
         found.append(
-            {
-                "interface": names[message["ifindex"]],
-                "address": known["NDA_DST"],
-                "mac": known.get("NDA_LLADDR"),
-                "state": _STATES.get(message["state"], str(message["state"])),
-            }
+            NeighborState(
+                interface=names[message["ifindex"]],
+                address=known["NDA_DST"],
+                mac=known.get("NDA_LLADDR"),
+                state=_STATES.get(message["state"], str(message["state"])),
+            )
         )
     return found

@@ -39,6 +39,7 @@ from appliance.errors import (
     StorageFull,
     ValidationFailed,
 )
+from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
 
@@ -145,9 +146,17 @@ class Engine:
 
     def health(self) -> dict[str, dict[str, str]]:
         """Health at the last look, and ``revisions``: whether what was committed last is what runs."""
+        return {
+            **{name: dict(entry) for name, entry in self.seen.health.items()},
+            "revisions": self.history_health().model_dump(include={"state", "detail"}),
+        }
+
+    def history_health(self) -> PartHealth:
+        """Whether what was committed last is what runs."""
         told = self._damage_of_what_runs()
-        revisions = {"state": "damaged" if told else "up", "detail": "; ".join(told) or "whole"}
-        return {**{name: dict(entry) for name, entry in self.seen.health.items()}, "revisions": revisions}
+        return PartHealth(
+            state="damaged" if told else "up", detail="; ".join(told) or "whole", label="Revisions"
+        )
 
     def storage(self) -> dict[str, dict[str, int]]:
         """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""

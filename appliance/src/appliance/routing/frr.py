@@ -6,19 +6,24 @@ import grp
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.engine.durable import Owner
 from appliance.errors import NotFound
-from appliance.routing.rows import Family, RibCount, bgp_rows, ospf_state, rib_counts, rib_rows
+from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
+from appliance.state.bgp import BgpNeighborDetail, BgpState
+from appliance.state.health import DaemonHealth, PartHealth
+from appliance.state.ospf import OspfState
+from appliance.state.routes import RouteCount
 from frr_config import (
     FakeFrr,
     FrrClient,
     FrrConfig,
     FrrVersion,
     Routing,
+    State,
     masked_diff,
     plan,
     render,
@@ -36,6 +41,7 @@ class FrrBackend:
     """
 
     name = "frr"
+    label = "FRR"
 
     def __init__(
         self, netns: str, vty_dir: Path, config_dir: Path, *, client: FrrClient | FakeFrr | None = None
@@ -82,16 +88,20 @@ class FrrBackend:
 
     # What can be looked at.
 
-    def rib_entry(self, destination: str) -> Sequence[dict[str, Any]]:
+    def ask(self, question: Callable[[State], T]) -> T:
+        """What ``question`` finds out; see RoutingView."""
+        return self._asking(lambda: question(self._client))
+
+    def rib_entry(self, destination: str) -> Sequence[RibRow]:
         """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
         found = self._asking(lambda: self._client.rib_lookup(destination))
         return [] if found is None else list(rib_rows([found]))
 
-    def rib_counts(self, family: Family) -> dict[str, RibCount]:
+    def rib_counts(self, family: Family) -> dict[str, RouteCount]:
         """Routes by protocol. zebra walks its table for them."""
         return rib_counts(self._asking(lambda: self._client.rib_summary(family)))
 
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[dict[str, Any]] | None:
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[RibRow] | None:
         """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes.
 
         zebra does nothing else until it has written them all: ask for what is known to be short.
@@ -99,21 +109,20 @@ class FrrBackend:
         page = self._asking(lambda: self._client.rib(family, None, protocol, limit=most))
         return None if page.more else list(rib_rows(page.items))
 
-    def bgp_state(self) -> dict[str, Any]:
+    def bgp_state(self) -> BgpState:
         """Instance and neighbors."""
         summary = self._asking(self._client.bgp_summary)
-        return bgp_rows(summary, self._asking(self._client.bgp_neighbors))
+        return bgp_state(summary, self._asking(self._client.bgp_neighbors))
 
-    def bgp_neighbor(self, address: str) -> dict[str, Any]:
+    def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
         """One neighbor, as FRR tells it. Raises NotFound."""
         found = self._asking(lambda: self._client.bgp_neighbor(address))
         detail = found.get(address, found)
         if not detail or "bgpNoSuchNeighbor" in found or "bgpState" not in detail:
             raise NotFound(f"there is no BGP neighbor {address}")
-        rows: dict[str, Any] = bgp_rows({}, {address: detail})["neighbors"][address]
-        return {**rows, "detail": detail}
+        return BgpNeighborDetail(**dict(bgp_neighbor(detail, {})), detail=detail)
 
-    def ospf_state(self) -> dict[str, Any]:
+    def ospf_state(self) -> OspfState:
         """Instance, interfaces and neighbors."""
         return ospf_state(
             self._asking(self._client.ospf_summary),
@@ -121,19 +130,19 @@ class FrrBackend:
             self._asking(self._client.ospf_neighbors),
         )
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> PartHealth:
         """Up while every daemon runs; never raises."""
         try:
             daemons = self._client.health()
         except FrrError as error:
-            return {"state": "down", "detail": str(error), "daemons": {}}
+            return PartHealth(state="down", detail=str(error), label=self.label)
         down = sorted(name for name, daemon in daemons.items() if not daemon.running)
         detail = f"not running: {', '.join(down)}" if down else "all daemons run"
         shown = {
-            name: {"running": daemon.running, "version": daemon.version, "uptime_s": daemon.uptime_s}
+            name: DaemonHealth(running=daemon.running, version=daemon.version, uptime_s=daemon.uptime_s)
             for name, daemon in daemons.items()
         }
-        return {"state": "down" if down else "up", "detail": detail, "daemons": shown}
+        return PartHealth(state="down" if down else "up", detail=detail, label=self.label, daemons=shown)
 
     def close(self) -> None:
         """Let go of the daemons' sockets."""

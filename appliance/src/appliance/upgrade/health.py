@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from appliance.state.bgp import BgpState
+from appliance.state.interfaces import Interfaces
+from appliance.state.ospf import OspfState
 from appliance.upgrade.attempt import Before
 
 SERVICES = ("millrace-agent", "ssh", "nginx", "millrace-web")
@@ -31,9 +34,9 @@ class Facts:
 
 def facts(
     status: Mapping[str, Any],
-    interfaces: Iterable[Mapping[str, Any]],
-    bgp: Mapping[str, Any],
-    ospf: Mapping[str, Any],
+    interfaces: Interfaces,
+    bgp: BgpState,
+    ospf: OspfState,
     services: Mapping[str, str],
 ) -> Facts:
     """From the agent's answers."""
@@ -46,16 +49,14 @@ def facts(
             for name, part in status["health"].items()
             if part.get("state") != "up"
         },
-        links_up=frozenset(str(row["name"]) for row in interfaces if row.get("link") == "up"),
+        links_up=frozenset(row.name for row in interfaces.interfaces if row.link == "up"),
         bgp_established=frozenset(
-            address
-            for address, row in bgp.get("neighbors", {}).items()
-            if str(row.get("state", "")).lower() == "established"
+            address for address, row in bgp.neighbors.items() if row.state.lower() == "established"
         ),
         ospf_full=frozenset(
-            f"{row['router_id']} on {row['interface']}"
-            for row in ospf.get("neighbors", ())
-            if str(row.get("state", "")).lower().startswith("full")
+            f"{row.router_id} on {row.interface}"
+            for row in ospf.neighbors
+            if row.state.lower().startswith("full")
         ),
         services=dict(services),
     )

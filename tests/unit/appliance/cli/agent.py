@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, StatusAnswer
 from appliance.config.capabilities import Capabilities
@@ -10,6 +10,34 @@ from appliance.config.dump import digest, dump
 from appliance.config.load import parse_document
 from appliance.config.validate import check, require_valid
 from appliance.errors import Conflict, NotFound, Problem
+from appliance.state import Answer as StateAnswer
+from appliance.state import Part, Question
+
+A = TypeVar("A", bound=StateAnswer)
+Q = TypeVar("Q", bound=Question)
+_GUARDED = {"interface": "wan0", "accepted": {"bgp": 7, "echo": 0}, "dropped": {"tcp": 12, "udp": 0}}
+STATE: dict[str, dict[str, Any]] = {
+    "interfaces": {
+        "interfaces": [
+            {
+                "name": "wan0",
+                "type": "ethernet",
+                "enabled": True,
+                "link": "up",
+                "mtu": 1500,
+                "mac": "02:00:00:00:00:01",
+                "addresses": ["192.0.2.2/30"],
+            }
+        ]
+    },
+    "bgp": {"neighbors": {"192.0.2.1": {"state": "Established", "description": "evil\x1b[2J"}}},
+    "control-plane": {
+        "interfaces": [_GUARDED, {**_GUARDED, "interface": "lan0"}],
+        "policers": [{"family": "ipv4", "rate_pps": 50_000, "passed": 7, "dropped": 3}],
+    },
+    "health": {"parts": {"frr": {"state": "up", "detail": "all daemons run"}}},
+}
+"""What the agent says of each part of the live state."""
 
 
 class FakeAgent:
@@ -55,33 +83,11 @@ class FakeAgent:
     def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
         return [Answer(revision=number) for number in reversed(range(len(self.documents)))][:limit]
 
-    def state_interfaces(self) -> Answer:
-        rows = [
-            {
-                "name": "wan0",
-                "type": "ethernet",
-                "enabled": True,
-                "link": "up",
-                "mtu": 1500,
-                "mac": "02:00:00:00:00:01",
-                "addresses": ["192.0.2.2/30"],
-            }
-        ]
-        return Answer(interfaces=rows)
+    def state(self, part: Part[Q, A], question: Q | None = None) -> A:
+        return part.answer.model_validate(STATE[part.name])
 
     def counters(self) -> Answer:
         return Answer(time=1.0, interfaces={"wan0": {"rx_packets": 7, "tx_packets": 9}}, acls={})
-
-    def state_bgp(self) -> Answer:
-        return Answer(neighbors={"192.0.2.1": {"state": "Established", "description": "evil\x1b[2J"}})
-
-    def state_control_plane(self) -> Answer:
-        one = {"interface": "wan0", "accepted": {"bgp": 7, "echo": 0}, "dropped": {"tcp": 12, "udp": 0}}
-        limit = {"family": "ipv4", "rate_pps": 50_000, "passed": 7, "dropped": 3}
-        return Answer({"interfaces": [one, {**one, "interface": "lan0"}], "policers": [limit]})
-
-    def state_health(self) -> Answer:
-        return Answer(parts={"frr": {"state": "up", "detail": "all daemons run"}})
 
 
 def _done(revision: int) -> CommitAnswer:

@@ -5,25 +5,11 @@ Any string of a neighbor, a route or a session may have been chosen by another r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Json = Any
-
-
-def rows(answer: Json, part: str) -> list[dict[str, Any]]:
-    """The list of things an answer has under `part`."""
-    found = answer.get(part) if isinstance(answer, Mapping) else None
-    return [dict(one) for one in found or () if isinstance(one, Mapping)] if isinstance(found, list) else []
-
-
-def by_name(answer: Json, part: str) -> dict[str, dict[str, Any]]:
-    """The same by name, whether it is a list of named things or a mapping."""
-    found = answer.get(part) if isinstance(answer, Mapping) else None
-    if isinstance(found, Mapping):
-        return {str(name): dict(value) for name, value in found.items() if isinstance(value, Mapping)}
-    return {str(one["name"]): one for one in rows(answer, part) if "name" in one}
+from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
+from appliance.state.ospf import OspfState
 
 
 @dataclass(frozen=True)
@@ -51,40 +37,39 @@ class SessionState:
 _FAMILIES = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IPv6 unicast"}
 
 
-def bgp_sessions(answer: Json) -> dict[str, SessionState]:
+def bgp_sessions(answer: BgpState) -> dict[str, SessionState]:
     """Sessions by address."""
-    return {address: bgp_session(address, one) for address, one in by_name(answer, "neighbors").items()}
+    return {address: bgp_session(address, one) for address, one in answer.neighbors.items()}
 
 
-def bgp_session(address: str, one: Mapping[str, Any]) -> SessionState:
+def bgp_session(address: str, one: BgpNeighborState) -> SessionState:
     """One session; where the answer has FRR's own detail, what passed policy is known as well."""
-    detail = one.get("detail")
-    known = detail.get("addressFamilyInfo", {}) if isinstance(detail, Mapping) else {}
+    known = one.detail.get("addressFamilyInfo") or {} if isinstance(one, BgpNeighborDetail) else {}
     families = tuple(
         FamilyState(
             name=_FAMILIES.get(name, name),
-            received=counts.get("prefixes_received"),
+            received=counts.prefixes_received,
             accepted=(known.get(name.replace("_unicast", "Unicast")) or {}).get("acceptedPrefixCounter"),
-            sent=counts.get("prefixes_sent"),
+            sent=counts.prefixes_sent,
         )
-        for name, counts in (one.get("families") or {}).items()
+        for name, counts in one.families.items()
     )
     return SessionState(
         address=address,
-        state=str(one.get("state") or ""),
-        uptime_s=_seconds(one.get("uptime_ms")),
-        remote_asn=one.get("remote_asn"),
-        description=str(one.get("description") or ""),
+        state=one.state,
+        uptime_s=_seconds(one.uptime_ms),
+        remote_asn=one.remote_asn,
+        description=one.description,
         families=families,
     )
 
 
-def _seconds(milliseconds: Any) -> float | None:
-    return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else None
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 @dataclass(frozen=True)
-class OspfNeighborState:
+class OspfRow:
     """A live OSPF neighbor."""
 
     router_id: str
@@ -95,16 +80,16 @@ class OspfNeighborState:
     dead_in_s: float | None
 
 
-def ospf_neighbors(answer: Json) -> list[OspfNeighborState]:
+def ospf_neighbors(answer: OspfState) -> list[OspfRow]:
     """Neighbors, in the answer's order."""
     return [
-        OspfNeighborState(
-            router_id=str(one.get("router_id") or ""),
-            address=str(one.get("address") or ""),
-            interface=str(one.get("interface") or ""),
-            state=str(one.get("state") or "").lower(),
-            uptime_s=_seconds(one.get("uptime_ms")),
-            dead_in_s=_seconds(one.get("dead_in_ms")),
+        OspfRow(
+            router_id=one.router_id,
+            address=one.address or "",
+            interface=one.interface,
+            state=one.state.lower(),
+            uptime_s=_seconds(one.uptime_ms),
+            dead_in_s=_seconds(one.dead_in_ms),
         )
-        for one in rows(answer, "neighbors")
+        for one in answer.neighbors
     ]

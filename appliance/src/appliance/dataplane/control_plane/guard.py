@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.control_plane.rules import ACCEPTED, DROPPED, TABLE, changes, whole_table
 from appliance.dataplane.control_plane.rules_read import Reading, read
 from appliance.dataplane.nftables import nft
+from appliance.state.control_plane import GuardedInterface
 
 
 class ControlPlaneGuard:
@@ -45,22 +45,19 @@ class ControlPlaneGuard:
         else:
             nft.transaction(changes(before, wanted))
 
-    def state(self) -> list[dict[str, Any]]:
-        """``interface, accepted, dropped`` of each guarded interface, packets by reason.
-
-        Raises DataPlaneError.
-        """
+    def state(self) -> tuple[GuardedInterface, ...]:
+        """Each guarded interface, with packets by reason. Raises DataPlaneError."""
         reading = self._now()
         if reading is None:
-            return []
-        return [
-            {
-                "interface": name,
-                "accepted": _of(reading, "accepted", ACCEPTED, name),
-                "dropped": _of(reading, "dropped", DROPPED, name),
-            }
+            return ()
+        return tuple(
+            GuardedInterface(
+                interface=name,
+                accepted=_of(reading, "accepted", ACCEPTED, name),
+                dropped=_of(reading, "dropped", DROPPED, name),
+            )
             for name in reading.control_plane.interfaces
-        ]
+        )
 
     def _now(self) -> Reading | None:
         for _ in range(5):

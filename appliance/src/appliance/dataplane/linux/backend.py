@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +15,6 @@ from appliance.dataplane.base import (
     Counters,
     DataPlaneError,
     InterfaceCounters,
-    InterfaceState,
     NamespaceMissing,
     RuleCounters,
 )
@@ -29,6 +27,7 @@ from appliance.dataplane.linux.filters import MAX_REFLECTING
 from appliance.dataplane.linux.objects import KINDS, LINKS, Link, LinkAddress, LinuxObject
 from appliance.dataplane.linux.plan import plan
 from appliance.dataplane.linux.state import LinuxState
+from appliance.dataplane.looking import KernelLooking, VppLooking
 from appliance.dataplane.namespace import Namespace, attributes, read_sysctl
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nics import discover, move
@@ -37,6 +36,12 @@ from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import BackendUnavailable, Step
 from appliance.features.registry import declared
+from appliance.state.acls import AclBindingState, AclRuleState, AclState
+from appliance.state.control_plane import ControlPlaneState
+from appliance.state.hardware import Hardware, NicState
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
 
 T = TypeVar("T")
 _LOWER_UP = 0x10000
@@ -51,6 +56,8 @@ class LinuxDataplane:
     """
 
     name = "linux"
+    label = "Linux"
+    kernel_forwards = True
 
     def __init__(
         self,
@@ -114,6 +121,11 @@ class LinuxDataplane:
             self._capabilities = _capabilities(found)
         return self._capabilities
 
+    def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
+        """What ``linux`` finds out, in the thread of the views inside the namespace."""
+        with self._available():
+            return self._views.run(linux, self._seen)
+
     def counters(self) -> dict[str, Any]:
         """Interface statistics, and the packets that no rule matched as of the last look at the rules."""
         with self._available():
@@ -128,7 +140,7 @@ class LinuxDataplane:
         with self._available():
             return self._views.run(self._read_hits, self._seen)
 
-    def interfaces_state(self) -> list[dict[str, Any]]:
+    def interfaces_state(self) -> list[InterfaceState]:
         """State of each interface."""
         with self._available():
             return self._views.run(self._links_state, self._seen)
@@ -142,53 +154,62 @@ class LinuxDataplane:
         with self._available():
             return self._views.run(look_up, destinations)
 
-    def acl_state(self) -> list[dict[str, Any]]:
+    def acl_state(self) -> list[AclState]:
         """Access lists with hits and where they are bound."""
         with self._available():
             hits, ruleset = self._views.run(
                 lambda: (self._read_hits(self._seen), self._seen.filters.ruleset())
             )
-        bound: dict[str, list[dict[str, str]]] = {}
+        bound: dict[str, list[AclBindingState]] = {}
         for binding in ruleset.bindings.values():
-            for direction, names in (("in", binding.inbound), ("out", binding.outbound)):
-                for name in names:
-                    bound.setdefault(name, []).append(
-                        {"interface": binding.interface, "direction": direction}
-                    )
+            for name in binding.inbound:
+                bound.setdefault(name, []).append(
+                    AclBindingState(interface=binding.interface, direction="in")
+                )
+            for name in binding.outbound:
+                bound.setdefault(name, []).append(
+                    AclBindingState(interface=binding.interface, direction="out")
+                )
         return [
-            {
-                "name": name,
-                "rules": [{"sequence": sequence, **vars(count)} for sequence, count in sorted(rules.items())],
-                "bindings": bound.get(name, []),
-            }
+            AclState(
+                name=name,
+                rules=tuple(
+                    AclRuleState(sequence=sequence, packets=count.packets, bytes=count.bytes)
+                    for sequence, count in sorted(rules.items())
+                ),
+                bindings=tuple(bound.get(name, ())),
+            )
             for name, rules in sorted(hits.items())
         ]
 
-    def control_plane_state(self) -> dict[str, Any]:
+    def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself, accepted and dropped."""
         with self._available():
-            return {"interfaces": self._views.run(self._seen.control_plane.state), "policers": []}
+            guarded = self._views.run(self._seen.control_plane.state)
+        return ControlPlaneState(interfaces=guarded, policers=())
 
-    def neighbors(self) -> list[dict[str, Any]]:
+    def neighbors(self) -> list[NeighborState]:
         """The kernel's ARP and ND tables."""
         with self._available():
             return self._views.run(kernel_neighbors, self._views)
 
-    def hardware(self) -> dict[str, Any]:
+    def hardware(self) -> Hardware:
         """The NICs."""
         with self._available():
             nics = self._nics(self._views, self._nic_views)
-        return {"driver": "linux", "nics": [vars(nic) for nic in nics], "workers": []}
+        return Hardware(driver=self.name, nics=tuple(NicState(**vars(nic)) for nic in nics))
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> PartHealth:
         """Up while the namespace is there and its kernel forwards."""
         try:
             forwarding = self._views.run(read_sysctl, "net/ipv4/ip_forward")
         except DataPlaneError as error:
-            return {"state": "down", "detail": str(error)}
-        if forwarding != "1":
-            return {"state": "down", "detail": f"forwarding is off in namespace {self._netns}"}
-        return {"state": "up", "detail": f"the kernel forwards in namespace {self._netns}"}
+            return PartHealth(state="down", detail=str(error), label=self.label)
+        works = forwarding == "1"
+        detail = "the kernel forwards" if works else "forwarding is off"
+        return PartHealth(
+            state="up" if works else "down", detail=f"{detail} in namespace {self._netns}", label=self.label
+        )
 
     def close(self) -> None:
         """Let go of threads and sockets."""
@@ -223,14 +244,14 @@ class LinuxDataplane:
         return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
 
     @staticmethod
-    def _links_state(kernel: Access) -> list[dict[str, Any]]:
+    def _links_state(kernel: Access) -> list[InterfaceState]:
         dump = Dump(kernel)
         addresses: dict[str, list[str]] = {}
         for address in LinkAddress.observe(dump):
             addresses.setdefault(address.interface, []).append(address.address)
         rows = {row.name: row for row in dump.ours.values()}
         links = [link for kind in LINKS for link in kind.observe(dump)]
-        return [asdict(_state(link, rows[link.name], tuple(addresses.get(link.name, ())))) for link in links]
+        return [_state(link, rows[link.name], tuple(addresses.get(link.name, ()))) for link in links]
 
     def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
         with self._guard:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import vpp_config
 from appliance.config.capabilities import Capabilities
@@ -20,6 +20,7 @@ from appliance.dataplane.kernel_need import lacking
 from appliance.dataplane.kernel_view import link_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.looking import KernelLooking, VppLooking
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
 from appliance.dataplane.nic import Nic
@@ -38,10 +39,18 @@ from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.features.registry import declared
 from appliance.service_manager import ServiceError, ServiceManager
+from appliance.state.acls import AclState
+from appliance.state.control_plane import ControlPlaneState
+from appliance.state.hardware import Hardware, NicState
+from appliance.state.health import PartHealth
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
 from vpp_config import Session, VppClient, VppState
 from vpp_config.counters import Counters
 from vpp_config.errors import StatsUnavailable, VppError, VppUnavailable
 from vpp_config.papi_client import PapiClient
+
+T = TypeVar("T")
 
 START_S = 60.0
 """How long VPP may take to answer after it was restarted."""
@@ -56,6 +65,8 @@ class VppDataplane:
     """
 
     name = "vpp"
+    label = "VPP"
+    kernel_forwards = False
 
     def __init__(
         self,
@@ -156,6 +167,11 @@ class VppDataplane:
                 return self._can(lacking(needs, lambda _link: False))
         return self._can(self._lacking)
 
+    def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
+        """What ``vpp`` finds out, on the connection of the views."""
+        with self._available():
+            return vpp(self._view)
+
     def counters(self) -> dict[str, Any]:
         """VPP's own counters, from its shared memory."""
         with self._available():
@@ -166,15 +182,15 @@ class VppDataplane:
         with self._available():
             return self._view.hits(self._sequences)
 
-    def interfaces_state(self) -> list[dict[str, Any]]:
+    def interfaces_state(self) -> list[InterfaceState]:
         """State of each interface, as VPP has it."""
         with self._available():
             rows = self._view.interfaces()
             notes = {record.device: record.note for record in self._records() if record.note is not None}
-        for row in rows:
-            if row["driver"] == "af_packet":
-                row["note"] = notes.get(row["device"])
-        return rows
+        return [
+            row.model_copy(update={"note": notes.get(row.device or "")}) if row.driver == "af_packet" else row
+            for row in rows
+        ]
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """VPP's FIB."""
@@ -186,35 +202,34 @@ class VppDataplane:
         with self._available():
             return self._views.run(look_up, destinations)
 
-    def acl_state(self) -> list[dict[str, Any]]:
+    def acl_state(self) -> list[AclState]:
         """Access lists with hits and where they are bound."""
         with self._available():
             return self._view.acls(self._sequences)
 
-    def control_plane_state(self) -> dict[str, Any]:
+    def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
         with self._available():
             interfaces = self._views.run(ControlPlaneGuard().state)
-            return {"interfaces": interfaces, "policers": self._view.policers()}
+            return ControlPlaneState(interfaces=interfaces, policers=self._view.policers())
 
-    def neighbors(self) -> list[dict[str, Any]]:
+    def neighbors(self) -> list[NeighborState]:
         """VPP's ARP and ND tables."""
         with self._available():
             return self._view.neighbors()
 
-    def hardware(self) -> dict[str, Any]:
+    def hardware(self) -> Hardware:
         """NICs, threads, memory and VPP's version."""
         with self._available():
-            nics = [vars(nic) for nic in self._nics(self._nic_views)]
-            return {"driver": "vpp", "nics": nics, **self._view.hardware()}
+            return self._view.hardware([NicState(**vars(nic)) for nic in self._nics(self._nic_views)])
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> PartHealth:
         """Up while VPP answers."""
         try:
             version = self._view.version()
         except VppError as error:
-            return {"state": "down", "detail": str(error)}
-        return {"state": "up", "detail": f"VPP {version} answers", "version": version}
+            return PartHealth(state="down", detail=str(error), label=self.label)
+        return PartHealth(state="up", detail=f"VPP {version} answers", label=self.label, version=version)
 
     def close(self) -> None:
         """Let go of sockets and threads."""

@@ -7,10 +7,15 @@ from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Any
 
-from appliance.dataplane.base import Counters, InterfaceCounters, InterfaceState, RuleCounters, WorkerLoad
+from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.features.acl.model import ALWAYS_PASSED
 from appliance.features.registry import merged
+from appliance.state.acls import AclBindingState, AclRuleState, AclState
+from appliance.state.control_plane import PuntPolicer as PolicerState
+from appliance.state.hardware import Hardware, MemoryState, NicState, WorkerState
+from appliance.state.interfaces import InterfaceState
+from appliance.state.neighbors import NeighborState
 from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, VppClient
 from vpp_config.counters import Counters as StatsSegment
 from vpp_config.counters import RuleHits
@@ -33,7 +38,7 @@ class VppView:
     """
 
     def __init__(self, client: VppClient, session: Session, stats: StatsSegment) -> None:
-        self._client = client
+        self.client = client
         self._session = session
         self._observing = Session(client)
         self._stats = stats
@@ -48,7 +53,7 @@ class VppView:
 
     def version(self) -> str:
         """VPP's version."""
-        return str(self._client.call("show_version").version)
+        return str(self.client.call("show_version").version)
 
     def counters(self) -> dict[str, Any]:
         """The agent's sample, but for its time."""
@@ -63,13 +68,17 @@ class VppView:
         """Hits of the rules of the document's access lists, by sequence."""
         return _hits(self._stats.hits(), sequences)
 
-    def interfaces(self) -> list[dict[str, Any]]:
+    def names(self) -> Mapping[int, str]:
+        """Name of each interface of ours by VPP's index."""
+        return self._session.interface_names()
+
+    def interfaces(self) -> list[InterfaceState]:
         """State of each interface of the document that VPP has."""
         observed = self._observing.observe()
         names = self._observing.interface_names()
         rows = {
             names[row.sw_if_index]: row
-            for row in self._client.dump("sw_interface_dump")
+            for row in self.client.dump("sw_interface_dump")
             if row.sw_if_index in names
         }
         addresses: dict[str, list[str]] = {}
@@ -79,7 +88,7 @@ class VppView:
         states = []
         for item in observed.values():
             if isinstance(item, Interface) and item.name in rows:
-                states.append(asdict(_state(item, rows[item.name], tuple(addresses.get(item.name, ())))))
+                states.append(_state(item, rows[item.name], tuple(addresses.get(item.name, ()))))
         return states
 
     def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
@@ -87,69 +96,74 @@ class VppView:
         names = self._session.interface_names()
         return [
             None if route is None else _entry(route, names)
-            for route in fib_lookups(self._client, destinations)
+            for route in fib_lookups(self.client, destinations)
         ]
 
-    def acls(self, sequences: Sequences) -> list[dict[str, Any]]:
+    def acls(self, sequences: Sequences) -> list[AclState]:
         """Access lists with hits and bindings."""
         hits = self.hits(sequences)
-        bound: dict[str, list[dict[str, str]]] = {}
+        bound: dict[str, list[AclBindingState]] = {}
         for item in self._observing.observe().values():
             if isinstance(item, AclBinding):
-                for direction, names in (("in", item.inbound), ("out", item.outbound)):
-                    for name in names:
-                        bound.setdefault(name, []).append(
-                            {"interface": item.interface, "direction": direction}
-                        )
+                for name in item.inbound:
+                    bound.setdefault(name, []).append(
+                        AclBindingState(interface=item.interface, direction="in")
+                    )
+                for name in item.outbound:
+                    bound.setdefault(name, []).append(
+                        AclBindingState(interface=item.interface, direction="out")
+                    )
         return [
-            {
-                "name": name,
-                "rules": [
-                    {"sequence": sequence, **vars(hits.get(name, {}).get(sequence, RuleCounters()))}
+            AclState(
+                name=name,
+                rules=tuple(
+                    AclRuleState(sequence=sequence, **vars(hits.get(name, {}).get(sequence, RuleCounters())))
                     for sequence in known
-                ],
-                "bindings": bound.get(name, []),
-            }
+                ),
+                bindings=tuple(bound.get(name, ())),
+            )
             for name, known in sorted(sequences.items())
         ]
 
-    def policers(self) -> list[dict[str, Any]]:
+    def policers(self) -> tuple[PolicerState, ...]:
         """The limits of packets that VPP hands to Linux, with what they let through and dropped."""
         limits = {
             item.family: item for item in self._session.observe().values() if isinstance(item, PuntPolicer)
         }
-        return [
-            {"rate_pps": limits[counts.family].rate_pps, **asdict(counts)}
+        return tuple(
+            PolicerState(rate_pps=limits[counts.family].rate_pps, **asdict(counts))
             for counts in self._stats.punted()
             if counts.family in limits
-        ]
+        )
 
-    def neighbors(self) -> list[dict[str, Any]]:
+    def neighbors(self) -> list[NeighborState]:
         """ARP and ND entries."""
         names = self._session.interface_names()
         found = []
         for family in (0, 1):
-            for row in self._client.dump("ip_neighbor_dump", sw_if_index=_ALL, af=family):
+            for row in self.client.dump("ip_neighbor_dump", sw_if_index=_ALL, af=family):
                 entry = row.neighbor
                 if entry.sw_if_index in names:
                     found.append(
-                        {
-                            "interface": names[entry.sw_if_index],
-                            "address": str(ip_address(str(entry.ip_address))),
-                            "mac": str(entry.mac_address),
-                            "state": "permanent" if int(entry.flags) & _STATIC else "reachable",
-                        }
+                        NeighborState(
+                            interface=names[entry.sw_if_index],
+                            address=str(ip_address(str(entry.ip_address))),
+                            mac=str(entry.mac_address),
+                            state="permanent" if int(entry.flags) & _STATIC else "reachable",
+                        )
                     )
         return found
 
-    def hardware(self) -> dict[str, Any]:
-        """Version, threads and memory."""
+    def hardware(self, nics: Sequence[NicState]) -> Hardware:
+        """These NICs, with VPP's version, threads and memory."""
         sample = self._stats.sample()
-        return {
-            "version": self.version(),
-            "workers": [_fields(worker) for worker in sample.workers],
-            "memory": {name: _fields(use) for name, use in sample.memory.items()},
-        }
+        return Hardware(
+            driver="vpp",
+            version=self.version(),
+            nics=tuple(nics),
+            workers=tuple(WorkerState(**_fields(worker)) for worker in sample.workers),
+            memory={name: MemoryState(**_fields(use)) for name, use in sample.memory.items()},
+        )
 
 
 def _fields(item: Any) -> dict[str, Any]:

@@ -62,6 +62,11 @@ class Field:
         return f"ui/forms/{self.kind}.html"
 
     @property
+    def many(self) -> bool:
+        """Whether it has several inputs, so that its title labels no single one."""
+        return self.kind in (Kind.ROWS, Kind.ENTRIES, Kind.LINKS, Kind.CHECKS)
+
+    @property
     def hint(self) -> str:
         """An example as a placeholder, or the default."""
         if self.optional and self.default is None:

@@ -11,10 +11,11 @@ from django import template
 from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from appliance.config.pointer import split
+from webui.ui.diff_text import Line
 from webui.ui.forms.field import Field
 from webui.ui.pointers import get, join, last
 
@@ -57,6 +58,12 @@ def names_for(context: Context, field: Field) -> list[str]:
         return []
     found = get(context.get("document", {}), field.refers_to, {})
     return list(found) if isinstance(found, dict) else []
+
+
+@register.simple_tag
+def diff_lines(lines: Iterable[Line]) -> SafeString:
+    """The lines of a difference, to stand in a ``pre``, where a template's own line ends would show."""
+    return format_html_join("", '<span class="{}">{}</span>', ((line.part, line.text) for line in lines))
 
 
 @register.filter

@@ -23,6 +23,10 @@ from webui.ui.pointers import MISSING, get, join
 from webui.ui.rule_text import format_rule, parse
 
 _SHOWN_PROBLEMS = 12
+_PASTE_EXAMPLE = """\
+10 deny icmp 10.10.0.2 any type 8 # no ping from this host
+permit tcp any 192.0.2.0/24 port 443
+permit any any"""
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,7 @@ def _page(
             format_rule(sequence, rule) for sequence, rule in _ordered(settings.get("rules", {}))
         ),
         "away": away,
+        "paste_example": _PASTE_EXAMPLE,
         "api_calls": (
             *calls_for(pointer, settings),
             call("Add a rule", "PUT", f"/config{pointer}/rules/10", example),

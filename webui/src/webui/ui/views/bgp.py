@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery, BgpState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -71,7 +72,7 @@ def _total(counts: Iterable[Any]) -> int | None:
     return sum(known) if known else None
 
 
-def sessions_of(answer: Any, document: dict[str, Any], marks: Any = None) -> list[Session]:
+def sessions_of(answer: BgpState, document: dict[str, Any], marks: Any = None) -> list[Session]:
     """Sessions of the configured and of the live neighbors."""
     configured = get(document, _NEIGHBORS, {})
     live = live_sessions(answer)
@@ -90,7 +91,7 @@ def sessions_of(answer: Any, document: dict[str, Any], marks: Any = None) -> lis
 
 def _rows(request: HttpRequest) -> dict[str, Any]:
     candidate, away = look_at_candidate(request)
-    live = look(lambda: agent().state_bgp(), {})
+    live = look(lambda: agent().state(BGP), BgpState())
     shown = {**candidate.document}
     shown["routing"] = {**candidate.document.get("routing", {})}
     bgp = candidate.document.get("routing", {}).get("bgp")
@@ -132,10 +133,10 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
     session = next((one for one in rows["sessions"] if one.address == address), None)
     if session is None:
         raise Http404(f"There is no BGP neighbor {address}.")
-    detail = look(lambda: agent().state_bgp_neighbor(address), {})
+    detail = look(lambda: agent().state(BGP_NEIGHBOR, BgpNeighborQuery(address=address)), None)
     pointer = _NEIGHBORS + join(address)
     candidate, _ = look_at_candidate(request)
-    state = detail.value
+    state: BgpNeighborDetail | None = detail.value
     return show(
         request,
         "ui/bgp_neighbor.html",
@@ -145,7 +146,7 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
             "pointer": pointer,
             "configured": get(candidate.document, pointer) is not MISSING,
             "policies": _policies(session.settings),
-            "facts": _facts(state),
+            "facts": _facts(state.model_dump()) if state else [],
             "families": bgp_session(address, state).families if state else session.families,
             "away": rows["away"],
             "api_calls": calls_for(pointer, session.settings)

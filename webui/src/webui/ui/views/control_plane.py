@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from appliance.state.control_plane import CONTROL_PLANE, ControlPlaneState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -17,7 +18,6 @@ from webui.ui.api_call import reads
 from webui.ui.candidate import Candidate
 from webui.ui.page import look, look_at_candidate, show
 from webui.ui.pointers import get
-from webui.ui.state import rows
 
 _TITLES = {
     "bgp": "BGP",
@@ -49,24 +49,22 @@ class Counts:
     rows: list[tuple[str, list[int | None]]]
 
 
-def _counts(answer: Any, verdict: str) -> Counts:
-    interfaces = rows(answer, "interfaces")
-    reasons = list(dict.fromkeys(reason for row in interfaces for reason in row.get(verdict, {})))
+def _counts(packets: Mapping[str, Mapping[str, int]]) -> Counts:
+    """Of packets by interface and reason."""
+    reasons = list(dict.fromkeys(reason for known in packets.values() for reason in known))
     return Counts(
         [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
-        [
-            (str(row.get("interface", "")), [row.get(verdict, {}).get(reason) for reason in reasons])
-            for row in interfaces
-        ],
+        [(name, [known.get(reason) for reason in reasons]) for name, known in packets.items()],
     )
 
 
 def _live() -> dict[str, Any]:
-    live = look(lambda: agent().state_control_plane(), {})
+    live = look(lambda: agent().state(CONTROL_PLANE), ControlPlaneState(interfaces=(), policers=()))
+    state: ControlPlaneState = live.value
     return {
-        "dropped": _counts(live.value, "dropped"),
-        "accepted": _counts(live.value, "accepted"),
-        "policers": rows(live.value, "policers"),
+        "dropped": _counts({row.interface: row.dropped for row in state.interfaces}),
+        "accepted": _counts({row.interface: row.accepted for row in state.interfaces}),
+        "policers": state.policers,
         "failure": live.failure,
     }
 

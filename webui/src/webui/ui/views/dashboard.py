@@ -10,13 +10,17 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from appliance.client.selection import Selection
+from appliance.state.bgp import BGP, BgpState
+from appliance.state.health import HEALTH, Health
+from appliance.state.interfaces import INTERFACES
+from appliance.state.ospf import OSPF, OspfState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.page import look, look_at_candidate, show
 from webui.ui.shell import is_well, shell_of
-from webui.ui.state import by_name, ospf_neighbors
+from webui.ui.state import ospf_neighbors
 from webui.ui.views.bgp import sessions_of
 from webui.ui.views.interfaces import rows_of
 
@@ -24,14 +28,16 @@ _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
 _CHARTS = 12
 """More interfaces than this are a table's work, not charts'."""
+_SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
+"""Width of a chart by how many there are; three stand in a row otherwise."""
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Throughput, sessions, drops, workers, capacity, health, drift and what waits for a confirmation."""
+    """Throughput, sessions, drops, workers, health, drift and what waits for a confirmation."""
     candidate, away = look_at_candidate(request)
-    live = look(lambda: by_name(agent().state_interfaces(), "interfaces"), {})
+    live = look(lambda: agent().state(INTERFACES).by_name, {})
     rows = rows_of(candidate, live.value)
     charted = [
         row for row in rows if row.mark != "added" and row.kind != "loopback" and row.status != "disabled"
@@ -39,6 +45,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "rows": rows,
         "charted": charted,
+        "chart_span": _SPANS.get(len(charted), "span-4"),
         "away": away or live.failure,
         **_state(candidate.running),
         "api_calls": reads(
@@ -72,35 +79,22 @@ def _state(running: dict[str, Any]) -> dict[str, Any]:
 
 def _ask(running: dict[str, Any]) -> dict[str, Any]:
     counters = look(lambda: agent().counters(_COUNTERS), {}).value
-    health = look(lambda: agent().state_health(), {}).value
-    bgp = look(lambda: agent().state_bgp(), {}).value
-    ospf = look(lambda: agent().state_ospf(), {}).value
+    health: Health = look(lambda: agent().state(HEALTH), Health(parts={})).value
+    bgp = look(lambda: agent().state(BGP), BgpState()).value
+    ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
     return {
         "workers": counters.get("workers") or [],
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
-        "health": [(name, is_well(state), _words(state)) for name, state in _parts(health).items()],
-        "capacity": [one for one in health.get("capacity") or () if isinstance(one, dict)],
+        "health": [
+            (part.label or name, is_well(part.state), part.detail or part.state)
+            for name, part in health.parts.items()
+        ],
         "sessions": sessions_of(bgp, running),
         "ospf_neighbors": ospf_neighbors(ospf),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),
         "runs_ospf": bool(running.get("routing", {}).get("ospf")),
     }
-
-
-def _parts(health: dict[str, Any]) -> dict[str, Any]:
-    parts = health.get("parts", health.get("health", health))
-    return (
-        {name: state for name, state in parts.items() if name != "capacity"}
-        if isinstance(parts, dict)
-        else {}
-    )
-
-
-def _words(state: Any) -> str:
-    if isinstance(state, dict):
-        return str(state.get("detail") or state.get("state") or state.get("status") or "")
-    return "ok" if state is True else "not well" if state is False else str(state)
 
 
 def _number(value: Any) -> float:

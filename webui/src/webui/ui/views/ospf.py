@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from appliance.state.ospf import OSPF, OspfState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.page import look, look_at_candidate, show
 from webui.ui.pointers import join
-from webui.ui.state import by_name
 from webui.ui.state import ospf_neighbors as live_neighbors
 
 _INTERFACES = "/routing/ospf/interfaces"
@@ -23,19 +23,20 @@ _AREAS = "/routing/ospf/areas"
 
 def _rows(request: HttpRequest) -> dict[str, Any]:
     candidate, away = look_at_candidate(request)
-    live = look(lambda: agent().state_ospf(), {})
-    states = by_name(live.value, "interfaces")
+    live = look(lambda: agent().state(OSPF), OspfState())
+    answer: OspfState = live.value
+    states = answer.interfaces
     areas = candidate.both(_AREAS)
-    live_areas = by_name(live.value, "areas")
+    live_areas = answer.areas
     return {
         "ospf": candidate.document.get("routing", {}).get("ospf"),
-        "neighbors": live_neighbors(live.value),
+        "neighbors": live_neighbors(answer),
         "interfaces": [
-            (name, settings, states.get(name, {}), candidate.mark(_INTERFACES + join(name)))
+            (name, settings, states.get(name), candidate.mark(_INTERFACES + join(name)))
             for name, settings in candidate.both(_INTERFACES).items()
         ],
         "areas": [
-            (name, areas.get(name), candidate.mark(_AREAS + join(name)), live_areas.get(name, {}))
+            (name, areas.get(name), candidate.mark(_AREAS + join(name)), live_areas.get(name))
             for name in dict.fromkeys([*areas, *live_areas])
         ],
         "mark": candidate.mark("/routing/ospf"),

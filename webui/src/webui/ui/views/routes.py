@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -9,17 +10,22 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
+from pydantic import ValidationError
 
+from appliance.config.pointer import join
+from appliance.errors import Problem, ValidationFailed
+from appliance.state.routes import ROUTES, RibHop, Routes, RoutesQuery, RouteState, TableHop
 from webui import router_state
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.page import look, show
-from webui.ui.state import rows
 
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
+NOTHING = Routes(routes=(), total=0, list_limit=0, offset=0, limit=_PER_PAGE)
+"""What is shown while the router cannot be asked."""
 PROTOCOLS = ("connected", "static", "ospf", "bgp", "kernel", "local")
 
 
@@ -76,29 +82,29 @@ class RouteRow:
     age: str = ""
 
 
-def hops(paths: Any) -> list[str]:
+def hops(paths: Iterable[RibHop | TableHop] | None) -> list[str]:
     """Next hops of a table's entry, each as ``address interface``, or its kind where it has neither."""
     found = []
     for path in paths or ():
-        words = [str(path[name]) for name in ("address", "interface") if path.get(name)]
-        kind = "blackhole" if path.get("blackhole") else str(path.get("kind") or "")
-        found.append(" ".join(words) or kind)
+        kind = path.kind if isinstance(path, TableHop) else "blackhole" if path.blackhole else None
+        found.append(" ".join(filter(None, (path.address, path.interface))) or kind)
     return sorted(dict.fromkeys(one for one in found if one))
 
 
-def row_of(route: dict[str, Any]) -> RouteRow:
+def row_of(route: RouteState) -> RouteRow:
     """A row from the agent's answer."""
     return RouteRow(
-        prefix=str(route.get("prefix", "")),
-        protocol=str(route.get("protocol", "")),
-        distance=route.get("distance"),
-        metric=route.get("metric"),
+        prefix=route.prefix,
+        protocol=route.protocol,
+        distance=route.distance,
+        metric=route.metric,
         cells=[
-            Cell(hops(route.get(table)), (route.get("untold") or {}).get(table, ""))
-            for table in ("rib", "kernel", "fib")
+            Cell(hops(route.rib)),
+            Cell(hops(route.kernel), route.untold.get("kernel", "")),
+            Cell(hops(route.fib), route.untold.get("fib", "")),
         ],
-        disagrees=str(route.get("disagreement") or ""),
-        age=str(route.get("uptime") or ""),
+        disagrees=route.disagreement,
+        age=str(route.uptime or ""),
     )
 
 
@@ -117,10 +123,9 @@ def _query(request: HttpRequest) -> dict[str, Any]:
 
 def _table(request: HttpRequest) -> dict[str, Any]:
     query = _query(request)
-    live = look(lambda: agent().state_routes(**query), {})
-    found = rows(live.value, "routes")
-    total = int(live.value.get("total", len(found)))
-    offset = query.get("offset", 0)
+    live = look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
+    answer: Routes = live.value
+    found, total, offset = answer.routes, answer.total, answer.offset
     return {
         "rows": [row_of(route) for route in found],
         "total": total,
@@ -129,30 +134,40 @@ def _table(request: HttpRequest) -> dict[str, Any]:
         "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
         "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
         "failure": live.failure,
-        "note": str(live.value.get("note") or ""),
-        "age_s": float(live.value.get("age_s") or 0),
-        "families": _counts(live.value) if live.value.get("unlisted") else [],
+        "note": answer.note,
+        "age_s": answer.age_s,
+        "families": _counts(answer) if answer.unlisted else [],
         "longer": _longer(request),
     }
 
 
-def _counts(answer: dict[str, Any]) -> list[FamilyCount]:
+def _asked(query: dict[str, Any]) -> RoutesQuery:
+    """Raises ValidationFailed."""
+    try:
+        return RoutesQuery.model_validate(query)
+    except ValidationError as error:
+        raise ValidationFailed(
+            [Problem(join(entry["loc"]), entry["msg"]) for entry in error.errors()]
+        ) from None
+
+
+def _counts(answer: Routes) -> list[FamilyCount]:
     """The numbers of a table that is too long for a list, each with a link to the protocols that are not."""
-    limit = int(answer.get("list_limit") or 0)
+    limit = answer.list_limit
     return [
         FamilyCount(
             "IPv6" if family == "ipv6" else "IPv4",
-            sum(int(count["rib"]) for count in protocols.values()),
+            sum(count.rib for count in protocols.values()),
             [
                 ProtocolCount(
                     name,
-                    int(count["rib"]),
-                    urlencode({"protocol": name, "family": family}) if int(count["rib"]) <= limit else "",
+                    count.rib,
+                    urlencode({"protocol": name, "family": family}) if count.rib <= limit else "",
                 )
                 for name, count in protocols.items()
             ],
         )
-        for family, protocols in (answer.get("counts") or {}).items()
+        for family, protocols in answer.counts.items()
         if protocols
     ]
 

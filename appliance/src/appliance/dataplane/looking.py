@@ -1,0 +1,32 @@
+"""What a feature's own part of the live state may ask of a data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    # A machine without VPP does not load what drives it.
+    from vpp_config import VppClient
+
+
+class VppLooking(Protocol):
+    """A VPP, over the connection of the views. May raise VppError."""
+
+    @property
+    def client(self) -> VppClient:
+        """Calls and dumps of the binary API."""
+
+    def names(self) -> Mapping[int, str]:
+        """Name of each interface of ours by VPP's index."""
+
+
+class KernelLooking(Protocol):
+    """The kernel of the router's namespace, called inside it. May raise NetlinkError."""
+
+    @property
+    def route(self) -> Any:
+        """The namespace's rtnetlink socket (pyroute2's IPRoute)."""
+
+    def index(self, name: str) -> int | None:
+        """The kernel's index of the link with this name; None when there is none."""

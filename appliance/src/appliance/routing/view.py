@@ -1,0 +1,53 @@
+"""What the agent shows of the routing daemons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from appliance.routing.rows import Family, RibRow
+from appliance.state.bgp import BgpNeighborDetail, BgpState
+from appliance.state.health import PartHealth
+from appliance.state.ospf import OspfState
+from appliance.state.routes import RouteCount
+from frr_config import State
+
+T = TypeVar("T")
+
+
+class RoutingView(Protocol):
+    """The routing daemons as they are now. May raise BackendUnavailable; safe to call from any thread."""
+
+    @property
+    def name(self) -> str:
+        """As in plans and in health."""
+
+    def ask(self, question: Callable[[State], T]) -> T:
+        """What ``question`` finds out of the daemons' own ``show`` commands, for a feature's own view.
+
+        zebra and bgpd do nothing else while they answer: ask for what is short on any table.
+        """
+
+    def rib_entry(self, destination: str) -> Sequence[RibRow]:
+        """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
+
+    def rib_counts(self, family: Family) -> Mapping[str, RouteCount]:
+        """Routes by protocol; the routing daemon walks its table for them."""
+
+    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[RibRow] | None:
+        """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes."""
+
+    def bgp_state(self) -> BgpState:
+        """The instance and its neighbors."""
+
+    def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
+        """One neighbor. Raises NotFound."""
+
+    def ospf_state(self) -> OspfState:
+        """The instance, interfaces and neighbors."""
+
+    def health(self) -> PartHealth:
+        """Whether the daemons run; never raises."""
+
+    def close(self) -> None:
+        """Let go of sockets."""

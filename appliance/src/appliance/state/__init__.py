@@ -1,0 +1,33 @@
+"""Live state: every part of the router that can be looked at.
+
+A new part is a file and its line in ``PARTS``.
+"""
+
+from __future__ import annotations
+
+from appliance.state.acls import ACLS
+from appliance.state.bgp import BGP, BGP_NEIGHBOR
+from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.hardware import HARDWARE
+from appliance.state.health import HEALTH
+from appliance.state.interfaces import INTERFACES
+from appliance.state.neighbors import NEIGHBORS
+from appliance.state.ospf import OSPF
+from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
+from appliance.state.routes import ROUTES
+
+__all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Table"]
+
+PARTS: tuple[AnyPart, ...] = (
+    INTERFACES,
+    ROUTES,
+    BGP,
+    BGP_NEIGHBOR,
+    OSPF,
+    ACLS,
+    CONTROL_PLANE,
+    NEIGHBORS,
+    HARDWARE,
+    HEALTH,
+)
+"""Every part, in the order of the API's description."""
