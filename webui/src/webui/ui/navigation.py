@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from django.urls import reverse
 
+from webui.accounts.models import User
+from webui.accounts.roles import Role
+from webui.ui.pages import PAGES
+from webui.ui.tables.declaration import Page
+
 
 @dataclass(frozen=True)
-class Page:
+class Entry:
     """A line of the sidebar. `url_name` with a pointer in `argument` is an edit page."""
 
     title: str
     icon: str
     url_name: str
+    order: int
     key: str = ""
     argument: str = ""
     badge: str = ""
@@ -33,65 +40,71 @@ class Page:
         return ("g", self.key) if self.key else ()
 
 
-@dataclass(frozen=True)
-class Group:
-    """Pages under one title."""
+_BY_HAND: dict[str, tuple[Entry, ...]] = {
+    "": (
+        Entry("Dashboard", "layout-dashboard", "ui:dashboard", 10, "d"),
+        Entry("Routes", "map-route", "ui:routes", 30, "r"),
+    ),
+    "Routing": (),
+    "Firewall": (Entry("Control plane", "shield-check", "ui:control_plane", 90),),
+    "Operate": (
+        Entry("Changes", "git-pull-request", "ui:changes", 10, "c", badge="changes"),
+        Entry("Tools", "tool", "ui:tools", 20, "t"),
+    ),
+    "System": (
+        Entry(
+            "Settings",
+            "settings",
+            "ui:edit",
+            10,
+            argument="system",
+            section="edit:/system",
+            role=Role.ENGINEER,
+        ),
+        Entry(
+            "Data plane",
+            "cpu",
+            "ui:edit",
+            20,
+            argument="dataplane",
+            section="edit:/dataplane",
+            role=Role.ENGINEER,
+        ),
+        Entry("Users", "users", "ui:users", 30, "u", role=Role.ADMIN),
+        Entry("API tokens", "key", "ui:tokens", 40, "k"),
+        Entry("Audit", "list-details", "ui:audit", 50, role=Role.ADMIN),
+        Entry("Upgrade", "upload", "ui:upgrade", 60, role=Role.ADMIN),
+    ),
+}
+"""By the group's title, in the groups' order. Pages of features declare where they stand themselves."""
 
-    title: str
-    pages: tuple[Page, ...]
+
+@cache
+def groups() -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+    """Titles of the groups and their entries, in order."""
+    return tuple(
+        (
+            title,
+            tuple(
+                sorted(
+                    (*by_hand, *(_entry(page) for page in PAGES if page.group == title)),
+                    key=lambda entry: entry.order,
+                )
+            ),
+        )
+        for title, by_hand in _BY_HAND.items()
+    )
 
 
-GROUPS = (
-    Group(
-        "",
-        (
-            Page("Dashboard", "layout-dashboard", "ui:dashboard", "d"),
-            Page("Interfaces", "plug-connected", "ui:interfaces", "i"),
-            Page("Routes", "map-route", "ui:routes", "r"),
-        ),
-    ),
-    Group(
-        "Routing",
-        (
-            Page("Static routes", "route", "ui:static_routes", "s"),
-            Page("BGP", "world", "ui:bgp", "b"),
-            Page("OSPF", "topology-star-3", "ui:ospf", "o"),
-            Page("Policies", "filter", "ui:policies", "p"),
-        ),
-    ),
-    Group(
-        "Firewall",
-        (
-            Page("Access lists", "shield-lock", "ui:acls", "a"),
-            Page("Control plane", "shield-check", "ui:control_plane"),
-        ),
-    ),
-    Group(
-        "Operate",
-        (
-            Page("Changes", "git-pull-request", "ui:changes", "c", badge="changes"),
-            Page("Tools", "tool", "ui:tools", "t"),
-        ),
-    ),
-    Group(
-        "System",
-        (
-            Page("Settings", "settings", "ui:edit", argument="system", section="edit:/system"),
-            Page("Data plane", "cpu", "ui:edit", argument="dataplane", section="edit:/dataplane"),
-            Page("Users", "users", "ui:users", "u", role="admin"),
-            Page("API tokens", "key", "ui:tokens", "k"),
-            Page("Audit", "list-details", "ui:audit", role="admin"),
-            Page("Upgrade", "upload", "ui:upgrade", role="admin"),
-        ),
-    ),
-)
+def _entry(page: Page) -> Entry:
+    return Entry(page.title, page.icon, f"ui:{page.name}", page.order, page.key)
 
 
 @dataclass(frozen=True)
 class ShownPage:
     """A page with whether it is the current one."""
 
-    page: Page
+    page: Entry
     active: bool
 
     @property
@@ -127,15 +140,15 @@ class ShownGroup:
     items_shown: tuple[ShownPage, ...]
 
 
-def shown(section: str, *, admin: bool) -> tuple[ShownGroup, ...]:
-    """The groups with `section` marked; pages for admins are left out for others."""
-    groups = []
-    for group in GROUPS:
+def shown(section: str, user: User) -> tuple[ShownGroup, ...]:
+    """The groups with `section` marked; pages that the user may not open are left out."""
+    found = []
+    for title, entries in groups():
         pages = tuple(
-            ShownPage(page, active=(page.section or page.url_name.removeprefix("ui:")) == section)
-            for page in group.pages
-            if admin or page.role != "admin"
+            ShownPage(entry, active=(entry.section or entry.url_name.removeprefix("ui:")) == section)
+            for entry in entries
+            if not entry.role or user.has_role(Role(entry.role))
         )
         if pages:
-            groups.append(ShownGroup(group.title, pages))
-    return tuple(groups)
+            found.append(ShownGroup(title, pages))
+    return tuple(found)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from django.urls import reverse
 
 from appliance.config.pointer import split
+from webui.ui.pages import PAGES
 from webui.ui.pointers import join
+from webui.ui.tables.declaration import Page, Table
 
 
 @dataclass(frozen=True)
@@ -40,35 +43,11 @@ class _Pattern:
     section: str
     list_title: str
     list_url: Callable[[list[str]], str]
+    own_page: str = ""
+    """Name of the address of the object's page made by hand; the argument is its name."""
 
 
-def _page(name: str) -> Callable[[list[str]], str]:
-    return lambda _tokens: reverse(f"ui:{name}")
-
-
-def _policy_tab(tokens: list[str]) -> str:
-    return reverse("ui:policies") + f"?kind={tokens[2]}"
-
-
-_PATTERNS = (
-    _Pattern(("interfaces", "*"), "interface", "interfaces", "Interfaces", _page("interfaces")),
-    _Pattern(
-        ("routing", "static", "*"), "static route", "static_routes", "Static routes", _page("static_routes")
-    ),
-    _Pattern(("routing", "bgp"), "BGP", "bgp", "BGP", _page("bgp")),
-    _Pattern(("routing", "bgp", "neighbors", "*"), "BGP neighbor", "bgp", "BGP", _page("bgp")),
-    _Pattern(("routing", "bgp", "peer_groups", "*"), "peer group", "bgp", "BGP", _page("bgp")),
-    _Pattern(("routing", "ospf"), "OSPF", "ospf", "OSPF", _page("ospf")),
-    _Pattern(("routing", "ospf", "interfaces", "*"), "OSPF interface", "ospf", "OSPF", _page("ospf")),
-    _Pattern(("routing", "ospf", "areas", "*"), "OSPF area", "ospf", "OSPF", _page("ospf")),
-    _Pattern(("routing", "policy", "prefix_lists", "*"), "prefix list", "policies", "Policies", _policy_tab),
-    _Pattern(
-        ("routing", "policy", "as_path_lists", "*"), "AS path list", "policies", "Policies", _policy_tab
-    ),
-    _Pattern(
-        ("routing", "policy", "community_lists", "*"), "community list", "policies", "Policies", _policy_tab
-    ),
-    _Pattern(("routing", "policy", "route_maps", "*"), "route map", "policies", "Policies", _policy_tab),
+_BY_HAND = (
     _Pattern(
         ("routing", "policy", "route_maps", "*", "rules", "*"),
         "rule",
@@ -76,7 +55,6 @@ _PATTERNS = (
         "Route map",
         lambda tokens: reverse("ui:route_map", args=[tokens[3]]),
     ),
-    _Pattern(("acls", "*"), "access list", "acls", "Access lists", _page("acls")),
     _Pattern(
         ("acls", "*", "rules", "*"),
         "rule",
@@ -84,30 +62,66 @@ _PATTERNS = (
         "Access list",
         lambda tokens: reverse("ui:acl", args=[tokens[1]]),
     ),
-    _Pattern(("system",), "system settings", "edit:/system", "Dashboard", _page("dashboard")),
-    _Pattern(("dataplane",), "data plane", "edit:/dataplane", "Dashboard", _page("dashboard")),
+    _Pattern(("system",), "system settings", "edit:/system", "Dashboard", lambda _: reverse("ui:dashboard")),
+    _Pattern(("dataplane",), "data plane", "edit:/dataplane", "Dashboard", lambda _: reverse("ui:dashboard")),
 )
+
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    return (*_BY_HAND, *(pattern for page in PAGES for pattern in _patterns_of(page)))
+
+
+def _patterns_of(page: Page) -> Iterator[_Pattern]:
+    if page.instance is not None:
+        yield _Pattern(
+            tuple(split(page.instance.pointer)), page.title, page.name, page.title, _list_url(page)
+        )
+    for table in page.tables:
+        if table.mapping:
+            yield _Pattern(
+                (*split(table.mapping), "*"),
+                table.noun,
+                page.name,
+                page.title,
+                _list_url(page, table if page.tabs else None),
+                table.own_page,
+            )
+
+
+def _list_url(page: Page, tab: Table | None = None) -> Callable[[list[str]], str]:
+    end = f"?kind={tab.name}" if tab else ""
+    return lambda _tokens: reverse(f"ui:{page.name}") + end
+
+
+def _pattern_of(tokens: list[str]) -> _Pattern | None:
+    return next(
+        (
+            pattern
+            for pattern in _patterns()
+            if len(pattern.tokens) == len(tokens)
+            and all(wanted in ("*", token) for wanted, token in zip(pattern.tokens, tokens, strict=True))
+        ),
+        None,
+    )
 
 
 def place_of(pointer: str) -> Place:
     """How pages speak of the object at the pointer; any object has some answer."""
     tokens = split(pointer)
-    for pattern in _PATTERNS:
-        if len(pattern.tokens) == len(tokens) and all(
-            wanted in ("*", token) for wanted, token in zip(pattern.tokens, tokens, strict=True)
-        ):
-            named = pattern.tokens[-1] == "*"
-            title = pattern.list_title
-            if pattern.tokens[-2:] == ("rules", "*"):
-                title = f"{title} {tokens[-3]}"
-            return Place(
-                pointer,
-                pattern.noun,
-                tokens[-1] if named else "",
-                pattern.section,
-                pattern.list_url(tokens),
-                title,
-            )
+    pattern = _pattern_of(tokens)
+    if pattern is not None:
+        title = pattern.list_title
+        if pattern.tokens[-2:] == ("rules", "*"):
+            title = f"{title} {tokens[-3]}"
+        return Place(
+            pointer,
+            pattern.noun,
+            tokens[-1] if pattern.tokens[-1] == "*" else "",
+            pattern.section,
+            pattern.list_url(tokens),
+            title,
+        )
     above = place_of(join(*tokens[:-1])) if len(tokens) > 1 else None
     return Place(
         pointer,
@@ -120,10 +134,10 @@ def place_of(pointer: str) -> Place:
 
 
 def object_of(pointer: str) -> str:
-    """Pointer of the object pages know that the pointer leads to or into; a rule counts to its list."""
+    """Pointer of the object that has a page and that the pointer is in or at; a rule is part of its list."""
     tokens = split(pointer)
     best: tuple[str, ...] = ()
-    for pattern in _PATTERNS:
+    for pattern in _patterns():
         size = len(pattern.tokens)
         fits = size <= len(tokens) and all(
             wanted in ("*", token) for wanted, token in zip(pattern.tokens, tokens[:size], strict=True)
@@ -133,11 +147,17 @@ def object_of(pointer: str) -> str:
     return join(*best) if best else pointer
 
 
+def inside(pointer: str) -> str:
+    """The object that a place is in, as words inside a sentence: ``interface lan0``."""
+    place = place_of(object_of(pointer))
+    return f"{place.noun} {place.name}".strip()
+
+
 def holds_objects(pointer: str) -> bool:
     """Whether objects that pages know live below the pointer, and it is none itself."""
     tokens = split(pointer)
     deeper = False
-    for pattern in _PATTERNS:
+    for pattern in _patterns():
         if len(pattern.tokens) < len(tokens):
             continue
         if all(wanted in ("*", token) for wanted, token in zip(pattern.tokens, tokens, strict=False)):
@@ -148,13 +168,23 @@ def holds_objects(pointer: str) -> bool:
 
 
 def home_of(pointer: str) -> str:
-    """Where to go after the object was saved: its own page if it has one, else its list."""
+    """Where to go after the object was saved: its own page if one was made for it, else its list."""
     tokens = split(pointer)
-    match tokens:
-        case ["acls", name]:
-            return reverse("ui:acl", args=[name])
-        case ["interfaces", name]:
-            return reverse("ui:interface", args=[name])
-        case ["routing", "policy", "route_maps", name]:
-            return reverse("ui:route_map", args=[name])
+    pattern = _pattern_of(tokens)
+    if pattern is not None and pattern.own_page:
+        return reverse(pattern.own_page, args=[tokens[-1]])
     return place_of(pointer).list_url
+
+
+def page_of(pointer: str) -> str:
+    """The page that shows the object at the pointer to everyone, or the nearest object around it."""
+    around = object_of(pointer)
+    tokens = split(around)
+    pattern = _pattern_of(tokens)
+    if pattern is None:
+        return reverse("ui:dashboard")
+    if pattern.own_page:
+        return reverse(pattern.own_page, args=[tokens[-1]])
+    if pattern.tokens[-1] == "*":
+        return reverse("ui:object", args=[around.removeprefix("/")])
+    return pattern.list_url(tokens)

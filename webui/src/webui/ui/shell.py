@@ -10,7 +10,6 @@ from django.http import HttpRequest
 
 from appliance.errors import MillraceError
 from webui import router_state
-from webui.accounts.roles import Role
 from webui.changes import services as changes
 from webui.ui import navigation
 from webui.ui.signed_in import user_of
@@ -89,7 +88,7 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         pending=known.get("pending_confirm"),
         change_count=_change_count(user),
         role=str(user.role),
-        navigation=navigation.shown(section, admin=user.has_role(Role.ADMIN)),
+        navigation=navigation.shown(section, user),
         polled=polled,
     )
 

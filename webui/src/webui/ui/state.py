@@ -5,6 +5,7 @@ Any string of a neighbor, a route or a session may have been chosen by another r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,21 @@ class SessionState:
     remote_asn: Any
     description: str
     families: tuple[FamilyState, ...]
+
+    @property
+    def received(self) -> int | None:
+        """Prefixes received, of all families."""
+        return _total(family.received for family in self.families)
+
+    @property
+    def sent(self) -> int | None:
+        """Prefixes sent, of all families."""
+        return _total(family.sent for family in self.families)
+
+
+def _total(counts: Iterable[Any]) -> int | None:
+    known = [count for count in counts if isinstance(count, int)]
+    return sum(known) if known else None
 
 
 _FAMILIES = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IPv6 unicast"}

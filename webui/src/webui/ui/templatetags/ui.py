@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from appliance.config.pointer import split
 from webui.ui.diff_text import Line
 from webui.ui.forms.field import Field
+from webui.ui.objects import page_of
 from webui.ui.pointers import get, join, last
 
 register = template.Library()
@@ -37,6 +38,12 @@ def icon(name: str) -> SafeString:
 def edit_url(pointer: str, *tokens: str) -> str:
     """Address of the page that edits the object at the pointer."""
     return reverse("ui:edit", args=[(pointer + join(*tokens)).removeprefix("/")])
+
+
+@register.simple_tag
+def page_url(pointer: str) -> str:
+    """Address of the page that shows the object at the pointer, or the one around it, to everyone."""
+    return page_of(pointer)
 
 
 @register.simple_tag

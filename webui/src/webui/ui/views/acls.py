@@ -1,4 +1,4 @@
-"""Access lists: the list, and one list with its rules, hit counters and bindings."""
+"""One access list with its rules, hit counters and bindings."""
 
 from __future__ import annotations
 
@@ -65,44 +65,10 @@ def _ordered(rules: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return sorted(rules.items(), key=lambda rule: int(rule[0]))
 
 
-def _totals() -> dict[str, Any]:
-    """Hits by access list. Without them the page shows everything else."""
-    acls: dict[str, Any] = look(lambda: agent().acl_totals(), {}).value.get("acls") or {}
-    return acls
-
-
 def _hits(name: str) -> dict[str, Any]:
     """Hits by rule. A list that is not committed yet has none."""
     rules: dict[str, Any] = look(lambda: agent().acl_hits(name), {}).value.get("rules") or {}
     return rules
-
-
-@require_GET
-@role_required(Role.VIEWER)
-def acls(request: HttpRequest) -> HttpResponse:
-    """Every access list."""
-    candidate, away = look_at_candidate(request)
-    totals = _totals()
-    rows = []
-    for name, settings in candidate.both("/acls").items():
-        bound = [
-            f"{interface} {direction}"
-            for interface, inward, outward in bindings(candidate, name)
-            for direction, there in (("in", inward), ("out", outward))
-            if there
-        ]
-        counted = int((totals.get(name) or {}).get("packets", 0))
-        rows.append((name, settings, candidate.mark("/acls" + join(name)), bound, counted))
-    return show(
-        request,
-        "ui/acls.html",
-        "acls",
-        {
-            "rows": rows,
-            "away": away,
-            "api_calls": reads(("Read them", "/config/acls"), ("Hit counters", "/counters/acls")),
-        },
-    )
 
 
 @require_GET

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from appliance.client.selection import Selection
-from appliance.state.bgp import BGP, BgpState
+from appliance.state.bgp import BGP
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES
 from appliance.state.ospf import OSPF, OspfState
@@ -18,11 +18,12 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
+from webui.ui.candidate import Candidate
 from webui.ui.page import look, look_at_candidate, show
+from webui.ui.pages import bgp, interfaces
 from webui.ui.shell import is_well, shell_of
 from webui.ui.state import ospf_neighbors
-from webui.ui.views.bgp import sessions_of
-from webui.ui.views.interfaces import rows_of
+from webui.ui.tables.row import Row, rows_of
 
 _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
@@ -38,12 +39,13 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     """Throughput, sessions, drops, workers, health, drift and what waits for a confirmation."""
     candidate, away = look_at_candidate(request)
     live = look(lambda: agent().state(INTERFACES).by_name, {})
-    rows = rows_of(candidate, live.value)
+    rows = [(row, interfaces.status(row)) for row in rows_of(candidate, "/interfaces", live.value)]
     charted = [
-        row for row in rows if row.mark != "added" and row.kind != "loopback" and row.status != "disabled"
+        (row.name, status)
+        for row, status in rows
+        if row.mark != "added" and interfaces.kind(row) != "loopback" and status != "disabled"
     ][:_CHARTS]
     context: dict[str, Any] = {
-        "rows": rows,
         "charted": charted,
         "chart_span": _SPANS.get(len(charted), "span-4"),
         "away": away or live.failure,
@@ -80,7 +82,7 @@ def _state(running: dict[str, Any]) -> dict[str, Any]:
 def _ask(running: dict[str, Any]) -> dict[str, Any]:
     counters = look(lambda: agent().counters(_COUNTERS), {}).value
     health: Health = look(lambda: agent().state(HEALTH), Health(parts={})).value
-    bgp = look(lambda: agent().state(BGP), BgpState()).value
+    sessions = look(lambda: bgp.sessions(agent().state(BGP)), {}).value
     ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
     return {
@@ -90,10 +92,24 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
             (part.label or name, is_well(part.state), part.detail or part.state)
             for name, part in health.parts.items()
         ],
-        "sessions": sessions_of(bgp, running),
+        "sessions": [
+            _session(row)
+            for row in rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions)
+        ],
         "ospf_neighbors": ospf_neighbors(ospf),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),
         "runs_ospf": bool(running.get("routing", {}).get("ospf")),
+    }
+
+
+def _session(row: Row) -> dict[str, Any]:
+    """A BGP session as the table has it; nothing of the document, as all viewers share it."""
+    return {
+        "address": row.name,
+        "description": row.said("description") or row.live("description", ""),
+        "remote_asn": bgp.asn(row),
+        "status": bgp.status(row),
+        **{name: row.live(name) for name in ("uptime_s", "received", "sent")},
     }
 
 

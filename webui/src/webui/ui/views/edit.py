@@ -10,6 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
 from appliance.config.load import parse_document
+from appliance.config.pointer import delete as document_without
 from appliance.config.pointer import put
 from appliance.config.schema import entry_of, kinds
 from appliance.errors import NotFound, Problem, ValidationFailed
@@ -25,8 +26,8 @@ from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
 from webui.ui.objects import home_of, place_of
 from webui.ui.page import candidate_of, look, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
-
-_KIND_TITLES = {"ethernet": "Ethernet", "sub_interface": "Sub-interface", "loopback": "Loopback"}
+from webui.ui.tables.batch import refuse_used
+from webui.ui.tables.listing import kind_title
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,12 +85,15 @@ def delete(request: HttpRequest, path: str) -> HttpResponse:
     pointer = "/" + path
     place = place_of(pointer)
     actor = actor_of(request)
+    change = open_change(request)
     try:
-        changes.delete(actor, open_change(request), pointer)
+        refuse_used(document_without(changes.document(change), pointer), [pointer])
+        changes.delete(actor, change, pointer)
     except NotFound:
         tell(request, f"{place.title} is already gone.", "warning")
     except ValidationFailed as error:
-        tell(request, f"{place.title} cannot be removed: {error}", "error")
+        reasons = "; ".join(problem.message for problem in error.problems)
+        tell(request, f"{place.title} cannot be removed. {reasons}.", "error")
         return redirect(_back(request, place.list_url))
     else:
         tell(request, f"{place.title} will be removed when you commit.")
@@ -178,8 +182,7 @@ def _page(
             "about": form.root.field.help,
             "rejected": rejected,
             "can_delete": removable,
-            "kinds": offered or [],
-            "kind_titles": _KIND_TITLES,
+            "kinds": [(one, kind_title(one)) for one in offered or []],
             "chosen_kind": kind,
             "back_url": home_of(pointer) if exists else place.list_url,
             "api_calls": calls_for(pointer, form.value, new=new),

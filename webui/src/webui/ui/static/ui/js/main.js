@@ -1,5 +1,6 @@
 // What every page has. Pages add modules of their own.
 import { startApiCalls } from "./api_call.js";
+import { startBatches } from "./batches.js";
 import { startConnection } from "./connection.js";
 import { startCountdowns } from "./countdown.js";
 import { startForms } from "./forms.js";
@@ -14,5 +15,6 @@ startConnection();
 startCountdowns();
 startShortcuts();
 startTables();
+startBatches();
 startForms();
 startApiCalls();

@@ -1,0 +1,18 @@
+"""Pages of features: a feature has a file here and its line in `FEATURES`; nothing else names it."""
+
+from webui.ui.pages import acls, bgp, interfaces, ospf, policies, static_routes
+from webui.ui.tables.declaration import Feature, Page, Panel, Table
+
+FEATURES: tuple[Feature, ...] = (
+    interfaces.PAGE,
+    static_routes.PAGE,
+    bgp.PAGE,
+    ospf.PAGE,
+    policies.PAGE,
+    acls.PAGE,
+)
+
+PAGES: tuple[Page, ...] = tuple(feature for feature in FEATURES if isinstance(feature, Page))
+PANELS: tuple[Panel, ...] = tuple(feature for feature in FEATURES if isinstance(feature, Panel))
+TABLES: dict[str, tuple[Page, Table]] = {table.name: (page, table) for page in PAGES for table in page.tables}
+"""Every table by its name."""

@@ -1,0 +1,91 @@
+"""BGP: sessions and peer groups. One neighbor has a page made by hand."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from appliance.state.bgp import BGP, BgpState
+from webui.ui.state import SessionState, bgp_sessions
+from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
+from webui.ui.tables.row import Row
+
+
+def sessions(answer: BgpState) -> Mapping[str, SessionState]:
+    """Live sessions by address."""
+    return bgp_sessions(answer)
+
+
+def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: BgpState | None) -> Iterator[Fact]:
+    yield Fact("AS", (live.asn if live else None) or now.get("asn"), after.get("asn"))
+    yield Fact(
+        "Router ID",
+        (live.router_id if live else None) or now.get("router_id") or "automatic",
+        after.get("router_id") or "automatic",
+    )
+    yield Fact(
+        "Policy required (RFC 8212)",
+        "yes" if now.get("ebgp_requires_policy", True) else "no",
+        "yes" if after.get("ebgp_requires_policy", True) else "no",
+    )
+
+
+def asn(row: Row) -> Any:
+    """The neighbor's AS number: as it says itself, else as configured here or in its peer group."""
+    groups = row.candidate.document.get("routing", {}).get("bgp", {}).get("peer_groups", {})
+    group = groups.get(row.said("peer_group"), {})
+    return row.live("remote_asn") or row.said("remote_asn") or group.get("remote_asn")
+
+
+def status(row: Row) -> str:
+    """The session's state; ``disabled`` when it is shut on purpose."""
+    return str(row.live("state", "")).lower() if row.enabled else "disabled"
+
+
+PAGE = Page(
+    name="bgp",
+    path="bgp",
+    title="BGP",
+    icon="world",
+    group="Routing",
+    order=20,
+    key="b",
+    instance=Instance(
+        pointer="/routing/bgp",
+        absent="BGP does not run.",
+        setup="Set up BGP",
+        facts=_facts,
+        part=BGP,
+    ),
+    tables=(
+        Table(
+            name="bgp_neighbors",
+            noun="BGP neighbor",
+            plural="Neighbors",
+            key_title="Neighbor",
+            mapping="/routing/bgp/neighbors",
+            own_page="ui:bgp_neighbor",
+            mono=True,
+            below=lambda row: row.said("description") or row.live("description"),
+            live=Live(BGP, sessions),
+            columns=(
+                Column(title="AS", look=Look.NUMBER, value=asn),
+                Column(title="State", look=Look.STATE, value=status),
+                Column("uptime_s", "For", look=Look.DURATION, live=True),
+                Column("received", "Received", look=Look.NUMBER, live=True),
+                Column("sent", "Advertised", look=Look.NUMBER, live=True),
+                Column("peer_group", "Group"),
+            ),
+            empty="No neighbor is configured.",
+        ),
+        Table(
+            name="bgp_peer_groups",
+            noun="peer group",
+            plural="Peer groups",
+            mapping="/routing/bgp/peer_groups",
+            columns=(
+                Column("remote_asn", look=Look.NUMBER),
+                Column(title="Members", look=Look.NUMBER, value=lambda row: len(row.used_by)),
+            ),
+            empty="No peer group is configured.",
+        ),
+    ),
+)

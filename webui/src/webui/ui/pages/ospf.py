@@ -1,0 +1,101 @@
+"""OSPF: neighbors, interfaces and areas."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from appliance.state.ospf import OSPF, OspfState
+from webui.ui.state import OspfRow, ospf_neighbors
+from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
+from webui.ui.tables.row import Row
+
+
+def _neighbors(answer: OspfState) -> Mapping[str, OspfRow]:
+    return {f"{one.router_id} {one.interface}": one for one in ospf_neighbors(answer)}
+
+
+def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: OspfState | None) -> Iterator[Fact]:
+    running = (live.router_id if live else None) or now.get("router_id")
+    yield Fact("Router ID", running or "automatic", after.get("router_id") or "automatic")
+
+
+def _type(row: Row) -> str:
+    return "passive" if row.said("passive") else str(row.said("network_type", "broadcast"))
+
+
+PAGE = Page(
+    name="ospf",
+    path="ospf",
+    title="OSPF",
+    icon="topology-star-3",
+    group="Routing",
+    order=30,
+    key="o",
+    instance=Instance(
+        pointer="/routing/ospf",
+        absent="OSPF does not run.",
+        setup="Set up OSPF",
+        facts=_facts,
+        part=OSPF,
+    ),
+    tables=(
+        Table(
+            name="ospf_neighbors",
+            noun="OSPF neighbor",
+            plural="Neighbors",
+            key_title="Neighbor",
+            mono=True,
+            live=Live(OSPF, _neighbors),
+            below=lambda row: row.live("address"),
+            columns=(
+                Column("interface", "Interface", live=True),
+                Column("state", "State", look=Look.STATE, live=True),
+                Column("uptime_s", "For", look=Look.DURATION, live=True),
+                Column("dead_in_s", "Dead in", look=Look.DURATION, live=True),
+            ),
+            empty="No OSPF neighbor is seen.",
+        ),
+        Table(
+            name="ospf_interfaces",
+            noun="OSPF interface",
+            plural="Interfaces",
+            key_title="Interface",
+            mapping="/routing/ospf/interfaces",
+            live=Live(OSPF, lambda answer: answer.interfaces, only_live=False),
+            columns=(
+                Column("area", look=Look.MONO),
+                Column(title="Type", value=_type),
+                Column(
+                    title="Cost",
+                    look=Look.NUMBER,
+                    value=lambda row: row.said("cost") or row.live("cost", "auto"),
+                ),
+                Column(
+                    title="Hello, s", look=Look.NUMBER, value=lambda row: row.said("hello_interval_s", 10)
+                ),
+                Column(title="Dead, s", look=Look.NUMBER, value=lambda row: row.said("dead_interval_s", 40)),
+                Column(title="Authentication", value=lambda row: row.said("authentication.type", "none")),
+                Column("state", "State", live=True),
+            ),
+            empty="OSPF runs on no interface.",
+        ),
+        Table(
+            name="ospf_areas",
+            noun="OSPF area",
+            plural="Areas",
+            key_title="Area",
+            mapping="/routing/ospf/areas",
+            live=Live(OSPF, lambda answer: answer.areas),
+            mono=True,
+            columns=(
+                Column(
+                    title="Type",
+                    value=lambda row: (
+                        row.said("type", "normal") + (", totally stubby" if row.said("no_summary") else "")
+                    ),
+                ),
+                Column("lsas", "LSAs", look=Look.NUMBER, live=True),
+            ),
+            empty="Every area is a normal one, so none needs to be listed.",
+        ),
+    ),
+)

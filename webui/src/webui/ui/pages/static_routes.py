@@ -1,0 +1,43 @@
+"""Static routes."""
+
+from collections.abc import Iterator
+
+from webui.ui.tables.declaration import Column, Look, Page, Table
+from webui.ui.tables.row import Row
+
+
+def _hops(row: Row) -> Iterator[str]:
+    if row.said("blackhole"):
+        yield "blackhole"
+    for hop in row.said("next_hops", ()):
+        yield " on ".join(str(hop[part]) for part in ("address", "interface") if hop.get(part))
+
+
+PAGE = Page(
+    name="static_routes",
+    path="static-routes",
+    title="Static routes",
+    icon="route",
+    group="Routing",
+    order=10,
+    key="s",
+    tables=(
+        Table(
+            name="static",
+            noun="static route",
+            plural="Static routes",
+            mapping="/routing/static",
+            key_title="Prefix",
+            mono=True,
+            columns=(
+                Column(title="Next hop", look=Look.MONO, value=_hops),
+                Column(
+                    title="Distance",
+                    look=Look.NUMBER,
+                    value=lambda row: [hop.get("distance", 1) for hop in row.said("next_hops", ())],
+                ),
+            ),
+            empty="No static route is configured.",
+        ),
+    ),
+)

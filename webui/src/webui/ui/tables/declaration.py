@@ -1,0 +1,171 @@
+"""What a feature declares of its page: its tables and their columns. The machinery knows no feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from appliance.state.part import AnyPart, Part
+from webui.ui.tables.row import Row
+
+Value = Callable[[Row], Any]
+"""What a cell shows: a text, a number, None, a `Link`, or a list of these, one a line."""
+
+
+class Look(StrEnum):
+    """How a column is shown."""
+
+    TEXT = "text"
+    MONO = "mono"
+    """Addresses, prefixes and whatever else is compared letter by letter."""
+    NUMBER = "number"
+    STATE = "state"
+    """A state's word with its tone."""
+    DURATION = "duration"
+    """Seconds."""
+    COUNTERS = "counters"
+    """Counters of the interface that the row is named after, live; the value is their names."""
+    SPARK = "spark"
+    """Traffic of the interface that the row is named after, as a small chart."""
+    RULES = "rules"
+    """Rules of a list: triples of sequence, action and words."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A text that leads to the page of the object at `pointer`. `before` is a word in front of it.
+
+    Without a text it is the object's noun and name.
+    """
+
+    text: str
+    pointer: str
+    before: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.before} {self.text}".strip()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: a field of the object's settings, of its live state, or any `value` computed from the row."""
+
+    field: str = ""
+    """Dotted path into the settings, or with `live` into the live state."""
+    title: str = ""
+    """Where empty, the title that the document's schema gives the field."""
+    look: Look = Look.TEXT
+    live: bool = False
+    value: Value | None = None
+    counters: tuple[str, ...] = ()
+    """Of COUNTERS: the first is shown large, the second small below it."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """Live rows of a table, by the same keys as the document's."""
+
+    source: AnyPart | Callable[[], Any]
+    """The part of the live state, or what asks the agent otherwise. Tables that share it ask once for a page,
+    which shows the agent's errors.
+    """
+    by_key: Callable[[Any], Mapping[str, Any]]
+    """The rows of the answer."""
+    poll: bool = True
+    """Whether the page asks again every few seconds."""
+    only_live: bool = True
+    """Whether rows are shown that live alone has."""
+    api: str = ""
+    """The REST path of a source that is no part of the state."""
+
+    @property
+    def path(self) -> str:
+        """The REST path of the same rows, for the API's panel."""
+        return f"/state/{self.source.where}" if isinstance(self.source, Part) else self.api
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of objects of the document, of live rows, or of both beside each other."""
+
+    name: str
+    """In addresses and as the table's id."""
+    noun: str
+    plural: str
+    columns: tuple[Column, ...]
+    mapping: str = ""
+    """Pointer of the mapping in the document; empty for live rows alone."""
+    live: Live | None = None
+    empty: str = ""
+    """What the page says when there is nothing."""
+    key_title: str = "Name"
+    mono: bool = False
+    """Whether the keys are addresses or prefixes."""
+    below: Value | None = None
+    """The small line below the name; the description where None."""
+    own_page: str = ""
+    """Name of the address of a page made by hand for one object; the generic one where empty."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure at the head of a page: what runs now, and what will where that differs."""
+
+    title: str
+    now: Any
+    after: Any = None
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A singleton of the document that the page's tables belong to, such as the BGP instance."""
+
+    pointer: str
+    absent: str
+    """The sentence shown while it is not set up."""
+    setup: str
+    """The button that sets it up."""
+    facts: Callable[[Mapping[str, Any], Mapping[str, Any], Any], Iterable[Fact]]
+    """From the running instance, the candidate's and the live answer, which is None where there is none."""
+    part: AnyPart | None = None
+    """Part of the live state that tells of the instance."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the sidebar."""
+
+    name: str
+    """Name of its address, and the section it marks."""
+    path: str
+    title: str
+    icon: str
+    tables: tuple[Table, ...]
+    group: str = ""
+    """Title of the sidebar's group."""
+    order: int = 50
+    """Position in the group."""
+    key: str = ""
+    """Key that goes there, after ``g``."""
+    instance: Instance | None = None
+    tabs: bool = False
+    """Whether the tables are shown one at a time, ``?kind=``."""
+    scripts: tuple[str, ...] = ()
+    """Static modules the page needs."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A table on the page of each object of another feature's mapping, such as the members of a bond."""
+
+    mapping: str
+    title: str
+    columns: tuple[tuple[str, Callable[[Any], Any]], ...]
+    """Title and what it shows of one row."""
+    rows: Callable[[Row], Iterable[Any]]
+    when: Callable[[Row], bool]
+
+
+Feature = Page | Panel

@@ -1,0 +1,122 @@
+"""What the page of one object shows: its settings in words, live values, other features' panels, users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from appliance.config import schema
+from appliance.config.schema import JsonSchema, refers_to
+from appliance.errors import NotFound
+from webui.ui.candidate import Candidate
+from webui.ui.objects import inside
+from webui.ui.pages import PANELS
+from webui.ui.pointers import MISSING, get, join, last, parent
+from webui.ui.tables.cells import last_word
+from webui.ui.tables.declaration import Link
+from webui.ui.tables.row import Row
+
+_LINES = 60
+"""Lines shown of one setting; a longer list says how many more there are."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting with its title; lines are texts or links."""
+
+    title: str
+    lines: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ShownPanel:
+    """Another feature's table about the object."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def row_at(candidate: Candidate, pointer: str, state: Any = None) -> Row | None:
+    """The object at the pointer, as the user would have it or as it runs; None where it is in neither."""
+    settings = get(candidate.document, pointer)
+    if settings is MISSING:
+        settings = get(candidate.running, pointer)
+    if settings is MISSING:
+        return None if state is None else Row(last(pointer), pointer, {}, state, candidate, configured=False)
+    return Row(last(pointer), pointer, settings, state, candidate)
+
+
+def facts_of(row: Row) -> list[Setting]:
+    """Every setting that is said, with the title the schema gives it. Secrets are only said to be set."""
+    mapping = parent(row.pointer)
+    return [
+        fact
+        for name, value in row.settings.items()
+        for fact in _facts(f"{mapping}{join('')}{join(name)}", value, "")
+    ]
+
+
+def _facts(pointer: str, value: Any, around: str) -> Iterator[Setting]:
+    node = _schema_at(pointer)
+    title = around + str(node.get("title") or last_word(last(pointer)))
+    if node.get("writeOnly"):
+        yield Setting(title, ("set",))
+    elif isinstance(value, Mapping) and node.get("properties"):
+        for name, below in value.items():
+            yield from _facts(pointer + join(name), below, f"{title}: ")
+        if not value:
+            yield Setting(title, ("as by default",))
+    else:
+        lines = list(_lines(value, refers_to(node)))
+        more = len(lines) - _LINES
+        yield Setting(title, (*lines[:_LINES], *((f"and {more} more",) if more > 0 else ())))
+
+
+def _lines(value: Any, target: str) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            yield f"{name} {_words(below)}".strip()
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _lines(one, target) if not isinstance(one, Mapping) else (_words(one),)
+    elif target:
+        yield Link(str(value), target + join(str(value)))
+    else:
+        yield _words(value)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_words(below)}".strip() for name, below in value.items())
+    if isinstance(value, (list, tuple)):
+        return " ".join(_words(one) for one in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _schema_at(pointer: str) -> JsonSchema:
+    try:
+        return schema.at(pointer)
+    except NotFound:
+        return {}
+
+
+def panels_of(row: Row) -> list[ShownPanel]:
+    """What other features say of the object."""
+    return [
+        ShownPanel(
+            panel.title,
+            tuple(title for title, _ in panel.columns),
+            tuple(tuple(value(one) for _, value in panel.columns) for one in panel.rows(row)),
+        )
+        for panel in PANELS
+        if panel.mapping == parent(row.pointer) and panel.when(row)
+    ]
+
+
+def users_of(row: Row) -> list[Link]:
+    """The places that name the object, each with the object it is in."""
+    return [Link(f"{inside(place)}, {place}", place) for place in row.used_by]

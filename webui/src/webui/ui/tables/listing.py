@@ -1,0 +1,283 @@
+"""A table as one request sees it: rows filtered, sorted and cut to a page, with their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Page as Cut
+from django.core.paginator import Paginator
+from django.http import QueryDict
+from django.urls import reverse
+
+from appliance.config import schema
+from appliance.errors import NotFound
+from appliance.state.part import AnyPart, Part
+from webui.agent import agent
+from webui.ui.candidate import Candidate
+from webui.ui.objects import page_of
+from webui.ui.page import Live as Look
+from webui.ui.page import look
+from webui.ui.pointers import join
+from webui.ui.tables.cells import Cell, SortKey, cell_of, natural, sort_key, title_of
+from webui.ui.tables.declaration import Column, Table
+from webui.ui.tables.declaration import Look as CellLook
+from webui.ui.tables.row import Row, rows_of
+
+PER_PAGE = 200
+
+
+@dataclass(frozen=True)
+class Query:
+    """What the user asks of a table: words that all have to be in a row, a column to sort by, a page."""
+
+    words: str = ""
+    sort: str = ""
+    """Title of the column; empty for the document's order."""
+    descending: bool = False
+    page: int = 1
+    kind: str = ""
+    """The tab, on a page that has tabs."""
+
+    @classmethod
+    def of(cls, given: QueryDict) -> Query:
+        """From the address."""
+        page = given.get("page", "1")
+        return cls(
+            given.get("q", "").strip()[:200],
+            given.get("sort", "")[:80],
+            given.get("desc") == "1",
+            int(page) if page.isdecimal() and len(page) < 7 else 1,
+            given.get("kind", "")[:80],
+        )
+
+    def address(self, **other: Any) -> str:
+        """The same question, with parts replaced, as the end of an address."""
+        asked = {
+            "kind": self.kind,
+            "q": self.words,
+            "sort": self.sort,
+            "desc": "1" if self.descending else "",
+            "page": self.page if self.page > 1 else "",
+            **other,
+        }
+        return "?" + urlencode({name: value for name, value in asked.items() if value})
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column, with the address that sorts by it."""
+
+    title: str
+    css: str
+    url: str
+    sorted: str = ""
+    """``ascending``, ``descending`` or nothing."""
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row with what the page needs of it."""
+
+    row: Row
+    cells: tuple[Cell, ...]
+    url: str
+    below: str
+
+
+@dataclass
+class Listing:
+    """A table, ready to be shown."""
+
+    table: Table
+    query: Query
+    heads: tuple[Head, ...]
+    rows: list[ShownRow]
+    cut: Cut[Any]
+    total: int
+    """How many rows there are without the filter."""
+    failure: str = ""
+    """Why there are no live values."""
+    section: str = ""
+
+    @property
+    def id(self) -> str:
+        """The table's id in the page."""
+        return self.table.name.replace("_", "-")
+
+    @property
+    def url(self) -> str:
+        """The page with this table and question."""
+        return reverse(f"ui:{self.section}") + self.query.address()
+
+    @property
+    def fragment_url(self) -> str:
+        """Where the table alone is asked for again, with the same question."""
+        return reverse("ui:table", args=[self.table.name]) + self.query.address()
+
+    @property
+    def switchable(self) -> bool:
+        """Whether objects can be enabled and disabled."""
+        return can_be_switched(self.table)
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        """Kinds of object that can be added, with their titles; empty where there is but one."""
+        return kinds_of(self.table)
+
+    @property
+    def newer(self) -> str:
+        """Address of the page before; empty on the first."""
+        return self.query.address(page=self.cut.number - 1) if self.cut.has_previous() else ""
+
+    @property
+    def older(self) -> str:
+        """Address of the page after; empty on the last."""
+        return self.query.address(page=self.cut.number + 1) if self.cut.has_next() else ""
+
+
+def can_be_switched(table: Table) -> bool:
+    """Whether the table's objects have a setting ``enabled``."""
+    if not table.mapping:
+        return False
+    try:
+        return schema.at(table.mapping + join("", "enabled")).get("type") == "boolean"
+    except NotFound:
+        return False
+
+
+def kinds_of(table: Table) -> list[tuple[str, str]]:
+    """The kinds of a mapping whose objects are of several, with their titles."""
+    if not table.mapping:
+        return []
+    return [
+        (kind, kind_title(kind)) for kind in schema.kinds(schema.entry_of(schema.at(table.mapping)) or {})
+    ]
+
+
+def kind_title(kind: str) -> str:
+    """A kind as a title: ``sub_interface`` → ``Sub-interface``."""
+    return kind.replace("_", "-").capitalize()
+
+
+class Asked:
+    """Answers of the agent for one request: what several tables want is asked once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Any, Look] = {}
+
+    def answer(self, source: AnyPart | Callable[[], Any] | None) -> Look:
+        """What the agent says, or why it says nothing."""
+        if source is None:
+            return Look(None)
+        name = source.name if isinstance(source, Part) else source
+        if name not in self._answers:
+            read = (lambda: agent().state(source)) if isinstance(source, Part) else source
+            self._answers[name] = look(read, None)
+        return self._answers[name]
+
+    def rows(self, table: Table) -> Look:
+        """The table's live rows by key, or why there are none."""
+        if table.live is None:
+            return Look({})
+        found = self.answer(table.live.source)
+        return found if found.failed else Look(table.live.by_key(found.value))
+
+
+def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
+    """Every row, in the document's order."""
+    return rows_of(candidate, table.mapping, live, live_rows=table.live is not None and table.live.only_live)
+
+
+def chosen(table: Table, rows: list[Row], query: Query) -> list[Row]:
+    """Rows that have all the words, in the order asked for."""
+    words = query.words.lower().split()
+    if words:
+        rows = [row for row in rows if _has(table, row, words)]
+    if query.sort:
+        rows = sorted(rows, key=_sorter(table, query.sort), reverse=query.descending)
+    return rows
+
+
+def _has(table: Table, row: Row, words: Sequence[str]) -> bool:
+    text = "\n".join(
+        [row.name, below_of(table, row), *(cell.text for cell in cells_of(table, row)), row.mark]
+    ).lower()
+    return all(word in text for word in words)
+
+
+def _sorter(table: Table, title: str) -> Any:
+    column = next((one for one in table.columns if title_of(one, table) == title), None)
+    if column is None:
+        return lambda row: natural(row.name)
+
+    def key(row: Row) -> SortKey:
+        return sort_key(cell_of(row, column, table.mapping))
+
+    return key
+
+
+def cells_of(table: Table, row: Row) -> tuple[Cell, ...]:
+    """The row's cells, in the table's order."""
+    return tuple(cell_of(row, column, table.mapping) for column in table.columns)
+
+
+def below_of(table: Table, row: Row) -> str:
+    """The small line below the row's name."""
+    return str((table.below(row) if table.below else row.said("description")) or "")
+
+
+def listing(table: Table, candidate: Candidate, live: Look, query: Query, section: str) -> Listing:
+    """The page of the table that is asked for. Only its own rows are made into cells."""
+    rows = all_rows(table, candidate, live.value)
+    cut = Paginator(chosen(table, rows, query), PER_PAGE).get_page(query.page)
+    return Listing(
+        table=table,
+        query=query,
+        heads=tuple(_heads(table, query)),
+        rows=[
+            ShownRow(row, cells_of(table, row), own_page(table, row), below_of(table, row))
+            for row in cut.object_list
+        ],
+        cut=cut,
+        total=len(rows),
+        failure=live.failure,
+        section=section,
+    )
+
+
+def own_page(table: Table, row: Row) -> str:
+    """Address of the object's own page; empty for a live row that has none."""
+    if table.own_page:
+        return reverse(table.own_page, args=[row.name])
+    return page_of(row.pointer) if row.pointer and row.configured else ""
+
+
+def _heads(table: Table, query: Query) -> list[Head]:
+    heads = [_head(table.key_title, "", query)]
+    for column in table.columns:
+        title = title_of(column, table)
+        number = column.look in (CellLook.NUMBER, CellLook.DURATION, CellLook.COUNTERS)
+        sorts = column.look not in (CellLook.SPARK, CellLook.COUNTERS, CellLook.RULES)
+        heads.append(_head(title, "num" if number else "", query, sorts=sorts))
+    return heads
+
+
+def _head(title: str, css: str, query: Query, *, sorts: bool = True) -> Head:
+    if not sorts:
+        return Head(title, css, "")
+    here = query.sort == title
+    url = query.address(sort=title, desc="1" if here and not query.descending else "", page="")
+    return Head(title, css, url, ("descending" if query.descending else "ascending") if here else "")
+
+
+def column_titles(table: Table) -> list[str]:
+    """Titles of the columns that can be exported."""
+    return [title_of(column, table) for column in exported(table)]
+
+
+def exported(table: Table) -> list[Column]:
+    """Columns that are more than a picture."""
+    return [one for one in table.columns if one.look not in (CellLook.SPARK, CellLook.COUNTERS)]

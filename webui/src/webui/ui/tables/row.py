@@ -1,0 +1,76 @@
+"""One row of a table: an object as configured, as it is live, and what the change set does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from webui.ui.candidate import Candidate
+from webui.ui.pointers import join
+
+
+def field_of(value: Any, path: str) -> Any:
+    """What is at a dotted path into mappings and objects; None where there is nothing."""
+    for name in path.split("."):
+        if value is None:
+            return None
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return value
+
+
+@dataclass(frozen=True)
+class Row:
+    """`settings` are empty for what only lives; `state` is None for what only is configured."""
+
+    name: str
+    pointer: str
+    settings: Mapping[str, Any]
+    state: Any
+    candidate: Candidate
+    configured: bool = True
+
+    @cached_property
+    def mark(self) -> str:
+        """What the change set does to the object."""
+        return self.candidate.mark(self.pointer) if self.pointer else ""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the object is enabled; what has no such setting is."""
+        return bool(self.settings.get("enabled", True))
+
+    def said(self, path: str, otherwise: Any = None) -> Any:
+        """A setting, by its dotted path."""
+        found = field_of(self.settings, path)
+        return otherwise if found is None else found
+
+    def live(self, path: str, otherwise: Any = None) -> Any:
+        """A live value, by its dotted path."""
+        found = field_of(self.state, path)
+        return otherwise if found is None else found
+
+    @property
+    def used_by(self) -> tuple[str, ...]:
+        """Pointers of the places in the candidate that name this object."""
+        return self.candidate.used_by(self.pointer)
+
+
+def rows_of(
+    candidate: Candidate, mapping: str, live: Mapping[str, Any] | None, *, live_rows: bool = True
+) -> list[Row]:
+    """All rows: those of the candidate in its order, those it removes, then those that only live."""
+    configured = candidate.both(mapping) if mapping else {}
+    live = live or {}
+    rows = [
+        Row(name, mapping + join(name), settings, live.get(name), candidate)
+        for name, settings in configured.items()
+    ]
+    if live_rows:
+        rows += [
+            Row(name, mapping + join(name) if mapping else "", {}, state, candidate, configured=False)
+            for name, state in live.items()
+            if name not in configured
+        ]
+    return rows

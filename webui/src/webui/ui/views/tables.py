@@ -1,0 +1,178 @@
+"""Pages of tables: the page, one table alone, a table as a file, and acting on many rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from appliance.errors import ValidationFailed
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.changes import services as changes
+from webui.ui.api_call import reads
+from webui.ui.candidate import Candidate
+from webui.ui.guarded import View
+from webui.ui.page import candidate_of, look_at_candidate, open_change, show, tell
+from webui.ui.pages import TABLES
+from webui.ui.pointers import get
+from webui.ui.signed_in import user_of
+from webui.ui.tables.batch import switched, without
+from webui.ui.tables.declaration import Fact, Page, Table
+from webui.ui.tables.export import as_csv, as_json
+from webui.ui.tables.listing import Asked, Listing, Query, all_rows, chosen, listing
+
+
+def page_view(page: Page) -> View:
+    """The view of a declared page."""
+
+    @require_GET
+    @role_required(Role.VIEWER)
+    def view(request: HttpRequest) -> HttpResponse:
+        return _page(request, page)
+
+    view.__doc__ = f"The page {page.title}."
+    return view
+
+
+def _page(request: HttpRequest, page: Page) -> HttpResponse:
+    candidate, away = look_at_candidate(request)
+    asked = Asked()
+    query = Query.of(request.GET)
+    tables = [_tab(request, page)] if page.tabs else list(page.tables)
+    # What the user asks for is asked of one table: of the page's only one, or of the first.
+    listings = [
+        listing(table, candidate, asked.rows(table), query if index == 0 else Query(), page.name)
+        for index, table in enumerate(tables)
+    ]
+    instance = _instance(page, candidate, asked)
+    return show(
+        request,
+        "ui/page.html",
+        page.name,
+        {
+            "page": page,
+            "listings": listings,
+            "first": listings[0],
+            "tabs": [(one, len(candidate.both(one.mapping)), one == tables[0]) for one in page.tables]
+            if page.tabs
+            else [],
+            "instance": instance,
+            "away": away or next((one.failure for one in listings if one.failure), ""),
+            "api_calls": reads(
+                *(("Configuration", f"/config{one.mapping}") for one in tables if one.mapping),
+                *dict.fromkeys(("State", one.live.path) for one in tables if one.live),
+            ),
+        },
+    )
+
+
+def _tab(request: HttpRequest, page: Page) -> Table:
+    wanted = request.GET.get("kind", page.tables[0].name)
+    for table in page.tables:
+        if table.name == wanted:
+            return table
+    raise Http404("There is no such list.")
+
+
+def _instance(page: Page, candidate: Candidate, asked: Asked) -> dict[str, Any] | None:
+    """The page's singleton: whether it is there, what runs of it and what will."""
+    if page.instance is None:
+        return None
+    now, after = (
+        get(document, page.instance.pointer, None) for document in (candidate.running, candidate.document)
+    )
+    facts: list[Fact] = []
+    if now is not None or after is not None:
+        live = asked.answer(page.instance.part).value if now is not None else None
+        facts = list(page.instance.facts(now or {}, after or {}, live))
+    return {
+        "pointer": page.instance.pointer,
+        "there": after is not None,
+        "runs": now is not None,
+        "facts": facts,
+        "mark": candidate.mark(page.instance.pointer),
+        "absent": page.instance.absent,
+        "setup": page.instance.setup,
+    }
+
+
+def _known(name: str) -> tuple[Page, Table]:
+    if name not in TABLES:
+        raise Http404("There is no such table.")
+    return TABLES[name]
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def table(request: HttpRequest, name: str) -> HttpResponse:
+    """One table alone, as a fragment; the page's address follows what the user asks."""
+    page, found = _known(name)
+    shown = _listing(request, page, found)
+    response = render(
+        request, "ui/table.html", {"listing": shown, "may_edit": user_of(request).has_role(Role.ENGINEER)}
+    )
+    if request.GET.get("typed") == "1":
+        response["HX-Replace-Url"] = shown.url
+    return response
+
+
+def _listing(request: HttpRequest, page: Page, found: Table) -> Listing:
+    candidate, _ = look_at_candidate(request)
+    return listing(found, candidate, Asked().rows(found), Query.of(request.GET), page.name)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def export(request: HttpRequest, name: str, form: str) -> HttpResponse:
+    """The table as a file, with the filter and order of the page; all of its rows."""
+    _, found = _known(name)
+    candidate = candidate_of(request)
+    rows = chosen(found, all_rows(found, candidate, Asked().rows(found).value), Query.of(request.GET))
+    if form == "csv":
+        response = HttpResponse(as_csv(found, rows), content_type="text/csv; charset=utf-8")
+    elif form == "json":
+        response = HttpResponse(as_json(rows), content_type="application/json")
+    else:
+        raise Http404("A table is exported as csv or json.")
+    response["Content-Disposition"] = f'attachment; filename="{found.name}.{form}"'
+    return response
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def act(request: HttpRequest, name: str) -> HttpResponse:
+    """Enables, disables or removes the chosen objects: one edit of the change set, or none."""
+    page, found = _known(name)
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = reverse(f"ui:{page.name}") + Query(kind=found.name if page.tabs else "").address()
+    chosen_names = request.POST.getlist("name")
+    action = request.POST.get("action", "")
+    if not found.mapping or action not in ("enable", "disable", "delete"):
+        raise Http404("There is no such action.")
+    if not chosen_names:
+        tell(request, "Choose at least one row first.", "warning")
+        return redirect(back)
+    actor, change = actor_of(request), open_change(request)
+    document = changes.document(change)
+    there = [one for one in chosen_names if one in get(document, found.mapping, {})]
+    try:
+        if action == "delete":
+            objects = without(document, found.mapping, there)
+        else:
+            objects = switched(document, found.mapping, there, action == "enable")
+        changes.edit(actor, change, found.mapping, objects)
+    except ValidationFailed as error:
+        reasons = "; ".join(problem.message for problem in error.problems[:5])
+        tell(request, f"Nothing was {action}d. {reasons}.", "error")
+        return redirect(back)
+    words = found.noun if len(there) == 1 else found.plural[:1].lower() + found.plural[1:]
+    done = {"enable": "enabled", "disable": "disabled", "delete": "removed"}[action]
+    tell(request, f"{len(there)} {words} will be {done} when you commit.")
+    return redirect(back)
