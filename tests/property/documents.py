@@ -36,7 +36,8 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
     addresses = {name: _one_of_each_network(interface["addresses"]) for name, interface in interfaces.items()}
     plain = parse_document(document)
-    config = plain.model_copy(update={"routing": random_routing(rng, addresses)})
+    can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
+    config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
     require_valid(config, capabilities)
     return config
 

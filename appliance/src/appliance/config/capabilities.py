@@ -13,7 +13,8 @@ class Capabilities:
 
     driver: Literal["vpp", "linux"]
     lacking: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Kinds of interfaces that cannot be made here, each with the reason, a sentence."""
+    """What this machine does not have: kinds of interfaces, and other words of a feature's own, each with the
+    reason, a sentence."""
     nic_drivers: tuple[str, ...] = ("auto", "native", "dpdk", "af_packet")
     """Values of an ethernet interface's ``driver`` that work."""
     max_mtu: int = 9216

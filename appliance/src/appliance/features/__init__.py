@@ -18,5 +18,6 @@ FEATURES: tuple[str, ...] = (
     "policy",
     "bgp",
     "ospf",
+    "bfd",
 )
 """Folders, in the order in which problems of a document are told."""
