@@ -61,7 +61,7 @@ def test_machinery_imports_no_feature_and_asks_for_no_kind_of_interface() -> Non
             if name.startswith("appliance.features.") and "registry" not in name
         ]
         said += [
-            node.value
+            str(node.value)
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and json.dumps(str(node.value)) in kinds
         ]
