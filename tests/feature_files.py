@@ -18,6 +18,7 @@ WORDS: dict[str, str] = {
     "loopback": r"[\"'/.]loopback\b|Loopback",
     "acl": r"\bacls?\b|\bacl_|_acls?\b|\bAcls?[A-Z]?|_ACLS?\b|\bACL",
     "bgp": r"\bbgp\b|_bgp\b|\bbgp_|\bBgp|\bBGP\b",
+    "bfd": r"\bbfd\b|_bfd\b|\bbfd_|\bBfd|\bBFD",
     "ospf": r"\bospf\b|_ospf\b|\bospf_|\bOspf|\bOSPF",
 }
 """By feature, what it is called in code and in texts. A new feature gets a line."""
