@@ -33,7 +33,15 @@ NAMES_ITS_FEATURES: dict[str, str] = {
     "dataplane/vpp/sizing.py": "sizes VPP by the data plane's own settings",
 }
 """Machinery that imports a feature, and why. Nothing is added here for a new feature."""
-MOST_FILES = {"ethernet": 25, "sub_interface": 16, "loopback": 11, "acl": 49, "bgp": 50, "ospf": 41, "bfd": 26}
+MOST_FILES = {
+    "ethernet": 25,
+    "sub_interface": 16,
+    "loopback": 11,
+    "acl": 49,
+    "bgp": 50,
+    "ospf": 41,
+    "bfd": 26,
+}
 """How many product files outside its folders name a feature. May shrink; may not grow.
 
 BFD watches neighbors of BGP and OSPF, so its folder and page name them, and their models name its profile."""

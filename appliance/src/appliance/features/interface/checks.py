@@ -13,9 +13,10 @@ RESERVED = frozenset(
         *("null0", "blackhole", "reject", "pimreg"),
         *("tunl0", "gre0", "gretap0", "erspan0", "sit0", "ip6tnl0", "ip6gre0", "ip_vti0", "ip6_vti0"),
         "local0",
+        *("bfd", "color", "label", "nexthop-vrf", "onlink", "segments", "table", "tag", "vrf"),
     )
 )
-"""Names that Linux, FRR or VPP give to things of their own."""
+"""Names that Linux, FRR or VPP give to things of their own; the last are words of FRR's ``ip route``."""
 
 
 def check(context: Context) -> Iterator[Problem]:

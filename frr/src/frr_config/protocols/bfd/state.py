@@ -69,9 +69,9 @@ class BfdSession(_Shown):
     remote_detect_multiplier: int
     remote_transmit_interval_ms: int
     remote_receive_interval_ms: int
-    detection_time_ms: int
-    """For how long nothing may come while the session is up: the other end's multiplier times the slower of
-    what it sends and what this end takes."""
+    detection_time_ms: int | None = None
+    """For how long nothing may come: the other end's multiplier times the slower of what it sends and what
+    this end takes. None unless the session is up."""
     minimum_ttl: int | None = None
     """Of a multihop session."""
     round_trip_us: int | None = None
@@ -122,7 +122,7 @@ def _sessions(peers: Iterable[Json], counted: Mapping[Key, Json]) -> Iterator[Bf
             remote_detect_multiplier=multiplier,
             remote_transmit_interval_ms=remote_transmit,
             remote_receive_interval_ms=_number(entry, "remote-receive-interval"),
-            detection_time_ms=multiplier * max(receive, remote_transmit),
+            detection_time_ms=multiplier * max(receive, remote_transmit) if state == "up" else None,
             minimum_ttl=entry.get("minimum-ttl"),
             round_trip_us=entry.get("rtt-avg") or None,
             counters=None if counters is None else _counters(counters),

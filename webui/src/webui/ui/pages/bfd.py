@@ -26,11 +26,9 @@ def _state(row: Row) -> str:
 
 
 def _sent(row: Row) -> str | None:
-    """What is sent and taken here, and how many may be lost there."""
+    """What is sent and taken on this end."""
     one: BfdSession | None = row.state
-    if one is None:
-        return None
-    return f"{one.transmit_interval_ms} / {one.receive_interval_ms}, {one.detect_multiplier} lost"
+    return None if one is None else f"{one.transmit_interval_ms} / {one.receive_interval_ms}"
 
 
 def _intervals(row: Row) -> str:
@@ -110,7 +108,7 @@ def _is_watched(row: Row) -> bool:
 _COLUMNS = (
     ("Neighbor", lambda one: one.peer),
     ("State", lambda one: one.state.replace("_", " ")),
-    ("Noticed within", lambda one: f"{one.detection_time_ms} ms" if one.state == "up" else None),
+    ("Noticed within", lambda one: one.detection_time_ms and f"{one.detection_time_ms} ms"),
     ("Why not up", lambda one: one.reason),
 )
 NEIGHBOR = Panel("/routing/bgp/neighbors", "BFD", _COLUMNS, _of_neighbor, _is_watched)
