@@ -5,6 +5,8 @@ from __future__ import annotations
 from appliance.state.part import Answer, Everything, Part, Table
 from frr_config.protocols.bfd.state import BfdSession, bfd_sessions
 
+__all__ = ["BFD", "BfdSession", "BfdState"]
+
 
 class BfdState(Answer):
     """Every BFD session of the router."""

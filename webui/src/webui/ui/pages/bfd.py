@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from appliance.errors import MillraceError
-from appliance.state.bfd import BFD, BfdState
-from frr_config.protocols.bfd.state import BfdSession
+from appliance.state.bfd import BFD, BfdSession, BfdState
 from webui.agent import agent
 from webui.ui.tables.declaration import Column, Live, Look, Page, Panel, Table
 from webui.ui.tables.row import Row
