@@ -1,10 +1,17 @@
-"""The router's neighbours: two BIRD 2 routers, one speaking BGP, one OSPF."""
+"""The router's neighbours: two BIRD 2 routers, one speaking BGP, one OSPF.
+
+Both answer BFD, and use it once the router does.
+"""
 
 from pathlib import Path
 
 from lab import addressing as at
 
 BIRD = "/usr/sbin/bird"
+BFD_INTERVAL_MS, BFD_MULTIPLIER = 100, 5
+_BFD = f"""protocol bfd {{
+  interface "*" {{ interval {BFD_INTERVAL_MS} ms; multiplier {BFD_MULTIPLIER}; }};
+}}"""
 
 
 def argv(config: Path, control_socket: Path) -> list[str]:
@@ -29,6 +36,7 @@ def wan_config() -> str:
     return f"""log stderr all;
 router id {at.WAN.far_v4.ip};
 protocol device {{ scan time 10; }}
+{_BFD}
 # Its own links are better known than what the router says of them, also to the kernel.
 protocol direct {{ ipv4; ipv6; }}
 protocol static announced4 {{
@@ -53,6 +61,7 @@ template bgp to_router {{
   error wait time 1, 4;
   connect delay time 1;
   graceful restart on;
+  bfd on;
 }}
 protocol bgp router4 from to_router {{
   neighbor {at.WAN.near_v4.ip} as {at.ROUTER_AS};
@@ -77,6 +86,7 @@ def core_config() -> str:
     return f"""log stderr all;
 router id {at.CORE.far_v4.ip};
 protocol device {{ scan time 10; }}
+{_BFD}
 protocol static external4 {{
   ipv4;
 {externals}
@@ -91,7 +101,7 @@ protocol ospf v2 core {{
     export filter {{ if proto = "external4" then {{ ospf_metric2 = 100; accept; }} reject; }};
   }};
   area 0 {{
-    interface "eth0" {{ type ptp; hello {at.OSPF_HELLO_S}; dead {at.OSPF_DEAD_S}; cost 10; }};
+    interface "eth0" {{ type ptp; hello {at.OSPF_HELLO_S}; dead {at.OSPF_DEAD_S}; cost 10; bfd yes; }};
     interface "host0" {{ stub yes; cost 5; }};
 {stubs}
   }};

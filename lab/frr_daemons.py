@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from frr_config import V10_3, required_daemons
 from lab.command import run
 from lab.errors import MissingProgram
 from lab.namespaces import Dataplane
@@ -24,8 +25,8 @@ _LIB_DIR = Path("/var/lib/frr")
 _SCRATCH_DIR = Path("/var/tmp/frr")
 _USER, _GROUP, _VTY_GROUP = "frr", "frr", "frrvty"
 
-# zebra first: the others look for it. mgmtd came with FRR 9 and staticd of 10 needs it.
-_DAEMONS = ("mgmtd", "zebra", "staticd", "bgpd", "ospfd")
+DAEMONS = required_daemons(V10_3)
+"""Those of every release: what an older one lacks is not on this machine."""
 _NETLINK_BUFFER_BYTES = 134_217_728
 _KEEP_ROUTES_S = 60
 
@@ -44,7 +45,7 @@ def daemons() -> tuple[str, ...]:
     """The daemons this machine's FRR has, in starting order. Raises MissingProgram where there is no FRR."""
     if not (LIBEXEC / "zebra").exists():
         raise MissingProgram("FRRouting is not installed (Debian package frr)")
-    return tuple(name for name in _DAEMONS if (LIBEXEC / name).exists())
+    return tuple(name for name in DAEMONS if (LIBEXEC / name).exists())
 
 
 def argv(daemon: str, path_space: str, dataplane: Dataplane) -> list[str]:
@@ -77,7 +78,7 @@ def missing_parents() -> tuple[Path, ...]:
 
 def scratch(started: Iterable[tuple[str, int]]) -> tuple[Path, ...]:
     """What daemons that did not end by themselves have left, of these (name, process id)."""
-    return tuple(_SCRATCH_DIR / f"{name}.{pid}" for name, pid in started if name in _DAEMONS)
+    return tuple(_SCRATCH_DIR / f"{name}.{pid}" for name, pid in started if name in DAEMONS)
 
 
 def make_directories(path_space: str) -> None:

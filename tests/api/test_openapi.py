@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from appliance.config import RouterConfig
 from appliance.config import schema as config_schema
+from appliance.config.document import RouterConfig
 from tests.api.conftest import ApiClient
 
 REF = "#/components/schemas/{model}"

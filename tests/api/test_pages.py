@@ -50,6 +50,7 @@ PAGES = (
     "/static-routes",
     "/bgp",
     "/ospf",
+    "/bfd",
     "/policies",
     "/policies?kind=route_maps",
     "/acls",

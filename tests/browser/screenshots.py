@@ -34,6 +34,8 @@ PAGES = {
     "bgp-edit": "/edit/routing/bgp",
     "ospf": "/ospf",
     "ospf-edit": "/edit/routing/ospf",
+    "bfd": "/bfd",
+    "bfd-profile-add": "/add/routing/bfd/profiles",
     "policies": "/policies",
     "policies-maps": "/policies?kind=route_maps",
     "prefix-list-edit": "/edit/routing/policy/prefix_lists/bogons",

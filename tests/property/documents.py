@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ipaddress import ip_interface
 from typing import Any
 
-from appliance.config.acl import PROTOCOLS
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
 from appliance.config.validate import require_valid
 from appliance.dataplane.nic import Nic
@@ -36,7 +36,8 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
     addresses = {name: _one_of_each_network(interface["addresses"]) for name, interface in interfaces.items()}
     plain = parse_document(document)
-    config = plain.model_copy(update={"routing": random_routing(rng, addresses)})
+    can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
+    config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
     require_valid(config, capabilities)
     return config
 
@@ -68,7 +69,7 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
     for number in range(rng.randint(0, 2)):
         interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
     ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
-    if capabilities.vlan and ethernets:
+    if "sub_interface" not in capabilities.lacking and ethernets:
         for vlan_id in rng.sample(range(1, 4095), rng.randint(0, 3)):
             parent = rng.choice(ethernets)
             largest = interfaces[parent].get("mtu", 1500)

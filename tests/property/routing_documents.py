@@ -24,18 +24,32 @@ _CALLED_LEAST = 3
 Dict = dict[str, Any]
 
 
-def random_routing(rng: random.Random, interfaces: Mapping[str, Sequence[str]]) -> Routing:
+def random_routing(
+    rng: random.Random,
+    interfaces: Mapping[str, Sequence[str]],
+    *,
+    static_bfd: bool = False,
+    bfd_echo: bool = True,
+) -> Routing:
     """A valid document for a router with these interfaces.
 
     ``interfaces`` maps a name to its addresses with length (``"192.0.2.2/30"``, ``"2001:db8::1/64"``): next
     hops and neighbors are other hosts of these networks, so that cross-reference checks pass as well.
+    ``static_bfd``: FRR is of a release that watches next hops with BFD; ``bfd_echo``: the data plane lets
+    echo packets back in.
     """
-    return Routing.model_validate(_Generator(rng, interfaces).routing())
+    return Routing.model_validate(_Generator(rng, interfaces, static_bfd, bfd_echo).routing())
 
 
 class _Generator:
-    def __init__(self, rng: random.Random, interfaces: Mapping[str, Sequence[str]]) -> None:
-        self.rng = rng
+    def __init__(
+        self,
+        rng: random.Random,
+        interfaces: Mapping[str, Sequence[str]],
+        static_bfd: bool,
+        bfd_echo: bool,
+    ) -> None:
+        self.rng, self.static_bfd, self.bfd_echo = rng, static_bfd, bfd_echo
         self.addresses = {
             name: [ip_interface(address) for address in found] for name, found in interfaces.items()
         }
@@ -45,14 +59,15 @@ class _Generator:
         self.communities: list[str] = []
         self.maps: list[str] = []
         self.kinds: dict[str, bool] = {}
+        self.profiles: list[str] = []
 
     def routing(self) -> Dict:
-        policy = self.policy()
+        bfd, policy = self.bfd(), self.policy()
         bgp = self.bgp() if self.some(0.85) else None
         ospf = self.ospf() if self.some(0.75) else None
         if bgp is not None and ospf is None:
             bgp["ipv4_unicast"].get("redistribute", {}).pop("ospf", None)
-        return {"static": self.static(), "policy": policy, "bgp": bgp, "ospf": ospf}
+        return {"static": self.static(), "policy": policy, "bgp": bgp, "ospf": ospf, "bfd": bfd}
 
     # Small things
 
@@ -88,6 +103,24 @@ class _Generator:
                 if address.version == family and address.network.num_addresses > 2:
                     hosts += [(name, host) for host in _others(address) if host not in self.own]
         return hosts
+
+    # BFD
+
+    def bfd(self) -> Dict:
+        profiles = {name: self.bfd_profile() for name in self.names("bfd", 3)}
+        self.profiles = list(profiles)
+        return {"profiles": profiles}
+
+    def bfd_profile(self) -> Dict:
+        found: Dict = {}
+        self.maybe(found, "detect_multiplier", self.rng.choice((2, 3, 5, 255)))
+        for field in ("transmit_interval_ms", "receive_interval_ms", "echo_transmit_interval_ms"):
+            self.maybe(found, field, self.rng.choice((10, 50, 300, 60000)))
+        self.maybe(found, "echo_receive_interval_ms", self.rng.choice((0, 10, 50, 60000)))
+        for field in ("passive", "echo") if self.bfd_echo else ("passive",):
+            self.maybe(found, field, True)
+        self.maybe(found, "minimum_ttl", self.rng.choice((1, 250, 254)))
+        return found
 
     # Policy
 
@@ -226,12 +259,21 @@ class _Generator:
             hop: Dict = {"address": address}
             self.maybe(hop, "interface", interface, 0.3)
             self.maybe(hop, "distance", self.rng.choice((1, 5, 200, 255)), 0.3)
+            if self.static_bfd:
+                self.watched(hop, family)
             hops.append(hop)
         if self.some(0.15):
             hops.append({"interface": self.pick(list(self.addresses))})
         if family == 6 and self.some(0.2):
             hops.append({"address": "fe80::7", "interface": self.pick(list(self.addresses))})
         return found | {"next_hops": hops}
+
+    def watched(self, hop: Dict, family: int) -> None:
+        self.maybe(hop, "bfd_profile", self.pick(self.profiles))
+        if "bfd_profile" in hop and self.some(0.3):
+            hop["bfd_multihop"] = True
+            sources = [address for address in sorted(self.own) if (":" in address) == (family == 6)]
+            self.maybe(hop, "bfd_source", self.pick(sources))
 
     # BGP
 
@@ -307,6 +349,7 @@ class _Generator:
         self.maybe(found, "timers", self.timers())
         self.maybe(found, "connect_retry_s", self.rng.choice((1, 30, 120, 65535)), 0.2)
         self.maybe(found, "passive", True, 0.15)
+        self.maybe(found, "bfd_profile", self.pick(self.profiles))
         self.maybe(found, "ipv4_unicast", self.exchanged("ipv4", is_internal, others), 0.6)
         self.maybe(found, "ipv6_unicast", self.exchanged("ipv6", is_internal, others), 0.5)
         return found
@@ -378,6 +421,7 @@ class _Generator:
         }
         self.maybe(found, "cost", self.rng.choice((1, 10, 65535)))
         self.maybe(found, "passive", True, 0.2)
+        self.maybe(found, "bfd_profile", self.pick(self.profiles))
         self.maybe(found, "network_type", self.rng.choice(("broadcast", "point-to-point")))
         self.maybe(found, "priority", self.rng.choice((0, 1, 255)))
         if self.some(0.3):

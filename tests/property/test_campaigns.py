@@ -16,7 +16,7 @@ from tests.soak.faults import catalogue
 from tests.soak.lab_documents import random_lab_document
 from tests.soak.options import Options
 
-_LINUX = Capabilities("linux", vlan=False)
+_LINUX = Capabilities("linux", lacking={"sub_interface": "this kernel has no VLANs"})
 
 
 @pytest.mark.parametrize("seed", range(20))

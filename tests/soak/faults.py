@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from lab.errors import LabError
+from lab.frr_daemons import DAEMONS
 from lab.supervision import Supervisor
 from tests.lab_support.shifted_clock import ShiftedClock
 from tests.live_lab import LiveLab
@@ -23,8 +24,7 @@ from tests.soak import damage, processes
 
 When = Literal["during", "before", "after"]
 
-_FRR = ("mgmtd", "zebra", "staticd", "bgpd", "ospfd")
-_FORWARDING = ("vpp", *_FRR)
+_FORWARDING = ("vpp", *DAEMONS)
 _WEB_HALF = ("web", "worker", "beat", "postgres", "redis")
 _JUMP_S = 3600
 _BALLAST = "ballast"
@@ -60,7 +60,7 @@ def catalogue() -> dict[str, Fault]:
         ]
     found += [
         Fault("kill-agent-twice", _kill_twice, lossless=True),
-        Fault("kill-frr", _killer(*_FRR)),
+        Fault("kill-frr", _killer(*DAEMONS)),
         Fault("kill-router", _killer("agent", "web", *_FORWARDING)),
         Fault("disk-full", fill, free, lossless=True, steady=True, lasts=True),
         Fault("disk-full-restart", _fill_and_kill, free, lossless=True, lasts=True),

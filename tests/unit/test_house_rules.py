@@ -209,8 +209,9 @@ _BLIND = (
     "appliance/src/appliance/compile.py",
     "appliance/src/appliance/dataplane/*/plan.py",
     "appliance/src/appliance/dataplane/*/compile.py",
-    "appliance/src/appliance/dataplane/*/interfaces.py",
     "appliance/src/appliance/dataplane/*/backend.py",
+    "appliance/src/appliance/dataplane/nic.py",
+    "appliance/src/appliance/config/*.py",
     "appliance/src/appliance/dataplane/linux/access.py",
     "appliance/src/appliance/dataplane/linux/dump.py",
 )
@@ -218,7 +219,7 @@ _BLIND = (
 _KINDS = (
     "vpp-config/src/vpp_config/objects/*.py",
     "appliance/src/appliance/dataplane/linux/objects/*.py",
-    "appliance/src/appliance/config/interfaces.py",
+    "appliance/src/appliance/features/*/model.py",
 )
 _BASES = {"VppObject", "LinuxObject", "Declared", "InterfaceSettings", "Interface", "Link"}
 
@@ -229,7 +230,7 @@ def _kinds() -> set[str]:
     for path in (path for pattern in _KINDS for path in ROOT.glob(pattern)):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
-                bases[node.name] = {ast.unparse(base) for base in node.bases}
+                bases.setdefault(node.name, set()).update(ast.unparse(base) for base in node.bases)
     kinds = set(_BASES)
     while new := {name for name, above in bases.items() if above & kinds} - kinds:
         kinds |= new

@@ -15,6 +15,7 @@ from frr_config.rendering import render
 from frr_config.routing import Routing
 from frr_config.state import State
 from frr_config.step import Command, Step
+from frr_config.tables import required_daemons
 from frr_config.version import V8_4, V10_3, FrrVersion
 
 __version__ = metadata.version("frr-config")
@@ -43,4 +44,5 @@ __all__ = [
     "parse",
     "plan",
     "render",
+    "required_daemons",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from frr_config.config import FrrConfig
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth
-from frr_config.line import Line
+from frr_config.line import EMPTY_CONTEXTS, Line
 from frr_config.masking import mask_line
 from frr_config.parsing import merge
 from frr_config.state import State
@@ -22,7 +22,6 @@ from frr_config.tables import owners, required_daemons, setting_of
 from frr_config.version import V8_4, FrrVersion
 
 _AS_PATH = "bgp as-path access-list "
-_EMPTY = ("interface ", "address-family ")
 
 
 class FakeFrr(State):
@@ -138,15 +137,16 @@ class FakeFrr(State):
 
     def _configure(self, daemon: str, command: Command) -> None:
         kept = self._lines[daemon]
-        if command.context and not command.context[0].startswith(_EMPTY):
-            opener = Line((), command.context[0])
-            self._check_known(daemon, opener)
-            kept.set(opener)
+        for depth, text in enumerate(command.context):
+            opener = Line(command.context[:depth], text)
+            if not text.startswith(EMPTY_CONTEXTS):
+                self._check_known(daemon, opener)
+                kept.set(opener)
         line = Line(command.context, command.text)
         if self._takes_back(kept, daemon, line):
             return
         self._check_known(daemon, line)
-        if line.context or not line.text.startswith(_EMPTY):
+        if line.context or not line.text.startswith(EMPTY_CONTEXTS):
             kept.set(line)
 
     def _takes_back(self, kept: _Kept, daemon: str, line: Line) -> bool:
@@ -191,6 +191,8 @@ class _Kept:
         other = self._by_setting.get((line.context, setting.key))
         if other is not None:
             self._forget(other)
+        if setting.removal == line.text:
+            return  # it says the default, which no daemon prints
         self._by_setting[line.context, setting.key] = line
         self._by_removal[line.context, setting.removal] = line
 
@@ -205,8 +207,9 @@ class _Kept:
     def drop(self, line: Line) -> None:
         """Remove a line, and what is below it."""
         self._forget(line)
-        if not line.context and not line.text.startswith(("ip ", "ipv6 ", "bgp ")):
-            for below in [below for below in self if below.context[:1] == (line.text,)]:
+        if line.opens:
+            opened = (*line.context, line.text)
+            for below in [below for below in self if below.context[: len(opened)] == opened]:
                 self._forget(below)
 
     def _forget(self, line: Line) -> None:

@@ -24,16 +24,14 @@ def _context_key(line: Line) -> SortKey:
     """Where the section of a line stands; the line that opens a context comes before its lines."""
     root = line.context[0] if line.context else line.text
     section = next((at for at, starts in _PLACES if root.startswith(starts)), _LAST)
-    return (
-        section,
-        natural(root) if line.context or line.opens else (),
-        len(line.context),
-        natural(" ".join(line.context[1:])),
-    )
+    opened = (*line.context, line.text) if line.opens else line.context
+    return (section, natural(root) if opened else (), len(opened), natural(" ".join(opened[1:])))
 
 
 def line_key(line: Line) -> SortKey:
     """Where a line stands in its context."""
+    if line.opens:
+        return ()
     meaning = meaning_of(line.context, line.text)
     if meaning is None:
         return (UNRANKED, natural(line.text))

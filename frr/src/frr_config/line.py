@@ -8,6 +8,10 @@ from typing import NamedTuple
 Context = tuple[str, ...]
 """The lines that a line is below, outermost first."""
 Daemons = frozenset[str]
+_OPENERS: Mapping[Context, tuple[str, ...]] = {(): ("router ", "route-map "), ("bfd",): ("profile ",)}
+"""What the lines begin with that open a context, by the context they are in."""
+EMPTY_CONTEXTS = ("interface ", "address-family ", "vrf ", "bfd")
+"""What opens a context that FRR prints, and keeps, without anything in it: the opening line says nothing."""
 
 
 class Line(NamedTuple):
@@ -23,7 +27,7 @@ class Line(NamedTuple):
     @property
     def opens(self) -> bool:
         """Whether it opens a context that FRR prints even where nothing is in it."""
-        return not self.context and self.text.startswith(("router ", "route-map "))
+        return self.text.startswith(_OPENERS.get(self.context, ()))
 
 
 Holders = Mapping[Line, Daemons]

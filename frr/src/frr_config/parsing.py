@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frr_config.config import FrrConfig
-from frr_config.line import Line
+from frr_config.line import EMPTY_CONTEXTS, Line
 from frr_config.normal import is_configuration
 from frr_config.tables import normal_line, without_repetitions
 from frr_config.version import FrrVersion
 
-# Contexts that FRR prints, and keeps, without anything in them.
-_EMPTY_CONTEXTS = ("interface ", "address-family ", "vrf ")
 # Top-level words that open a context even where a configuration file does not indent what is inside.
-_OPENERS = ("router ", "route-map ", "interface ", "vrf ", "key chain ")
-_INNER_OPENERS = ("address-family ", "vnc ", "bmp ")
+_OPENERS = ("router ", "route-map ", "interface ", "vrf ", "key chain ", "bfd")
+_INNER_OPENERS = ("address-family ", "vnc ", "bmp ", "profile ")
 
 
 def parse(text: str, version: FrrVersion) -> FrrConfig:
@@ -56,7 +54,7 @@ def parse_lines(text: str) -> tuple[Line, ...]:
                 continue
         body = normal_line(body)
         opens = body.startswith(_INNER_OPENERS if open_contexts else _OPENERS)
-        if not (opens and body.startswith(_EMPTY_CONTEXTS)):
+        if not (opens and body.startswith(EMPTY_CONTEXTS)):
             found[Line(tuple(open_contexts), body)] = None
         if opens:
             open_contexts.append(body)

@@ -104,7 +104,10 @@ def _step(phase: Phase, change: _Change, before: Holders, after: Holders) -> Ste
     else:
         summary = wording.changed(key, do, change.after)
         undo_summary = wording.changed(key, undo, change.before)
-        effect = key.kind.resets(key, before, after) if any(map(resets, touched)) else NONE
+        reset = any(resets(line, removed=line not in change.after) for line in touched)
+        effect = (
+            key.kind.resets(key, before, after) if reset else key.kind.loses(key, change.before, change.after)
+        )
     return Step(phase, summary, undo_summary, effect, key.path, (*do, *again), (*undo, *again))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from frr_config.config import FrrConfig
+from frr_config.protocols.bfd.render import bfd_lines
 from frr_config.protocols.bgp.render import bgp_lines
 from frr_config.protocols.ospf.render import ospf_lines
 from frr_config.protocols.policy.render import policy_lines
@@ -14,8 +15,10 @@ __all__ = ["render"]
 
 
 def render(routing: Routing, version: FrrVersion) -> FrrConfig:
-    """The configuration of a router with this routing. Raises RenderError for a sealed secret."""
-    lines = [*static_lines(routing.static), *policy_lines(routing.policy)]
+    """The configuration of a router with this routing. Raises RenderError for a sealed secret,
+    and for what this release cannot do.
+    """
+    lines = [*bfd_lines(routing.bfd), *static_lines(routing.static, version), *policy_lines(routing.policy)]
     if routing.bgp is not None:
         lines += bgp_lines(routing.bgp)
     if routing.ospf is not None:

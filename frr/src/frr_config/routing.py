@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from frr_config.protocols.bfd.model import Bfd
 from frr_config.protocols.bgp.model import Bgp
 from frr_config.protocols.ospf.model import Ospf
 from frr_config.protocols.policy.model import Policy
 from frr_config.protocols.static.model import StaticRoute
 from frr_config.types import Model, Prefix
 
-__all__ = ["Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]
+__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]
 
 
 class Routing(Model):
@@ -24,3 +25,5 @@ class Routing(Model):
     """Unset means OSPF does not run."""
     policy: Policy = Field(default_factory=Policy, title="Policy")
     """Prefix lists, AS path lists, community lists and route maps."""
+    bfd: Bfd = Field(default_factory=Bfd, title="BFD")
+    """Profiles of sessions that watch the way to a neighbor."""

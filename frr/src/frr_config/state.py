@@ -36,6 +36,11 @@ class State:
         """What a ``show ... json`` prints that has no method of its own; empty where it prints nothing."""
         return self._json(daemon, command)
 
+    def json_list(self, daemon: str, command: str) -> list[dict[str, Any]]:
+        """The same of a command that prints a list of objects."""
+        shown = self._shown(daemon, command)
+        return [entry for entry in shown if isinstance(entry, dict)] if isinstance(shown, list) else []
+
     def bgp_summary(self) -> dict[str, Any]:
         """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
         return self._json("bgpd", "show bgp summary json")
@@ -136,11 +141,14 @@ class State:
         return self._json("zebra", f"show {_ip(4 if family == 'ipv4' else 6)} route summary json")
 
     def _json(self, daemon: str, command: str) -> dict[str, Any]:
-        try:
-            shown = json.loads(self._asking.show(daemon, command))
-        except json.JSONDecodeError:
-            return {}  # FRR answers in words, or not at all, when a protocol does not run
+        shown = self._shown(daemon, command)
         return shown if isinstance(shown, dict) else {}
+
+    def _shown(self, daemon: str, command: str) -> Any:
+        try:
+            return json.loads(self._asking.show(daemon, command))
+        except json.JSONDecodeError:
+            return None  # FRR answers in words, or not at all, when a protocol does not run
 
     def _routes(self, daemon: str, command: str, inside: Collection[str], offset: int, limit: int) -> Page:
         name = "paths" if inside else "routes"

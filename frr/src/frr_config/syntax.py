@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from frr_config.line import Context, Daemons, Holders, Line
 from frr_config.step import Command
@@ -21,7 +21,8 @@ UNRANKED = 1 << 16
 """Rank of a form that has no place of its own among those of its context."""
 
 OwnersOf = Callable[[FrrVersion], Daemons]
-Replacement = Literal["always", "never", "if_it_says_all"]
+Replaces = Callable[[str, str], bool]
+"""Whether giving the new line (the second argument) is enough to be rid of the old one."""
 
 
 class ObjectKey(NamedTuple):
@@ -89,6 +90,8 @@ class Kind:
     """Losing lines and gaining none withdraws routes, as removing it does."""
     resets: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
     """Impact of a change to one of its lines whose form resets sessions."""
+    loses: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
+    """Impact of a change that resets nothing, by the object's own lines alone."""
     removal_resets: Callable[[ObjectKey, Holders], str] = _no_removal_impact
     """Impact of removing it."""
     forget: str | None = None
@@ -115,6 +118,16 @@ class Kind:
     """Made once for a plan; None: by name."""
 
 
+def always(_old: str, _new: str) -> bool:
+    """A new value takes the place of the old one."""
+    return True
+
+
+def never(_old: str, _new: str) -> bool:
+    """The old value has to be taken back first."""
+    return False
+
+
 class Setting(NamedTuple):
     """A line's meaning to the plan."""
 
@@ -122,7 +135,7 @@ class Setting(NamedTuple):
     """Lines of one context with the same key are values of the same setting."""
     removal: str
     """The line that takes it back."""
-    replaced: Replacement = "always"
+    replaced: Replaces = always
     """Whether a new value of the setting can be given without taking back the old one."""
 
 
@@ -162,6 +175,8 @@ class Form:
     """It opens the context that the rest of its object is in."""
     resets: bool = False
     """Changing the line resets what its kind's ``resets`` says."""
+    removal_resets: bool = False
+    """Taking the line back does, giving it does not."""
     secret: str = ""
     """A regular expression for what precedes a secret; empty where the line holds none."""
     rank: int = UNRANKED

@@ -116,10 +116,10 @@ def setting_of(line: Line) -> Setting:
     return meaning.form.setting(meaning.match, line.text)
 
 
-def resets(line: Line) -> bool:
+def resets(line: Line, *, removed: bool) -> bool:
     """Whether changing the line resets what its kind says."""
     meaning = meaning_of(line.context, line.text)
-    return meaning is not None and meaning.form.resets
+    return meaning is not None and (meaning.form.resets or (removed and meaning.form.removal_resets))
 
 
 def normal_line(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from frr_config.layout import place
 from frr_config.line import Daemons, Holders, Line
 from frr_config.step import Command
-from frr_config.syntax import ObjectKey, Setting
+from frr_config.syntax import ObjectKey
 from frr_config.tables import setting_of
 
 _NOBODY: Daemons = frozenset()
@@ -56,17 +56,10 @@ def _removals(gone: Holders, new: Holders) -> Iterable[Command]:
             # What is below a context that goes, goes with it.
             daemons -= gone.get(Line((), line.context[0]), _NOBODY)
         value = replacing.get((line.context, setting.key))
-        if value is not None and _is_replaced(setting, line.text, value.text):
+        if value is not None and setting.replaced(line.text, value.text):
             daemons -= new[value]
         if daemons:
             yield _command(line, setting.removal, daemons)
-
-
-def _is_replaced(setting: Setting, old: str, new: str) -> bool:
-    """``redistribute static metric 5`` replaces one with another metric, but not one with a route map."""
-    if setting.replaced == "if_it_says_all":
-        return set(old.split()[2::2]) <= set(new.split()[2::2])
-    return setting.replaced == "always"
 
 
 def _forget(key: ObjectKey, before: Holders) -> Command:

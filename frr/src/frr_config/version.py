@@ -31,6 +31,11 @@ class FrrVersion:
         """True where mgmtd takes the lines of zebra and staticd (from FRR 10 on)."""
         return self.major >= 10
 
+    @property
+    def has_static_bfd(self) -> bool:
+        """True where BFD can watch a static route's next hop (from FRR 8.5 on)."""
+        return (self.major, self.minor) >= (8, 5)
+
 
 V8_4 = FrrVersion(8, 4)
 """Debian 12."""

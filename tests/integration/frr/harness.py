@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from frr_config import FrrClient, FrrUnavailable
+from frr_config import V10_3, FrrClient, FrrUnavailable, required_daemons
 
 _ROOT = Path(os.environ.get("FRR_ROOT", "/"))
 _CHROOT = [] if Path("/") == _ROOT else ["chroot", str(_ROOT)]
@@ -27,7 +27,8 @@ _LIBEXEC = "/usr/lib/frr"
 LIBEXEC = _ROOT / _LIBEXEC[1:]
 _RUN, _ETC, _LIB = _ROOT / "run/frr", _ROOT / "etc/frr", _ROOT / "var/lib/frr"
 _USER, _VTY_GROUP = "frr", "frrvty"
-DAEMONS = ("zebra", "staticd", "bgpd", "ospfd")
+DAEMONS = required_daemons(V10_3)
+"""Those of every release: what an older one lacks is not on this machine."""
 _START_S = 15.0
 
 
@@ -55,7 +56,7 @@ class FrrHarness:
     def __init__(self, netns: str, pathspace: str, daemons: Sequence[str] = DAEMONS) -> None:
         self.netns, self.pathspace = netns, pathspace
         self.vty_dir, self.config_dir = _RUN / pathspace, _ETC / pathspace
-        present = [name for name in ("mgmtd", *daemons) if (LIBEXEC / name).exists()]
+        present = [name for name in daemons if (LIBEXEC / name).exists()]
         self.daemons = tuple(dict.fromkeys(present))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._made_namespace = False

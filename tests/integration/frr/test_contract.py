@@ -35,15 +35,18 @@ DOCUMENT: dict[str, Any] = {
         "router_id": "10.255.0.1",
         "peer_groups": {"g": {"remote_asn": 65001, "password": "shared", "ipv4_unicast": {}}},
         "neighbors": {
-            "10.9.0.2": {"peer_group": "g", "description": "one of a group"},
+            "10.9.0.2": {"peer_group": "g", "description": "one of a group", "bfd_profile": "fast"},
             "10.9.2.2": {"remote_asn": "internal", "ipv4_unicast": {"route_map_in": "m", "allowas_in": 3}},
         },
     },
     "ospf": {
         "router_id": "10.255.0.1",
         "areas": {"1": {"type": "nssa", "no_summary": True}},
-        "interfaces": {"d1": {"area": "0", "authentication": {"type": "md5", "key": "k|!#"}}},
+        "interfaces": {
+            "d1": {"area": "0", "authentication": {"type": "md5", "key": "k|!#"}, "bfd_profile": "plain"}
+        },
     },
+    "bfd": {"profiles": {"fast": {"transmit_interval_ms": 100, "echo": True}, "plain": {}}},
     "policy": {
         "prefix_lists": {"p": {"rules": {"5": {"action": "permit", "prefix": "10.0.0.0/8", "le": 24}}}},
         "route_maps": {

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from frr_config import FakeFrr, Frr, FrrConfig, Step, masked_diff, plan, render
+from frr_config import V8_4, V10_3, FakeFrr, Frr, FrrConfig, FrrVersion, Step, masked_diff, plan, render
 from tests.integration.frr.conftest import INTERFACES
 from tests.integration.frr.harness import FrrHarness
 from tests.property.routing_documents import random_routing
@@ -19,7 +19,8 @@ def _walk(frr: Frr, seed: int) -> None:
     rng = random.Random(seed)
     version = frr.version()
     for at in range(_DOCUMENTS):
-        desired, before = render(random_routing(rng, INTERFACES), version), frr.observe()
+        routing = random_routing(rng, INTERFACES, static_bfd=version.has_static_bfd)
+        desired, before = render(routing, version), frr.observe()
         steps = plan(desired, before)
         _apply(frr, steps)
         _is_now(frr, desired, f"seed {seed}, document {at}")
@@ -44,9 +45,9 @@ def _apply(frr: Frr, steps: tuple[Step, ...]) -> None:
         frr.apply(step)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_on_the_fake(seed: int) -> None:
-    _walk(FakeFrr(), seed)
+@pytest.mark.parametrize("version", [V8_4, V10_3], ids=str)
+def test_on_the_fake(version: FrrVersion) -> None:
+    _walk(FakeFrr(version), version.major)
 
 
 @pytest.mark.root

@@ -10,7 +10,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
 from appliance.config.validate import check
 from appliance.dataplane.control_plane.compile import compile_control_plane
-from appliance.dataplane.control_plane.policy import BgpPeer, ControlPlane, Opening
+from appliance.dataplane.control_plane.policy import BfdPeer, BgpPeer, ControlPlane, Opening
 from appliance.dataplane.control_plane.step import plan_control_plane
 from appliance.errors import ValidationFailed
 
@@ -72,6 +72,41 @@ def test_ospf_is_open_where_it_is_not_passive() -> None:
     assert (found.interfaces, found.ospf) == (("lan0", "wan0"), ("wan0",))
 
 
+def test_bfd_is_open_to_whom_it_watches_and_as_far_away_as_they_are() -> None:
+    wanted = _bgp(
+        **{
+            "192.0.2.2": {"remote_asn": 65001, "bfd_profile": "fast"},
+            "192.0.2.3": {"peer_group": "near"},
+            "192.0.2.4": {"remote_asn": 65001},
+            "192.0.2.5": {"remote_asn": 65001, "bfd_profile": "fast", "enabled": False},
+            "192.0.2.6": {"remote_asn": "internal", "bfd_profile": "fast"},
+            "203.0.113.9": {"remote_asn": 65001, "bfd_profile": "fast", "ebgp_multihop": 3},
+        }
+    )
+    routing = wanted["routing"]
+    routing["bgp"]["peer_groups"]["near"]["bfd_profile"] = "fast"
+    routing["bfd"] = {"profiles": {"fast": {}}}
+    routing["ospf"] = {"interfaces": {"wan0": {"area": "0", "bfd_profile": "fast"}}}
+    hops = [
+        {"address": "192.0.2.7", "bfd_profile": "fast"},
+        {"address": "203.0.113.8", "bfd_profile": "fast", "bfd_multihop": True},
+    ]
+    routing["static"] = {"198.51.100.0/24": {"next_hops": hops}}
+    found = _compiled(**wanted)
+    assert found.bfd == (
+        BfdPeer("192.0.2.2/32"),
+        BfdPeer("192.0.2.3/32"),
+        BfdPeer("192.0.2.6/32"),
+        BfdPeer("192.0.2.6/32", multihop=True),
+        BfdPeer("192.0.2.7/32"),
+        BfdPeer("203.0.113.8/32", multihop=True),
+        BfdPeer("203.0.113.9/32", multihop=True),
+    )
+    assert found.bfd_links == ("wan0",)
+    routing["ospf"]["interfaces"]["wan0"]["passive"] = True
+    assert _compiled(**wanted).bfd_links == ()
+
+
 def test_management_is_open_to_its_sources_and_a_prefix_of_everybody_is_any() -> None:
     def opened(*sources: str) -> tuple[Opening, ...]:
         settings = {"management_services": ["ssh"], "management_sources": list(sources)}
@@ -101,13 +136,17 @@ def test_an_opening_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> 
 
 
 def test_the_step_says_what_it_opens_and_closes_and_stands_between_withdraw_and_announce() -> None:
-    before = ControlPlane(("wan0",), (BgpPeer("192.0.2.9/32"),), ospf=("wan0",))
+    watched = (BfdPeer("192.0.2.9/32"), BfdPeer("203.0.113.9/32", multihop=True))
+    before = ControlPlane(
+        ("wan0",), (BgpPeer("192.0.2.9/32"),), ospf=("wan0",), bfd=watched, bfd_links=("wan0",)
+    )
     after = ControlPlane(("wan0",), (BgpPeer("192.0.2.8/32", 255),), management=(Opening("wan0", "ssh"),))
     (step,) = plan_control_plane(after, before)
     assert (step.phase, step.impact, step.operation) == ("create", "none", "update")
     assert step.summary == (
         "change protection of the router itself: open BGP from 192.0.2.8 with TTL 255 or more; "
-        "open ssh on wan0; close BGP from 192.0.2.9; close OSPF on wan0"
+        "open ssh on wan0; close BGP from 192.0.2.9; close OSPF on wan0; "
+        "close BFD from 192.0.2.9; close BFD from 203.0.113.9 over several hops; close BFD on wan0"
     )
     assert plan_control_plane(after, after) == []
     (first,) = plan_control_plane(after, None)

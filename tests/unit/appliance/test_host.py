@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config.system import System
+from appliance.features.system.model import System
 from appliance.host import HostBackend
 from appliance.host.compile import compile_host
 from appliance.host.state import MARK, HostEntry

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.config.system import Dataplane
 from appliance.dataplane.vpp.sizing import settings
 from appliance.dataplane.vpp.startup import StartupSettings, parse, read, rewrite
+from appliance.features.dataplane.model import Dataplane
 
 TEXT = """# a comment
 unix { nodaemon cli-listen /run/vpp/cli.sock }

@@ -25,7 +25,7 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
         (Capabilities("linux"), {"dataplane": {"main_heap_mb": 1024}}, "/dataplane/main_heap_mb"),
         (Capabilities("vpp", max_workers=1), {"dataplane": {"workers": 2}}, "/dataplane/workers"),
         (
-            Capabilities("vpp", vlan=False),
+            Capabilities("vpp", lacking={"sub_interface": "this kernel has no VLANs"}),
             {"interfaces": {"lan0": ETHERNET, "v7": VLAN}},
             "/interfaces/v7/type",
         ),
@@ -50,6 +50,24 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
             Capabilities("vpp", max_static_routes=0),
             {"routing": {"static": {"198.51.100.0/24": {"blackhole": True}}}},
             "/routing/static",
+        ),
+        (
+            Capabilities("vpp"),
+            {"routing": {"bfd": {"profiles": {"fast": {"echo": True}}}}},
+            "/routing/bfd/profiles/fast/echo",
+        ),
+        (
+            Capabilities("linux", lacking={"static_bfd": "FRR 8.4 cannot watch a next hop with BFD"}),
+            {
+                "interfaces": {"lan0": {**ETHERNET, "addresses": ["192.0.2.1/24"]}},
+                "routing": {
+                    "bfd": {"profiles": {"fast": {}}},
+                    "static": {
+                        "198.51.100.0/24": {"next_hops": [{"address": "192.0.2.2", "bfd_profile": "fast"}]}
+                    },
+                },
+            },
+            "/routing/static/198.51.100.0~124/next_hops/0/bfd_profile",
         ),
         (Capabilities("vpp"), {"acls": {"neighbour-discovery": {}}}, "/acls/neighbour-discovery"),
     ],

@@ -10,8 +10,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
 
-from appliance.config.system import System
 from appliance.errors import Problem
+from appliance.features.system.model import System
 from appliance.firstboot import crypt
 from appliance.firstboot.generated_password import shown_password
 from appliance.firstboot.host_files import shadow_hash

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from appliance.config import system
 from appliance.config.load import MAX_BYTES
 from appliance.errors import ValidationFailed
+from appliance.features.system import model as system
 from appliance.firstboot import seed as seed_module
 from appliance.firstboot.seed import Seed, public_key, read
 

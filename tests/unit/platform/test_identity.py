@@ -8,7 +8,7 @@ from itertools import permutations, product
 
 import pytest
 
-from appliance.config.interfaces import Match
+from appliance.config.nic_match import Match
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.platform.identity import Found, Identity, identify

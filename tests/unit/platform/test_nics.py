@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from appliance.compile import CompileContext, compile_document
-from appliance.config.interfaces import Ethernet
 from appliance.config.load import parse_document
 from appliance.dataplane import nic_inventory
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord, merge
 from appliance.errors import ValidationFailed
+from appliance.features.ethernet.model import Ethernet
 from appliance.platform import names_memory
 from appliance.platform.binding import BindingFailed
 from appliance.platform.identity import Identity

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config.system import Dataplane
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.cpus import forwarding_cpus
 from appliance.dataplane.vpp.sizing import (
@@ -18,6 +17,7 @@ from appliance.dataplane.vpp.sizing import (
 )
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.errors import ValidationFailed
+from appliance.features.dataplane.model import Dataplane
 from appliance.platform.cpu_sets import allowed, mask, steer_interrupts
 
 SMALL, MEDIUM, LARGE = Machine(2, 1990), Machine(4, 3920), Machine(8, 7950)

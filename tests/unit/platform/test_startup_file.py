@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from appliance.agent import settings as agent_settings
-from appliance.config.system import Dataplane
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import sizing, startup
+from appliance.features.dataplane.model import Dataplane
 from appliance.platform import agent_file, boot, startup_file
 from appliance.programs import Ran
 

@@ -12,6 +12,7 @@ import pytest
 from appliance.platform import firewall
 from appliance.platform.boot import NETNS
 from appliance.platform.paths import AGENT_FILE, SOCKET_GROUP, STARTUP_FILE
+from frr_config import V10_3, required_daemons
 
 TREE = Path(__file__).resolve().parents[3] / "appliance/system"
 UNITS = sorted(
@@ -163,6 +164,15 @@ def test_what_is_not_named_does_not_run() -> None:
     assert [path.name for path in presets] == ["00-millrace.preset"]
     lines = presets[0].read_text().split("\n")
     assert lines[-2:] == ["disable *", ""]
+
+
+def test_every_daemon_of_frr_that_is_needed_is_started() -> None:
+    lines = (TREE / f"etc/frr/{NETNS}/daemons").read_text().splitlines()
+    started = {line.removesuffix("=yes") for line in lines if line.endswith("=yes")} - {"vtysh_enable"}
+    needed = set(required_daemons(V10_3))
+    assert started == needed - {"mgmtd", "zebra", "staticd"}  # FRR's script always starts these
+    options = {line.partition("_options=")[0] for line in lines if "_options=" in line} - {"frr_global"}
+    assert options == needed
 
 
 def test_no_daemon_of_frr_listens_for_terminals() -> None:

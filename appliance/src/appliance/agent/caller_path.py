@@ -16,7 +16,6 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_interface, ip_net
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import SubInterface
 from appliance.config.pointer import split
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
@@ -145,8 +144,7 @@ def _route_to(space: Namespace, address: Address) -> Hop | None:
 
 
 def _with_parents(names: set[str], config: RouterConfig) -> frozenset[str]:
-    interfaces = [config.interfaces[name] for name in names]
-    return frozenset(names | {one.parent for one in interfaces if isinstance(one, SubInterface)})
+    return frozenset(names.union(*(config.interfaces[name].beneath for name in names)))
 
 
 def _bound(way: Way, config: RouterConfig) -> set[str]:

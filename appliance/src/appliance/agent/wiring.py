@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from appliance.agent.caller_path import CallerPath
 from appliance.agent.router import Router
 from appliance.agent.settings import AgentSettings, SupervisorSettings
 from appliance.compile import Driver, compile_document
+from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
 from appliance.dataplane.machine import Machine
@@ -34,7 +36,7 @@ def build(settings: AgentSettings) -> Router:
     engine = Engine(
         backends,
         partial(_compile, dataplane, settings.dataplane),
-        dataplane.capabilities,
+        partial(_capabilities, dataplane, routing),
         settings.state_dir,
         patience=Patience(settle_s=settings.settle_s),
         interval_s=settings.reconcile_interval_s,
@@ -45,6 +47,11 @@ def build(settings: AgentSettings) -> Router:
 
 def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapping[str, Any]:
     return compile_document(config, driver, dataplane.compile_context())
+
+
+def _capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
+    able = dataplane.capabilities()
+    return replace(able, lacking={**able.lacking, **routing.lacking()})
 
 
 def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> VppDataplane | LinuxDataplane:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 
@@ -11,8 +12,9 @@ class Capabilities:
     """Features and limits of the data plane that runs. The defaults limit nothing."""
 
     driver: Literal["vpp", "linux"]
-    vlan: bool = True
-    """802.1Q sub-interfaces can be made."""
+    lacking: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What this machine does not have: kinds of interfaces, and other words of a feature's own, each with the
+    reason, a sentence."""
     nic_drivers: tuple[str, ...] = ("auto", "native", "dpdk", "af_packet")
     """Values of an ethernet interface's ``driver`` that work."""
     max_mtu: int = 9216

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from appliance.config.acl import Acl, AclName
-from appliance.config.interfaces import Interface
-from appliance.config.system import Dataplane, System
+from appliance.config.acl_name import AclName
+from appliance.features.acl.model import Acl
+from appliance.features.dataplane.model import Dataplane
+from appliance.features.interface.model import InterfaceSettings
+from appliance.features.registry import declared
+from appliance.features.system.model import System
 from frr_config import Routing
 from frr_config.types import InterfaceName, Model
 
 SCHEMA_VERSION = 1
+
+Kind = TypeVar("Kind", bound=InterfaceSettings)
+
+if TYPE_CHECKING:
+    Interface = InterfaceSettings
+else:
+    Interface = Annotated[reduce(or_, declared("model", "KIND")), Field(discriminator="type")]
+    """Any interface; ``type`` says which kind. The features say which kinds there are."""
 
 
 class RouterConfig(Model):
@@ -40,3 +54,9 @@ class RouterConfig(Model):
         json_schema_extra={"x-noun": "access list"},
     )
     """Access lists by name."""
+
+    def interfaces_of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
+        """The interfaces of one kind, by name."""
+        for name, interface in self.interfaces.items():
+            if isinstance(interface, kind):
+                yield name, interface

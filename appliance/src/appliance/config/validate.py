@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from appliance.config.capabilities import Capabilities
-from appliance.config.checks import acls, addresses, bgp, interfaces, ospf, policy, static, system
-from appliance.config.checks.context import Context
+from appliance.config.context import Context
 from appliance.config.document import RouterConfig
 from appliance.config.references import dangling
 from appliance.errors import Problem, ValidationFailed
+from appliance.features.registry import declared
 
-CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = (
-    system.check,
-    interfaces.check,
-    addresses.check,
-    acls.check,
-    static.check,
-    policy.check,
-    bgp.check,
-    ospf.check,
-)
-"""One for each part of the document, in the document's order. They find every name that the models mark as a
-reference either there or told already."""
+CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check"))
+"""Those of the features. A name that the models mark as a reference is there, or was told already."""
 
 
 def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:

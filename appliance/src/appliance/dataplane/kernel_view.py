@@ -19,15 +19,19 @@ _STATES = {
     128: "permanent",
 }
 _NOARP = 0x40
+_PROBE = "mr-link-probe"
 
 
-def vlan_supported(space: Namespace) -> bool:
-    """Whether the kernel has 802.1Q: asked with a request that is refused either way, but differently."""
+def link_supported(space: Namespace, kind: str) -> bool:
+    """Whether the kernel can make links of this kind: it is asked for one, and the one is not left there.
+
+    A kernel that knows the kind makes it, or refuses it for another reason than not knowing it.
+    """
     try:
-        space.route().link("add", ifname="mr-vlan-probe", kind="vlan")
+        space.route().link("add", ifname=_PROBE, kind=kind)
     except NetlinkError as error:
         return bool(error.code != errno.EOPNOTSUPP)
-    space.route().link("del", index=space.route().link_lookup(ifname="mr-vlan-probe")[0])
+    space.route().link("del", index=space.route().link_lookup(ifname=_PROBE)[0])
     return True
 
 

@@ -1,4 +1,4 @@
-"""A NIC of the machine, and which one an ethernet interface means. Pure."""
+"""A NIC of the machine, and which one an interface means. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appliance.config.document import RouterConfig
-from appliance.config.interfaces import Ethernet, Match
+from appliance.config.nic_match import Match
 from appliance.errors import Problem, ValidationFailed
 
 
 @dataclass(frozen=True)
 class Nic:
-    """A network device that an ethernet interface can be."""
+    """A network device that an interface can be."""
 
     device: str
     """Its own name, before this router renamed it."""
@@ -52,19 +52,20 @@ def describe(match: Match) -> str:
 
 
 def resolve(config: RouterConfig, nics: Iterable[Nic]) -> tuple[dict[str, Nic], list[Problem]]:
-    """NIC of each ethernet interface, and a problem for each that is missing or taken twice."""
+    """NIC of each interface that is one, and a problem for each that is missing or taken twice."""
     available = sorted(nics, key=lambda nic: nic.device)
     found: dict[str, Nic] = {}
     taken: dict[str, str] = {}
     problems = []
     for name, interface in config.interfaces.items():
-        if not isinstance(interface, Ethernet):
+        match = interface.nic
+        if match is None:
             continue
         path = f"/interfaces/{name}/match"
-        nic = next((nic for nic in available if nic.is_meant_by(interface.match)), None)
+        nic = next((nic for nic in available if nic.is_meant_by(match)), None)
         if nic is None:
             there = ", ".join(f"{nic.device} ({nic.mac})" for nic in available if nic.present) or "none"
-            problems.append(Problem(path, f"there is no NIC {describe(interface.match)}; there are: {there}"))
+            problems.append(Problem(path, f"there is no NIC {describe(match)}; there are: {there}"))
         elif nic.device in taken:
             problems.append(Problem(path, f"{nic.device} is already the NIC of {taken[nic.device]}"))
         else:
@@ -74,7 +75,7 @@ def resolve(config: RouterConfig, nics: Iterable[Nic]) -> tuple[dict[str, Nic], 
 
 
 def require_nics(config: RouterConfig, nics: Iterable[Nic]) -> dict[str, Nic]:
-    """NIC of each ethernet interface. Raises ValidationFailed when one is missing or taken twice."""
+    """NIC of each interface that is one. Raises ValidationFailed when one is missing or taken twice."""
     found, problems = resolve(config, nics)
     if problems:
         raise ValidationFailed(problems)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appliance.config.system import System
+from appliance.features.system.model import System
 from appliance.host.state import (
     BANNER,
     CHRONY,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from appliance.config.interfaces import Match
+from appliance.config.nic_match import Match
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from appliance.config.interfaces import Ethernet
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.errors import MillraceError
+from appliance.features.ethernet.model import Ethernet
 from appliance.platform import binding, pci
 from appliance.platform.identity import Found, Identities, Identity, identify
 from appliance.platform.nic_table import Binding, Choice, choose, fallback

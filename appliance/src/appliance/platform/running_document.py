@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from appliance.config.interfaces import Ethernet, Match
 from appliance.config.migrate import migrate
-from appliance.config.system import Dataplane
+from appliance.config.nic_match import Match
 from appliance.engine.store import RevisionStore
 from appliance.errors import MillraceError
+from appliance.features.dataplane.model import Dataplane
+from appliance.features.ethernet.model import Ethernet
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import grp
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -143,6 +143,14 @@ class FrrBackend:
             for name, daemon in daemons.items()
         }
         return PartHealth(state="down" if down else "up", detail=detail, label=self.label, daemons=shown)
+
+    def lacking(self) -> Mapping[str, str]:
+        """What this release of FRR cannot do, with the reason; nothing while the release is not known."""
+        with suppress(FrrError):
+            version = self._known_version()
+            if not version.has_static_bfd:
+                return {"static_bfd": f"FRR {version} on this router cannot watch a next hop with BFD"}
+        return {}
 
     def close(self) -> None:
         """Let go of the daemons' sockets."""

@@ -105,9 +105,16 @@ def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState
         keepalive_s=_seconds(detail.get("bgpTimerKeepAliveIntervalMsecs")),
         messages_received=messages.get("totalRecv"),
         messages_sent=messages.get("totalSent"),
-        last_reset=detail.get("lastResetDueTo"),
+        last_reset=_last_reset(detail),
         families={name: _counts(detail, name, peer) for name, peer in _families(detail, families)},
     )
+
+
+def _last_reset(detail: Json) -> str | None:
+    """Why a session was lost; bgpd tells apart that a notification ended it, and which."""
+    due_to = detail.get("lastResetDueTo")
+    notification = detail.get("lastNotificationReason")
+    return f"{due_to}: {notification}" if due_to and notification else due_to
 
 
 def _families(detail: Json, families: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:

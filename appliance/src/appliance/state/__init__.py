@@ -6,6 +6,7 @@ A new part is a file and its line in ``PARTS``.
 from __future__ import annotations
 
 from appliance.state.acls import ACLS
+from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.hardware import HARDWARE
@@ -24,6 +25,7 @@ PARTS: tuple[AnyPart, ...] = (
     BGP,
     BGP_NEIGHBOR,
     OSPF,
+    BFD,
     ACLS,
     CONTROL_PLANE,
     NEIGHBORS,

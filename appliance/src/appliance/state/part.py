@@ -44,7 +44,7 @@ class Table(Generic[A]):
     """How a terminal shows an answer: the rows, and the fields of them that are columns."""
 
     columns: tuple[str, ...]
-    rows: Callable[[A], Iterable[Answer]]
+    rows: Callable[[A], Iterable[BaseModel]]
 
 
 @dataclass(frozen=True)

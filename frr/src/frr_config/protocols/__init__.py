@@ -6,7 +6,13 @@ first.
 
 from __future__ import annotations
 
-from frr_config.protocols import bgp, ospf, policy, static
+from frr_config.protocols import bfd, bgp, ospf, policy, static
 from frr_config.syntax import Protocol
 
-PROTOCOLS: tuple[Protocol, ...] = (policy.PROTOCOL, static.PROTOCOL, bgp.PROTOCOL, ospf.PROTOCOL)
+PROTOCOLS: tuple[Protocol, ...] = (
+    bfd.PROTOCOL,
+    policy.PROTOCOL,
+    static.PROTOCOL,
+    bgp.PROTOCOL,
+    ospf.PROTOCOL,
+)

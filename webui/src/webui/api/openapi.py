@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.config import RouterConfig
+from appliance.config.document import RouterConfig
 from appliance.config.schema import raw_entry_of
 from appliance.config.shape import Fields, Keyed, Shape, Tagged, document
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.config.acl import PROTOCOLS
+from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_json
 from appliance.errors import ValidationFailed
 

@@ -19,6 +19,15 @@ class BgpPeer:
 
 
 @dataclass(frozen=True, order=True)
+class BfdPeer:
+    """Who may speak BFD: an address as a prefix."""
+
+    prefix: str
+    multihop: bool = False
+    """Over several hops (RFC 5883), else on the link (RFC 5881)."""
+
+
+@dataclass(frozen=True, order=True)
 class Opening:
     """A management service that an interface lets in."""
 
@@ -40,6 +49,9 @@ class ControlPlane:
     bgp: tuple[BgpPeer, ...] = ()
     ospf: tuple[str, ...] = ()
     """Interfaces on which OSPF speaks."""
+    bfd: tuple[BfdPeer, ...] = ()
+    bfd_links: tuple[str, ...] = ()
+    """Interfaces on which every neighbor of the link may speak BFD: OSPF finds its neighbors itself."""
     management: tuple[Opening, ...] = ()
     altered: bool = False
     """Somebody else changed the rules: never so in what is wanted."""

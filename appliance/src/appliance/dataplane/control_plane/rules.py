@@ -4,14 +4,16 @@ Layout of table ``inet millrace_control``::
 
     chain input (input)                 packets of the guarded interfaces go on in chain protect
     chain protect                       by protocol into the chains below; else dropped
-    chain bgp, ospf, echo, icmp, traceroute, management
+    chain bgp, ospf, bfd, echo, icmp, traceroute, management
     set guarded                         names of the guarded interfaces
     set bgp-<family>-<TTL>              neighbors by address; TTL is the least their packets may have
+    set bfd-<family>-<link or far>      neighbors by address, on the link or several hops away
+    set links-bfd                       interfaces on which any neighbor may speak BFD
     set accepted-<reason>, dropped-<reason>, rate-<reason>
                                         interfaces, each with its own counter, or its own rate
 
 No rule names connection tracking: what a flood would fill is not there. Nothing but the sets and the chains
-``bgp`` and ``management`` depends on the document, so that counts outlive a commit.
+``bgp``, ``bfd`` and ``management`` depends on the document, so that counts outlive a commit.
 """
 
 from __future__ import annotations
@@ -27,13 +29,14 @@ TABLE = "millrace_control"
 HOOK = ("input", 0, "accept")
 """Behind the access lists, which are asked before the kernel routes."""
 
-ACCEPTED = ("bgp", "ospf", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
-DROPPED = ("bgp", "ospf", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
+ACCEPTED = ("bgp", "ospf", "bfd", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
+DROPPED = ("bgp", "ospf", "bfd", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
 RATES = {"echo": 500, "icmp": 1000, "traceroute": 100}
 """Packets a second, and at once, of each interface."""
 FAMILIES = ("ipv4", "ipv6")
 
 _BGP = 179
+_BFD, _BFD_ECHO, _BFD_FAR = 3784, 3785, 4784
 _IGMP, _TCP, _UDP, _OSPF = 2, 6, 17, 89
 NFPROTO = {"ipv4": 2, "ipv6": 10}
 _ACK_OR_RST = 0x14
@@ -44,6 +47,8 @@ _ANSWERS = {"icmp": [0, 3, 11, 12], "icmpv6": [1, 2, 3, 4, 129, 130]}
 _ECHO_REQUEST = {"icmp": 8, "icmpv6": 128}
 _SOURCE = {"ipv4": payload("ip", "saddr"), "ipv6": payload("ip6", "saddr")}
 _TTL = {"ipv4": payload("ip", "ttl"), "ipv6": payload("ip6", "hoplimit")}
+_FROM_THE_LINK = 255
+"""TTL that no packet from further away can have."""
 _ICMPX_PORT_UNREACHABLE = "port-unreachable"
 
 
@@ -62,17 +67,29 @@ def bgp_set(family: str, least_ttl: int) -> str:
     return f"bgp-{family}-{least_ttl}"
 
 
-def bgp_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
+def bfd_set(family: str, *, multihop: bool) -> str:
+    """Name of the set of a family's neighbors that speak BFD."""
+    return f"bfd-{family}-{'far' if multihop else 'link'}"
+
+
+def is_of_peers(name: str) -> bool:
+    """Whether a set holds addresses of neighbors."""
+    return name.startswith(("bgp-", "bfd-"))
+
+
+def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
     """Prefixes by set."""
     found: dict[str, list[str]] = {}
     for peer in wanted.bgp:
         found.setdefault(bgp_set(family_of(peer.prefix), peer.least_ttl), []).append(peer.prefix)
+    for one in wanted.bfd:
+        found.setdefault(bfd_set(family_of(one.prefix), multihop=one.multihop), []).append(one.prefix)
     return {name: tuple(sorted(prefixes)) for name, prefixes in found.items()}
 
 
 def interface_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
     """Interfaces by set: where OSPF or management is not opened there is nothing that could be accepted."""
-    sets = {"guarded": wanted.interfaces}
+    sets = {"guarded": wanted.interfaces, "links-bfd": wanted.bfd_links}
     sets |= {f"accepted-{reason}": wanted.interfaces for reason in ACCEPTED}
     sets |= {f"dropped-{reason}": wanted.interfaces for reason in DROPPED}
     sets |= {f"rate-{reason}": wanted.interfaces for reason in RATES}
@@ -84,7 +101,7 @@ def interface_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
 def set_definition(name: str) -> Json:
     """The set as it is declared, without elements."""
     kind, _, reason = name.partition("-")
-    if kind == "bgp":
+    if is_of_peers(name):
         family = reason.partition("-")[0]
         return within("set", name=name, type=f"{family}_addr", flags=["interval"])
     if kind == "rate":
@@ -92,7 +109,7 @@ def set_definition(name: str) -> Json:
         return within(
             "set", name=name, type="ifname", stmt=[{"limit": {"rate": rate, "burst": rate, "per": "second"}}]
         )
-    counted = {} if name == "guarded" else {"stmt": [{"counter": None}]}
+    counted = {"stmt": [{"counter": None}]} if kind in ("accepted", "dropped") else {}
     return within("set", name=name, type="ifname", **counted)
 
 
@@ -108,6 +125,7 @@ def chains(wanted: ControlPlane) -> dict[str, list[list[Json]]]:
         "protect": _protect(),
         "bgp": [*_bgp_rules(wanted), *_refused("bgp")],
         "ospf": [_accepted("ospf"), *_refused("ospf")],
+        "bfd": [*_bfd_rules(wanted), *_refused("bfd")],
         "echo": [_limited("echo", {"accept": None}), *_refused("echo")],
         "icmp": [_limited("icmp", {"accept": None}), *_refused("icmp")],
         "traceroute": [
@@ -134,6 +152,7 @@ def _protect() -> list[list[Json]]:
         [match(payload("tcp", "dport"), _BGP), _goto("bgp")],
         [match(payload("tcp", "sport"), _BGP), match(flags, 0, "!="), _goto("bgp")],
         [match(meta("nfproto"), NFPROTO["ipv4"]), match(meta("l4proto"), _OSPF), _goto("ospf")],
+        [match(payload("udp", "dport"), {"set": [_BFD, _BFD_ECHO, _BFD_FAR]}), _goto("bfd")],
         *([match(payload(name, "type"), number), _goto("echo")] for name, number in _ECHO_REQUEST.items()),
         *([*matches, _goto("icmp")] for matches in answers),
         [match(payload("udp", "dport"), {"range": _TRACEROUTE}), _goto("traceroute")],
@@ -145,12 +164,32 @@ def _protect() -> list[list[Json]]:
 
 
 def _bgp_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
-    for name in sorted(bgp_sets(wanted)):
-        _, family, least_ttl = name.split("-")
+    for name in sorted(peer_sets(wanted)):
+        kind, family, least_ttl = name.split("-")
+        if kind != "bgp":
+            continue
         matches = [match(_SOURCE[family], f"@{name}")]
         if int(least_ttl):
             matches.append(match(_TTL[family], int(least_ttl), ">="))
         yield [*matches, *_accepted("bgp")]
+
+
+def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
+    """On a link nothing that came from further away; an echo packet has been forwarded once."""
+    control, echo = match(payload("udp", "dport"), _BFD), match(payload("udp", "dport"), _BFD_ECHO)
+    for name in sorted(peer_sets(wanted)):
+        kind, family, distance = name.split("-")
+        if kind != "bfd":
+            continue
+        known = match(_SOURCE[family], f"@{name}")
+        if distance == "far":
+            yield [known, match(payload("udp", "dport"), _BFD_FAR), *_accepted("bfd")]
+            continue
+        yield [known, control, match(_TTL[family], _FROM_THE_LINK), *_accepted("bfd")]
+        yield [known, echo, match(_TTL[family], _FROM_THE_LINK - 1, ">="), *_accepted("bfd")]
+    if wanted.bfd_links:
+        of_ipv4 = match(_TTL["ipv4"], _FROM_THE_LINK)
+        yield [_interface_in("links-bfd"), control, of_ipv4, *_accepted("bfd")]
 
 
 def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
@@ -196,7 +235,7 @@ def whole_table(wanted: ControlPlane) -> list[Json]:
     table = {"table": {"family": "inet", "name": TABLE}}
     hook, priority, policy = HOOK
     commands = [add(table), {"delete": table}, add(table)]
-    for name, members in {**interface_sets(wanted), **bgp_sets(wanted)}.items():
+    for name, members in {**interface_sets(wanted), **peer_sets(wanted)}.items():
         commands += _new_set(name, members)
     rules = chains(wanted)
     for chain in rules:
@@ -215,8 +254,8 @@ def _new_set(name: str, members: tuple[str, ...]) -> list[Json]:
 def changes(before: ControlPlane, after: ControlPlane) -> list[Json]:
     """Commands from one to the other. What stays keeps its counts and its rate."""
     commands: list[Json] = []
-    old = {**interface_sets(before), **bgp_sets(before)}
-    new = {**interface_sets(after), **bgp_sets(after)}
+    old = {**interface_sets(before), **peer_sets(before)}
+    new = {**interface_sets(after), **peer_sets(after)}
     for name, members in new.items():
         if name not in old:
             commands += _new_set(name, members)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.control_plane.policy import SERVICES, BgpPeer, ControlPlane, Opening
+from appliance.dataplane.control_plane.policy import SERVICES, BfdPeer, BgpPeer, ControlPlane, Opening
 from appliance.dataplane.control_plane.rules import (
     HOOK,
     NFPROTO,
-    bgp_sets,
     chains,
     interface_sets,
+    is_of_peers,
+    peer_sets,
     set_definition,
 )
 from appliance.dataplane.nftables.expressions import Json
@@ -52,6 +53,8 @@ def read(listing: Json) -> Reading:
         interfaces=tuple(sorted(members.get("guarded", ()))),
         bgp=_peers(members),
         ospf=tuple(sorted(members.get("accepted-ospf", ()))),
+        bfd=_bfd_peers(members),
+        bfd_links=tuple(sorted(members.get("links-bfd", ()))),
         management=_openings(rules.get("management", [])),
     )
     intact = hooks == {"input": HOOK} and _same_sets(sets, members, read_back) and _same(rules, read_back)
@@ -83,6 +86,17 @@ def _peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BgpPeer, ...]:
         if kind == "bgp" and least_ttl.isdecimal():
             peers += [BgpPeer(_canonical(prefix), int(least_ttl)) for prefix in prefixes]
     return tuple(sorted(peers))
+
+
+def _bfd_peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BfdPeer, ...]:
+    return tuple(
+        sorted(
+            BfdPeer(_canonical(prefix), name.endswith("-far"))
+            for name, prefixes in members.items()
+            if name.startswith("bfd-")
+            for prefix in prefixes
+        )
+    )
 
 
 def _canonical(text: str) -> str:
@@ -118,13 +132,12 @@ def _same_sets(
     sets: Mapping[str, Json], members: Mapping[str, tuple[str, ...]], read_back: ControlPlane
 ) -> bool:
     wanted = {name: set(held) for name, held in interface_sets(read_back).items()}
-    wanted |= {name: set(held) for name, held in bgp_sets(read_back).items()}
+    wanted |= {name: set(held) for name, held in peer_sets(read_back).items()}
     return (
         sets.keys() == wanted.keys()
         and all(_declared(known) == _declared(set_definition(name)["set"]) for name, known in sets.items())
         and all(
-            ({_canonical(one) for one in members[name]} if name.startswith("bgp-") else set(members[name]))
-            == held
+            ({_canonical(one) for one in members[name]} if is_of_peers(name) else set(members[name])) == held
             for name, held in wanted.items()
         )
     )

@@ -48,6 +48,12 @@ def _more(one: ControlPlane, other: ControlPlane) -> Iterator[str]:
     for name in one.ospf:
         if name not in other.ospf:
             yield f"OSPF on {name}"
+    for session in one.bfd:
+        if session not in other.bfd:
+            yield f"BFD from {_host(session.prefix)}{' over several hops' if session.multihop else ''}"
+    for name in one.bfd_links:
+        if name not in other.bfd_links:
+            yield f"BFD on {name}"
     for opening in one.management:
         if opening not in other.management:
             yield _opened(opening)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,8 @@ from appliance.dataplane.base import (
     RuleCounters,
 )
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.kernel_view import kernel_neighbors, vlan_supported
+from appliance.dataplane.kernel_need import lacking
+from appliance.dataplane.kernel_view import kernel_neighbors, link_supported
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.filters import MAX_REFLECTING
@@ -33,6 +35,7 @@ from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import BackendUnavailable, Step
+from appliance.features.registry import declared
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
 from appliance.state.control_plane import ControlPlaneState
 from appliance.state.hardware import Hardware, NicState
@@ -110,11 +113,12 @@ class LinuxDataplane:
     def capabilities(self) -> Capabilities:
         """Sub-interfaces need 802.1Q in the kernel; the rest is always there."""
         if self._capabilities is None:
+            needs = declared("linux", "NEEDS")
             try:
-                vlan = self._inside(vlan_supported, self._space)
+                found = self._inside(lambda: lacking(needs, partial(link_supported, self._space)))
             except NamespaceMissing:
-                return _capabilities(vlan=False)
-            self._capabilities = _capabilities(vlan)
+                return _capabilities(lacking(needs, lambda _link: False))
+            self._capabilities = _capabilities(found)
         return self._capabilities
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
@@ -274,9 +278,13 @@ class LinuxDataplane:
             move(self._space, device, self._nic_space.name)
 
 
-def _capabilities(vlan: bool) -> Capabilities:
+def _capabilities(lacks: Mapping[str, str]) -> Capabilities:
     return Capabilities(
-        "linux", vlan=vlan, nic_drivers=("auto",), max_reflecting_interfaces=MAX_REFLECTING, max_workers=0
+        "linux",
+        lacking=lacks,
+        nic_drivers=("auto",),
+        max_reflecting_interfaces=MAX_REFLECTING,
+        max_workers=0,
     )
 
 

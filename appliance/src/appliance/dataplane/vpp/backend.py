@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,8 @@ from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCount
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
-from appliance.dataplane.kernel_view import vlan_supported
+from appliance.dataplane.kernel_need import lacking
+from appliance.dataplane.kernel_view import link_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.looking import KernelLooking, VppLooking
@@ -35,6 +37,7 @@ from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
 from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.features.registry import declared
 from appliance.service_manager import ServiceError, ServiceManager
 from appliance.state.acls import AclState
 from appliance.state.control_plane import ControlPlaneState
@@ -99,7 +102,7 @@ class VppDataplane:
         self._view = VppView(self._view_client, self._session, self._counters)
         self._views = Namespace(netns)
         self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
-        self._vlan: bool | None = None
+        self._lacking: Mapping[str, str] | None = None
         self._counting = -1
 
     # The transaction engine's side.
@@ -155,13 +158,14 @@ class VppDataplane:
     # What can be looked at.
 
     def capabilities(self) -> Capabilities:
-        """Sub-interfaces need 802.1Q in the kernel, for their mirrors."""
-        if self._vlan is None:
+        """What the kernel cannot make has no mirror."""
+        if self._lacking is None:
+            needs = declared("vpp", "NEEDS")
             try:
-                self._vlan = self._space.run(vlan_supported, self._space)
+                self._lacking = self._space.run(lambda: lacking(needs, partial(link_supported, self._space)))
             except NamespaceMissing:
-                return self._can(vlan=False)
-        return self._can(self._vlan)
+                return self._can(lacking(needs, lambda _link: False))
+        return self._can(self._lacking)
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
         """What ``vpp`` finds out, on the connection of the views."""
@@ -260,9 +264,9 @@ class VppDataplane:
     def _nics(self, space: Namespace) -> list[Nic]:
         return discover([space], self._management, self._nic_inventory)
 
-    def _can(self, vlan: bool) -> Capabilities:
+    def _can(self, lacks: Mapping[str, str]) -> Capabilities:
         workers = max((os.cpu_count() or 1) - 1, 0)
-        return Capabilities("vpp", vlan=vlan, nic_drivers=self._nic_drivers, max_workers=workers)
+        return Capabilities("vpp", lacking=lacks, nic_drivers=self._nic_drivers, max_workers=workers)
 
     def _records(self) -> tuple[NicRecord, ...]:
         return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()

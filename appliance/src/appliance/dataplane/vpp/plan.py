@@ -7,13 +7,12 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 import vpp_config
-from appliance.config.acl import ALWAYS_PASSED
-from appliance.config.pointer import escape
 from appliance.dataplane.control_plane.step import plan_control_plane
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.object_step import ObjectStep, Phase
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
+from appliance.features.registry import merged
 from vpp_config import VppState
 
 
@@ -84,12 +83,5 @@ def paths(keys: list[str]) -> Mapping[str, str]:
 
 def _path(key: str) -> str:
     kind, _, rest = key.partition("/")
-    name = rest.split("/")[0]
-    match kind:
-        case "acl":
-            return "" if name == ALWAYS_PASSED else f"/acls/{escape(name)}"
-        case "address":
-            return f"/interfaces/{escape(name)}/addresses"
-        case "ethernet" | "sub_interface" | "loopback" | "lcp_pair" | "acl_binding":
-            return f"/interfaces/{escape(name)}"
-    return ""
+    path_of = merged("vpp", "PATHS").get(kind)
+    return "" if path_of is None else str(path_of(rest.split("/")[0]))

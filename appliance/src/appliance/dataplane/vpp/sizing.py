@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from appliance.config.system import Dataplane
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
 from appliance.errors import Problem, ValidationFailed
+from appliance.features.dataplane.model import Dataplane
 
 RouteScale = Literal["standard", "full_tables"]
 

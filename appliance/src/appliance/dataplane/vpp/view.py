@@ -7,15 +7,16 @@ from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Any
 
-from appliance.config.acl import ALWAYS_PASSED
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
+from appliance.features.acl.model import ALWAYS_PASSED
+from appliance.features.registry import merged
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
 from appliance.state.control_plane import PuntPolicer as PolicerState
 from appliance.state.hardware import Hardware, MemoryState, NicState, WorkerState
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
-from vpp_config import AclBinding, Address, Ethernet, Loopback, PuntPolicer, Session, SubInterface, VppClient
+from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, VppClient
 from vpp_config.counters import Counters as StatsSegment
 from vpp_config.counters import RuleHits
 from vpp_config.errors import VppError
@@ -86,7 +87,7 @@ class VppView:
                 addresses.setdefault(item.interface, []).append(str(item.address))
         states = []
         for item in observed.values():
-            if isinstance(item, (Ethernet, SubInterface, Loopback)) and item.name in rows:
+            if isinstance(item, Interface) and item.name in rows:
                 states.append(_state(item, rows[item.name], tuple(addresses.get(item.name, ()))))
         return states
 
@@ -183,27 +184,20 @@ def _hits(
     return hits
 
 
-def _state(item: Ethernet | SubInterface | Loopback, row: Any, addresses: tuple[str, ...]) -> InterfaceState:
+def _state(item: Interface, row: Any, addresses: tuple[str, ...]) -> InterfaceState:
     flags = int(row.flags)
     speed = int(getattr(row, "link_speed", 0))
-    attachment = item.attachment if isinstance(item, Ethernet) else None
+    shown = merged("vpp", "SHOWN").get(item.kind)
     return InterfaceState(
         name=item.name,
-        type="ethernet"
-        if isinstance(item, Ethernet)
-        else "sub_interface"
-        if isinstance(item, SubInterface)
-        else "loopback",
+        type=item.kind,
         enabled=item.enabled,
         link="up" if flags & _LINK_UP and item.enabled else "down",
         mac=str(row.l2_address),
         mtu=item.mtu,
         addresses=addresses,
         speed_bps=speed * 1000 if 0 < speed < _ALL else None,
-        parent=item.parent if isinstance(item, SubInterface) else None,
-        vlan_id=item.vlan_id if isinstance(item, SubInterface) else None,
-        driver=attachment.driver if attachment is not None else None,
-        device=getattr(attachment, "host_if_name", None) or getattr(attachment, "pci_address", None),
+        **(shown(item) if shown is not None else {}),
     )
 
 

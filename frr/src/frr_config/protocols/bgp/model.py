@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from frr_config.protocols.bfd.model import BfdProfileName
 from frr_config.protocols.policy.model import PrefixListName, RouteMapName
 from frr_config.references import InterfaceReference, RefersTo
 from frr_config.types import Address, Asn, Description, Model, Name, Prefix, Secret
@@ -85,6 +86,8 @@ class NeighborSettings(Model):
     """Seconds between attempts to set up the session."""
     passive: bool = Field(default=False, title="Passive")
     """Wait for the neighbor to connect."""
+    bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
+    """Watch the way to the neighbor with BFD (RFC 5882): the BGP session goes down with it."""
     ipv4_unicast: NeighborFamily | None = Field(default=None, title="IPv4 unicast")
     """IPv4 unicast; unset means not exchanged (or as the peer group says)."""
     ipv6_unicast: NeighborFamily | None = Field(default=None, title="IPv6 unicast")

@@ -95,6 +95,9 @@ def _settings(settings: NeighborSettings) -> Iterator[str]:
         yield f"timers {settings.timers.keepalive_s} {settings.timers.hold_s}"
     if settings.connect_retry_s is not None:
         yield f"timers connect {settings.connect_retry_s}"
+    if settings.bfd_profile is not None:
+        yield "bfd"
+        yield f"bfd profile {settings.bfd_profile}"
 
 
 def _family(bgp: Bgp, name: str) -> Iterator[str]:

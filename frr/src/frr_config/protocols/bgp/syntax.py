@@ -103,8 +103,12 @@ def _policy(match: re.Match[str], text: str) -> Setting:
 
 
 def _redistribution(match: re.Match[str], _text: str) -> Setting:
+    return Setting(match[0], f"no {match[0]}", _says_all)
+
+
+def _says_all(old: str, new: str) -> bool:
     """bgpd keeps a metric or a route map that the new line leaves out."""
-    return Setting(match[0], f"no {match[0]}", "if_it_says_all")
+    return set(old.split()[2::2]) <= set(new.split()[2::2])
 
 
 def _of_peer(words: str, **meaning: Any) -> Form:
@@ -126,6 +130,9 @@ _PEERS = together(
         _of_peer("update-source", setting=by_name, resets=True),
         _of_peer("timers connect", setting=by_name),
         _of_peer("timers", setting=by_name),
+        # The neighbor's end of a session that is taken away goes down, and BGP with it.
+        _of_peer("bfd$", removal_resets=True),
+        _of_peer("bfd profile", setting=by_name),
         _of_peer("activate", resets=True),
     ),
     others=(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from frr_config.protocols.bfd.model import BfdProfileName
 from frr_config.protocols.policy.model import RouteMapName
 from frr_config.references import InterfaceReference, RefersTo
 from frr_config.types import Model, Secret
@@ -90,6 +91,8 @@ class OspfInterface(Model):
     """For the designated router; 0 means never."""
     authentication: OspfAuthentication | None = Field(default=None, title="Authentication")
     """Unset means none."""
+    bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
+    """Watch the way to each neighbor with BFD (RFC 5882): the adjacency goes down with it."""
 
     @model_validator(mode="after")
     def _dead_above_hello(self) -> Self:

@@ -81,3 +81,6 @@ def _interface(interface: OspfInterface) -> Iterator[str]:
     yield f"ip ospf area {interface.area}"
     if interface.passive:
         yield "ip ospf passive"
+    if interface.bfd_profile is not None:
+        yield "ip ospf bfd"
+        yield f"ip ospf bfd profile {interface.bfd_profile}"

@@ -18,6 +18,7 @@ from frr_config.syntax import (
     by_name,
     escape,
     in_order,
+    never,
 )
 from frr_config.version import FrrVersion
 
@@ -54,11 +55,11 @@ INTERFACE = Kind(
 
 
 def _area_type(match: re.Match[str], _text: str) -> Setting:
-    return Setting(match["area"], f"no {match['area']} {match['type']}", "never")
+    return Setting(match["area"], f"no {match['area']} {match['type']}", never)
 
 
 def _area(_match: re.Match[str], text: str) -> Setting:
-    return Setting("ip ospf area", f"no {text}", "never")
+    return Setting("ip ospf area", f"no {text}", never)
 
 
 def _on_interface(words: str, **meaning: object) -> Form:
@@ -87,6 +88,9 @@ _ON_INTERFACE = (
     ),
     _on_interface("area ", setting=_area, resets=True),
     _on_interface("passive", resets=True),
+    # The neighbor's end of a session that is taken away goes down, and the adjacency with it.
+    _on_interface("bfd$", removal_resets=True),
+    _on_interface("bfd profile", setting=by_name),
     _on_interface(""),
 )
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from frr_config.line import Daemons, Line
+from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
-from frr_config.syntax import Form, Kind, Protocol, Section, Setting, escape
+from frr_config.syntax import NONE, Form, Kind, ObjectKey, Protocol, Section, Setting, escape
 from frr_config.version import FrrVersion
 
 _PATH = re.compile(
-    r"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!tag )[a-z]\S*)?))"
-    r"(?: tag \d+)?(?: (?P<distance>\d+))?$"
+    r"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!(?:tag|bfd)(?: |$))[a-z]\S*)?))"
+    r"(?: tag \d+)?(?: (?P<distance>\d+))?"
+    r"(?P<bfd> bfd(?: multi-hop(?P<source> source \S+)?)?(?: profile \S+)?)?$"
 )
 
 
@@ -26,7 +27,14 @@ def _setting(_match: re.Match[str], text: str) -> Setting:
     if match is None:
         return Setting(text, f"no {text}")
     distance = "" if match["distance"] is None else f" {match['distance']}"
-    return Setting(match["path"], f"no {match['path']}{distance}")
+    return Setting(match["path"], f"no {match['path']}{distance}", _says_all)
+
+
+def _says_all(old: str, new: str) -> bool:
+    """staticd keeps BFD, and its source, where a new value of the path leaves them out."""
+    before, after = _PATH.match(old), _PATH.match(new)
+    assert before is not None and after is not None
+    return all(before[part] is None or after[part] is not None for part in ("bfd", "source"))
 
 
 def _via(lines: Iterable[Line]) -> str:
@@ -35,17 +43,37 @@ def _via(lines: Iterable[Line]) -> str:
     return " blackhole" if paths == ["blackhole"] else f" via {', '.join(paths)}"
 
 
-def _without_blackhole(lines: Iterable[Line]) -> bool:
-    """The new path is there before the old one goes; a blackhole and a path exclude each other."""
-    return not any("blackhole" in line.text for line in lines)
+def _without_conflict(lines: Iterable[Line]) -> bool:
+    """The new path is there before the old one goes, unless the two exclude each other.
+
+    So do a blackhole and a path, and two values of a path where the new one says less of BFD.
+    """
+    of_path: dict[str, str] = {}
+    for line in lines:
+        if "blackhole" in line.text:
+            return False
+        match = _PATH.match(line.text)
+        path = line.text if match is None else match["path"]
+        if path in of_path and not _says_all(of_path[path], line.text):
+            return False
+        of_path[path] = line.text
+    return True
+
+
+def _loses(key: ObjectKey, before: Holders, after: Holders) -> str:
+    """A path that is taken back and given again forwards nothing in between."""
+    lines = [*(line for line in before if line not in after), *(line for line in after if line not in before)]
+    plain = any("blackhole" in line.text for line in lines)
+    return NONE if plain or _without_conflict(lines) else f"loses packets to {key.name}"
 
 
 STATIC = Kind(
     "static",
     title=lambda name: f"static route {name}",
     path=lambda name: f"/routing/static/{escape(name)}",
-    additions_first=_without_blackhole,
+    additions_first=_without_conflict,
     detail=_via,
+    loses=_loses,
     plural="static routes",
     transactional=True,
     collection="/routing/static",

@@ -1,6 +1,6 @@
 """Pages of features: a feature has a file here and its line in `FEATURES`; nothing else names it."""
 
-from webui.ui.pages import acls, bgp, interfaces, ospf, policies, static_routes
+from webui.ui.pages import acls, bfd, bgp, interfaces, ospf, policies, static_routes
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
 FEATURES: tuple[Feature, ...] = (
@@ -8,6 +8,9 @@ FEATURES: tuple[Feature, ...] = (
     static_routes.PAGE,
     bgp.PAGE,
     ospf.PAGE,
+    bfd.PAGE,
+    bfd.NEIGHBOR,
+    bfd.INTERFACE,
     policies.PAGE,
     acls.PAGE,
 )

@@ -22,6 +22,7 @@ from webui.ui.pointers import get
 _TITLES = {
     "bgp": "BGP",
     "ospf": "OSPF",
+    "bfd": "BFD",
     "icmp": "ICMP",
     "echo": "Ping",
     "tcp": "Other TCP",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 from appliance.dataplane.control_plane import policy
@@ -24,7 +24,7 @@ class ControlPlane(policy.ControlPlane, LinuxObject):
     @classmethod
     def of(cls, found: policy.ControlPlane) -> Self:
         """The object that makes the kernel let in this."""
-        return cls(found.interfaces, found.bgp, found.ospf, found.management, found.altered)
+        return cls(**{part.name: getattr(found, part.name) for part in fields(found)})
 
     def label(self) -> str:
         """As words."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from appliance.config.pointer import escape
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.linux.access import Access, saying
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.objects.base import LinuxObject, link_token
-
-LinkType = Literal["ethernet", "sub_interface", "loopback"]
 
 
 class Link(LinuxObject):
@@ -23,7 +21,7 @@ class Link(LinuxObject):
     mtu: int
     enabled: bool
 
-    type: ClassVar[LinkType]
+    type: ClassVar[str]
     """What the document calls the kind."""
 
     @property

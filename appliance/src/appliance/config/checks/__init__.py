@@ -1,1 +1,0 @@
-"""Cross-reference checks, one module for each part of the document."""

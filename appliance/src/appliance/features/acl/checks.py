@@ -1,0 +1,38 @@
+"""Access lists and where they are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.context import Context
+from appliance.config.pointer import escape
+from appliance.errors import Problem
+from appliance.features.acl.model import ALWAYS_PASSED
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """All access lists fit into the data plane."""
+    config, can = context.config, context.capabilities
+    rules = sum(len(acl.rules) for acl in config.acls.values())
+    if rules > can.max_acl_rules:
+        yield Problem(
+            "/acls", f"{rules} rules are more than the {can.max_acl_rules} of the {can.driver} data plane"
+        )
+    if ALWAYS_PASSED in config.acls:
+        yield Problem(f"/acls/{ALWAYS_PASSED}", f"the name {ALWAYS_PASSED} is reserved")
+    reflecting_lists = {
+        name
+        for name, acl in config.acls.items()
+        if any(rule.action == "permit_reflect" for rule in acl.rules.values())
+    }
+    reflecting = set()
+    for name, interface in config.interfaces.items():
+        for direction in ("acl_in", "acl_out"):
+            for acl in getattr(interface, direction):
+                if acl in reflecting_lists:
+                    reflecting.add(name)
+    limit = can.max_reflecting_interfaces
+    if limit is not None and len(reflecting) > limit:
+        message = f"at most {limit} interfaces can have access lists with permit_reflect"
+        for name in sorted(reflecting)[limit:]:
+            yield Problem(f"/interfaces/{escape(name)}", message)

@@ -1,0 +1,79 @@
+"""Access lists in VPP. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+import vpp_config as vpp
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import join
+from appliance.dataplane.wanted import Wanted
+from appliance.features.acl.model import ALWAYS_PASSED, Acl, AclRule
+from appliance.features.acl.rule_numbers import flag_bits, port_range, protocol_number
+
+PATHS = {
+    vpp.Acl.kind: lambda name: "" if name == ALWAYS_PASSED else join(["acls", name]),
+    vpp.AclBinding.kind: lambda name: join(["interfaces", name]),
+}
+_ND_TYPES = (133, 137)
+
+
+def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
+    """The lists, and what is bound to each interface."""
+    config = wanted.config
+    bound = False
+    for name, interface in config.interfaces.items():
+        if interface.acl_in or interface.acl_out:
+            bound = True
+            yield vpp.AclBinding(
+                name,
+                inbound=_lists(config, interface.acl_in),
+                outbound=_lists(config, interface.acl_out),
+            )
+    if bound:
+        yield _neighbour_discovery()
+    for name, acl in config.acls.items():
+        if acl.rules:
+            yield _acl(name, acl)
+
+
+def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match still is a drop."""
+    return (ALWAYS_PASSED, *(name for name in names if config.acls[name].rules)) if names else ()
+
+
+def _neighbour_discovery() -> vpp.Acl:
+    anywhere = ip_network("::/0")
+    return vpp.Acl(
+        ALWAYS_PASSED,
+        (vpp.AclRule("permit", anywhere, anywhere, protocol=58, icmp_type=_ND_TYPES),),
+    )
+
+
+def _acl(name: str, acl: Acl) -> vpp.Acl:
+    return vpp.Acl(name, tuple(_rule(rule) for _, rule in acl.ordered()))
+
+
+@lru_cache(maxsize=1 << 16)
+def _network(text: str) -> IPv4Network | IPv6Network:
+    return ip_network(text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _rule(rule: AclRule) -> vpp.AclRule:
+    anywhere = "::/0" if rule.family == "ipv6" else "0.0.0.0/0"
+    flags = rule.tcp_flags
+    return vpp.AclRule(
+        rule.action,
+        _network(rule.source or anywhere),
+        _network(rule.destination or anywhere),
+        protocol=protocol_number(rule.protocol),
+        source_ports=port_range(rule.source_ports) or vpp.ANY,
+        destination_ports=port_range(rule.destination_ports) or vpp.ANY,
+        icmp_type=None if rule.icmp_type is None else (rule.icmp_type, rule.icmp_type),
+        icmp_code=None if rule.icmp_code is None else (rule.icmp_code, rule.icmp_code),
+        tcp_flags=flag_bits(flags.set) if flags else 0,
+        tcp_mask=flag_bits(flags.set) | flag_bits(flags.unset) if flags else 0,
+    )

@@ -1,0 +1,47 @@
+"""BFD: what a data plane cannot do, and next hops that cannot be watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.context import Context, address, family_of, family_title
+from appliance.config.pointer import escape
+from appliance.errors import Problem
+from frr_config.protocols.static.model import NextHop
+
+_NO_ECHO = (
+    "VPP drops what comes back to the address it was sent from: echo works on the linux data plane only"
+)
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Profiles ask for nothing that cannot be had; next hops are as far away as the document says."""
+    for name, profile in context.config.routing.bfd.profiles.items():
+        if profile.echo and context.capabilities.driver == "vpp":
+            yield Problem(f"/routing/bfd/profiles/{escape(name)}/echo", _NO_ECHO)
+    for prefix, route in context.config.routing.static.items():
+        for index, hop in enumerate(route.next_hops):
+            if hop.bfd_profile is not None:
+                yield from _watched(context, hop, f"/routing/static/{escape(prefix)}/next_hops/{index}")
+
+
+def _watched(context: Context, hop: NextHop, path: str) -> Iterator[Problem]:
+    if (lacking := context.capabilities.lacking.get("static_bfd")) is not None:
+        yield Problem(f"{path}/bfd_profile", lacking)
+        return
+    assert hop.address is not None  # the model wants one
+    gateway = address(hop.address)
+    near = context.connected(hop.address, hop.interface) is not None or gateway.is_link_local
+    if not near and not hop.bfd_multihop:
+        yield Problem(
+            f"{path}/bfd_multihop", f"{hop.address} is in no connected network: BFD has to be multihop"
+        )
+    if hop.bfd_source is None:
+        return
+    if family_of(hop.bfd_source) != family_of(hop.address):
+        family = family_title(family_of(hop.address))
+        yield Problem(
+            f"{path}/bfd_source", f"{hop.bfd_source} is not an {family} address, as the next hop is"
+        )
+    elif address(hop.bfd_source) not in context.own:
+        yield Problem(f"{path}/bfd_source", f"{hop.bfd_source} is not an address of this router")

@@ -1,0 +1,162 @@
+"""BGP: neighbors, peer groups and the policy they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Literal
+
+from appliance.config.context import Context, family_of, family_title
+from appliance.config.pointer import escape
+from appliance.errors import Problem
+from appliance.features.policy.checks import prefix_list
+from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborSettings, PeerGroup
+
+FAMILIES = ("ipv4_unicast", "ipv6_unicast")
+AS_TRANS = 23456
+Kind = Literal["internal", "external"]
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """The instance, its peer groups and each neighbor together with its group."""
+    bgp = context.config.routing.bgp
+    if bgp is None:
+        return
+    path = "/routing/bgp"
+    if bgp.asn == AS_TRANS:
+        yield Problem(f"{path}/asn", f"{AS_TRANS} stands for an AS number that does not fit (RFC 6793)")
+    if bgp.router_id is not None and int(bgp.router_id) == 0:
+        yield Problem(f"{path}/router_id", "0.0.0.0 is not a router id")
+    if bgp.router_id is None and not context.has_ipv4():
+        yield Problem(f"{path}/router_id", "is required: no interface has an IPv4 address to take it from")
+    if bgp.ipv4_unicast.redistribute.ospf is not None and context.config.routing.ospf is None:
+        yield Problem(f"{path}/ipv4_unicast/redistribute/ospf", "OSPF does not run on this router")
+    for name, group in bgp.peer_groups.items():
+        yield from _peer_group(context, bgp, name, group)
+    for address, neighbor in bgp.neighbors.items():
+        yield from _neighbor(context, bgp, address, neighbor)
+
+
+def _peer_group(context: Context, bgp: Bgp, name: str, group: PeerGroup) -> Iterator[Problem]:
+    path = f"/routing/bgp/peer_groups/{escape(name)}"
+    try:
+        ip_address(name)
+    except ValueError:
+        pass
+    else:
+        yield Problem(path, "the name of a peer group cannot be an address")
+    yield from _settings(context, group, path)
+    yield from _by_kind(_kind(bgp, group.remote_asn), _Effective(group, None), path)
+
+
+def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> Iterator[Problem]:
+    path = f"/routing/bgp/neighbors/{escape(address)}"
+    parsed = ip_address(address)
+    if parsed in context.own:
+        yield Problem(path, f"{address} is this router's own address, on {context.own[parsed]}")
+        return
+    if parsed.is_multicast or parsed.is_unspecified or parsed.is_loopback:
+        yield Problem(path, f"{address} cannot be a neighbor")
+        return
+    if parsed.version == 6 and parsed.is_link_local:
+        yield Problem(path, f"{address} is link-local: give the neighbor's global address")
+        return
+    group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
+    if neighbor.peer_group is not None and group is None:
+        return
+    if neighbor.remote_asn is None and (group is None or group.remote_asn is None):
+        message = (
+            "is required" if group is None else f"is required: peer group {neighbor.peer_group} sets none"
+        )
+        yield Problem(f"{path}/remote_asn", message)
+        return
+    if neighbor.remote_asn is not None and group is not None and group.remote_asn is not None:
+        message = f"peer group {neighbor.peer_group} already sets the remote AS of its members"
+        yield Problem(f"{path}/remote_asn", message)
+        return
+    effective = _Effective(neighbor, group)
+    if all(effective.get(family) is None for family in FAMILIES):
+        yield Problem(path, "exchanges no address family: give it ipv4_unicast or ipv6_unicast")
+    yield from _settings(context, neighbor, path)
+    source = effective.get("update_source")
+    if isinstance(source, str) and _is_address(source) and family_of(source) != family_of(address):
+        family = family_title(family_of(address))
+        yield Problem(f"{path}/update_source", f"{source} is not an {family} address, as the neighbor's is")
+    kind = _kind(bgp, effective.get("remote_asn"))
+    if neighbor.remote_asn is not None or group is not None:
+        yield from _by_kind(kind, effective, path)
+    far = effective.get("ebgp_multihop") is None and effective.get("ttl_security_hops") is None
+    if kind == "external" and far and context.connected(address) is None:
+        yield Problem(
+            path, f"{address} is in no connected network; an eBGP neighbor further away needs ebgp_multihop"
+        )
+
+
+@dataclass(frozen=True)
+class _Effective:
+    """A neighbor's settings, and its peer group's where it has none."""
+
+    own: NeighborSettings
+    group: PeerGroup | None
+
+    def get(self, name: str) -> object:
+        value = getattr(self.own, name)
+        return getattr(self.group, name) if value is None and self.group is not None else value
+
+
+def _kind(bgp: Bgp, remote_asn: object) -> Kind | None:
+    if remote_asn is None:
+        return None
+    if remote_asn in ("internal", "external"):
+        return "internal" if remote_asn == "internal" else "external"
+    return "internal" if remote_asn == bgp.asn else "external"
+
+
+def _by_kind(kind: Kind | None, effective: _Effective, path: str) -> Iterator[Problem]:
+    """Settings that only an iBGP or only an eBGP neighbor can have."""
+    if kind is None:
+        return
+    settings = effective.own
+    if kind == "internal" and effective.get("ebgp_multihop") is not None:
+        yield Problem(f"{path}/ebgp_multihop", "is for eBGP; this neighbor is in the same AS")
+    for family in FAMILIES:
+        exchanged = getattr(settings, family)
+        if exchanged is None and effective.group is not None:
+            exchanged = getattr(effective.group, family)
+        if exchanged is None:
+            continue
+        if kind == "external" and exchanged.route_reflector_client:
+            at = f"{path}/{family}/route_reflector_client"
+            yield Problem(at, "is for iBGP (RFC 4456); this neighbor is in another AS")
+        if kind == "internal" and exchanged.remove_private_as:
+            yield Problem(
+                f"{path}/{family}/remove_private_as", "is for eBGP; this neighbor is in the same AS"
+            )
+
+
+def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterator[Problem]:
+    """What a neighbor or peer group names is of the right kind."""
+    source = settings.update_source
+    if source is not None:
+        at = f"{path}/update_source"
+        if _is_address(source) and ip_address(source) not in context.own:
+            yield Problem(at, f"{source} is not an address of this router")
+    if settings.remote_asn == AS_TRANS:
+        at = f"{path}/remote_asn"
+        yield Problem(at, f"{AS_TRANS} stands for an AS number that does not fit (RFC 6793)")
+    for family in FAMILIES:
+        exchanged = getattr(settings, family)
+        if exchanged is None:
+            continue
+        at, short = f"{path}/{family}", family.removesuffix("_unicast")
+        yield from prefix_list(context, exchanged.prefix_list_in, short, f"{at}/prefix_list_in")
+        yield from prefix_list(context, exchanged.prefix_list_out, short, f"{at}/prefix_list_out")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

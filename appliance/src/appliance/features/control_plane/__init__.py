@@ -1,0 +1,1 @@
+"""What reaches the router itself."""

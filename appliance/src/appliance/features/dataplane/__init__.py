@@ -1,0 +1,1 @@
+"""How packets are forwarded."""

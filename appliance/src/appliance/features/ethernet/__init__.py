@@ -1,0 +1,1 @@
+"""A NIC of the router."""

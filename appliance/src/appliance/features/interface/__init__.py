@@ -1,0 +1,1 @@
+"""What every interface has: addresses, MTU, access lists, and what opens the router on it."""

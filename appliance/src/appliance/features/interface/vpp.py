@@ -1,0 +1,23 @@
+"""What every interface has in VPP. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_interface
+
+import vpp_config as vpp
+from appliance.config.pointer import join
+from appliance.dataplane.wanted import Wanted
+
+PATHS = {
+    vpp.LcpPair.kind: lambda name: join(["interfaces", name]),
+    vpp.Address.kind: lambda name: join(["interfaces", name, "addresses"]),
+}
+
+
+def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
+    """A mirror in the kernel, and the addresses."""
+    for name, interface in wanted.config.interfaces.items():
+        yield vpp.LcpPair(name, name, wanted.netns)
+        for address in interface.addresses:
+            yield vpp.Address(name, ip_interface(address))

@@ -1,0 +1,1 @@
+"""A virtual interface that is always up."""

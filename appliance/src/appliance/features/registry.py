@@ -1,0 +1,54 @@
+"""What the folders of the features have, found by file name.
+
+====================  =====================================================================================
+``model.py``          a kind of interface says ``KIND``, its model: a subclass of ``InterfaceSettings``
+``checks.py``         ``check(context)``: what no field can know alone
+``vpp.py``            ``objects(wanted)``: VPP's objects for a document. ``PATHS``: where in the document an
+                      object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
+                      what all have, by kind. ``NEEDS``: what the kernel must have for it
+``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
+``control_plane.py``  ``opens(config)``: whom the router itself lets in, as fields of ``ControlPlane``
+====================  =====================================================================================
+
+A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
+files of one data plane are loaded by that plane alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, Literal
+
+from appliance.features import FEATURES
+
+Part = Literal["model", "checks", "vpp", "linux", "control_plane"]
+
+
+@cache
+def parts(part: Part) -> tuple[ModuleType, ...]:
+    """This file of each feature that has one, in the order of the features."""
+    names = [f"{__package__}.{feature}.{part}" for feature in FEATURES]
+    return tuple(import_module(name) for name in names if find_spec(name) is not None)
+
+
+def declared(part: Part, name: str) -> list[Any]:
+    """What the features' files declare under this name, in the order of the features."""
+    return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
+
+
+@cache
+def merged(part: Part, name: str) -> Mapping[str, Any]:
+    """The tables that the features' files declare under this name, put together.
+
+    Raises ValueError where two features say something of one key.
+    """
+    whole: dict[str, Any] = {}
+    for table in declared(part, name):
+        if twice := whole.keys() & table.keys():
+            raise ValueError(f"two features declare {name} of {sorted(twice)}")
+        whole.update(table)
+    return whole

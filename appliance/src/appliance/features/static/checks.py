@@ -1,0 +1,88 @@
+"""Static routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from ipaddress import ip_network
+
+from appliance.config.context import Context, address, family_of, family_title, network
+from appliance.config.pointer import escape
+from appliance.errors import Problem
+from frr_config.protocols.static.model import NextHop
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Prefixes that can be routed, and next hops that can be reached."""
+    routes, can = context.config.routing.static, context.capabilities
+    if len(routes) > can.max_static_routes:
+        yield Problem("/routing/static", f"there can be at most {can.max_static_routes} static routes")
+    covering = _Covering(context)
+    right: set[tuple[int, str | None, str | None]] = set()
+    for prefix, route in routes.items():
+        path = f"/routing/static/{escape(prefix)}"
+        if _unroutable(prefix):
+            yield Problem(path, f"{prefix} is not routed: it is multicast, loopback or link-local")
+        version = 6 if ":" in prefix else 4
+        for index, hop in enumerate(route.next_hops):
+            # Thousands of routes share a few next hops: what was right for one is right for all.
+            known = (version, hop.address, hop.interface)
+            if known in right:
+                continue
+            problems = list(_next_hop(context, covering, prefix, hop, f"{path}/next_hops/{index}"))
+            yield from problems
+            if not problems and not covering.looked:
+                right.add(known)
+            covering.looked = False
+
+
+@lru_cache(maxsize=1 << 17)
+def _unroutable(prefix: str) -> bool:
+    parsed = network(prefix)
+    return parsed.is_multicast or parsed.is_loopback or (parsed.version == 6 and parsed.is_link_local)
+
+
+def _next_hop(
+    context: Context, covering: _Covering, prefix: str, hop: NextHop, path: str
+) -> Iterator[Problem]:
+    if hop.address is None or (hop.interface is not None and hop.interface not in context.config.interfaces):
+        return
+    gateway, at = address(hop.address), f"{path}/address"
+    if gateway.version != network(prefix).version:
+        family = family_title(family_of(prefix))
+        yield Problem(at, f"{hop.address} is not an {family} address, as {prefix} needs")
+    elif gateway.is_multicast or gateway.is_unspecified or gateway.is_loopback:
+        yield Problem(at, f"{hop.address} cannot be a next hop")
+    elif gateway in context.own:
+        yield Problem(at, f"{hop.address} is this router's own address, on {context.own[gateway]}")
+    elif gateway.version == 6 and gateway.is_link_local:
+        if hop.interface is None:
+            yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
+    elif hop.interface is not None:
+        if context.connected(hop.address, hop.interface) is None:
+            yield Problem(at, f"{hop.address} is in no network of {hop.interface}")
+    elif context.connected(hop.address) is None and not covering.recursive(hop.address, prefix):
+        yield Problem(at, f"{hop.address} is in no connected network, and no route can lead to it")
+
+
+class _Covering:
+    """Whether a next hop can be resolved through another route."""
+
+    def __init__(self, context: Context) -> None:
+        routing = context.config.routing
+        self._dynamic = routing.bgp is not None or routing.ospf is not None
+        self._prefixes = set(routing.static)
+        self.looked = False
+        """The answer was for that one prefix, not for any."""
+
+    def recursive(self, address: str, own: str) -> bool:
+        """A routing protocol may bring a route, or another static route than ``own`` holds the address."""
+        if self._dynamic:
+            return True
+        self.looked = True
+        host = ip_network(address)
+        for length in range(host.max_prefixlen, 0, -1):
+            candidate = str(host.supernet(new_prefix=length))
+            if candidate != own and candidate in self._prefixes:
+                return True
+        return False

@@ -1,0 +1,1 @@
+"""A VLAN on another interface (IEEE 802.1Q)."""

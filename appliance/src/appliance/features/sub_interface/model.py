@@ -1,0 +1,32 @@
+"""A VLAN as an interface."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from appliance.features.interface.model import LinkSettings
+from frr_config.references import InterfaceReference
+
+VlanId = Annotated[int, Field(ge=1, le=4094)]
+"""A VLAN (IEEE 802.1Q)."""
+
+
+class SubInterface(LinkSettings):
+    """A VLAN on an ethernet interface (IEEE 802.1Q)."""
+
+    type: Literal["sub_interface"]
+    """Kind of interface."""
+    parent: InterfaceReference = Field(title="Parent")
+    """The ethernet interface it is on."""
+    vlan_id: VlanId = Field(title="VLAN")
+    """The VLAN, 1 to 4094."""
+
+    @property
+    def carrier(self) -> str:
+        """The parent."""
+        return self.parent
+
+
+KIND = SubInterface

@@ -1,0 +1,238 @@
+"""A feature is a folder, and the machinery does not know its name."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from appliance.features import FEATURES
+from appliance.features.registry import parts
+from tests.feature_files import ROOT, WORDS, naming
+
+SOURCE = ROOT / "appliance" / "src" / "appliance"
+FILES = {"__init__", "model", "checks", "vpp", "linux", "control_plane"}
+"""What a file of a feature may be called; a further one is private to its feature."""
+MACHINERY = (
+    "compile.py",
+    "config/*.py",
+    "dataplane/*.py",
+    "dataplane/control_plane/compile.py",
+    "dataplane/linux/*.py",
+    "dataplane/vpp/*.py",
+    "features/registry.py",
+)
+NAMES_ITS_FEATURES: dict[str, str] = {
+    "config/document.py": "it is the list of the document's sections",
+    "dataplane/vpp/view.py": "reads hits of access lists, which are not a part of the state yet",
+    "dataplane/vpp/sizing.py": "sizes VPP by the data plane's own settings",
+}
+"""Machinery that imports a feature, and why. Nothing is added here for a new feature."""
+MOST_FILES = {
+    "ethernet": 25,
+    "sub_interface": 16,
+    "loopback": 11,
+    "acl": 49,
+    "bgp": 50,
+    "ospf": 41,
+    "bfd": 27,
+}
+"""How many product files outside its folders name a feature. May shrink; may not grow.
+
+BFD watches neighbors of BGP and OSPF, so its folder and page name them, and their models name its profile."""
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_machinery_imports_no_feature_and_asks_for_no_kind_of_interface() -> None:
+    kinds = {
+        json.dumps(module.KIND.model_fields["type"].annotation.__args__[0])
+        for module in parts("model")
+        if hasattr(module, "KIND")
+    }
+    assert {'"ethernet"', '"loopback"', '"sub_interface"'} <= kinds
+    found: dict[str, list[str]] = {}
+    for path in sorted(path for pattern in MACHINERY for path in SOURCE.glob(pattern)):
+        tree = ast.parse(path.read_text())
+        said = [
+            name
+            for name in _imports(tree)
+            if name.startswith("appliance.features.") and "registry" not in name
+        ]
+        said += [
+            str(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and json.dumps(str(node.value)) in kinds
+        ]
+        if said:
+            found[str(path.relative_to(SOURCE))] = said
+    assert {path: said for path, said in found.items() if path not in NAMES_ITS_FEATURES} == {}
+    assert NAMES_ITS_FEATURES.keys() - found.keys() == set(), "these exceptions are no longer needed"
+
+
+@pytest.mark.parametrize("feature", WORDS)
+def test_no_more_files_name_a_feature(feature: str) -> None:
+    files = naming(feature)
+    assert len(files) <= MOST_FILES[feature], (
+        f"{len(files)} product files name {feature}, and {MOST_FILES[feature]} did:\n  "
+        + "\n  ".join(files)
+        + "\nKnowledge of one feature belongs into its folder (docs/adding-a-feature.md)."
+    )
+
+
+def test_each_folder_of_a_feature_is_in_the_list_and_holds_files_of_the_same_names() -> None:
+    folders = sorted(path.parent.name for path in (SOURCE / "features").glob("*/__init__.py"))
+    assert folders == sorted(FEATURES)
+    for feature in FEATURES:
+        assert FILES & {path.stem for path in (SOURCE / "features" / feature).glob("*.py")} > {"__init__"}
+
+
+def _run(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LOADED = """
+import json, sys
+from appliance.config import references, schema, validate
+schema.json_schema()
+plain = sorted(name for name in sys.modules if name.partition(".")[0] in {"vpp_config", "pyroute2"}
+               or name.startswith(("appliance.dataplane", "appliance.engine")))
+from appliance.config.document import RouterConfig
+from appliance.dataplane.linux.compile import compile_linux
+compile_linux(RouterConfig(), {})
+print(json.dumps([plain, sorted(name for name in sys.modules if name.startswith("vpp_config"))]))
+"""
+
+
+def test_the_document_loads_no_data_plane_and_the_linux_data_plane_loads_nothing_of_vpp() -> None:
+    assert json.loads(_run(LOADED)) == [[], []]
+
+
+TUNNEL = {
+    "__init__.py": '"""A tunnel."""\n',
+    "model.py": """
+from typing import Annotated, Literal
+from appliance.features.interface.model import LinkSettings
+from frr_config.references import InterfaceReference
+from frr_config.types import Address
+
+class Tunnel(LinkSettings):
+    takes_vlans = True
+    type: Literal["tunnel"]
+    over: InterfaceReference
+    remote: Address
+
+    @property
+    def carrier(self) -> str:
+        return self.over
+
+KIND = Tunnel
+""",
+    "checks.py": """
+from appliance.errors import Problem
+from appliance.features.tunnel.model import Tunnel
+
+def check(context):
+    for name, tunnel in context.config.interfaces_of(Tunnel):
+        if tunnel.remote.startswith("127."):
+            yield Problem(f"/interfaces/{name}/remote", "is this router")
+""",
+    "linux.py": """
+from appliance.dataplane.kernel_need import KernelNeed
+from appliance.dataplane.linux.objects import LoopbackLink
+from appliance.features.tunnel.model import Tunnel
+
+NEEDS = (KernelNeed("tunnel", "gre", "this machine's kernel has no GRE, so there are no tunnels"),)
+
+def objects(wanted):
+    for name, tunnel in wanted.config.interfaces_of(Tunnel):
+        yield LoopbackLink(name, tunnel.mtu, tunnel.enabled)
+""",
+    "vpp.py": """
+import vpp_config as vpp
+from appliance.features.tunnel.model import Tunnel
+
+PATHS = {"tunnel": lambda name: "/interfaces/" + name}
+
+def objects(wanted):
+    for name, tunnel in wanted.config.interfaces_of(Tunnel):
+        yield vpp.Loopback(name, 77, mtu=tunnel.mtu, enabled=tunnel.enabled)
+""",
+}
+WITH_A_TUNNEL = """
+import json, sys
+import appliance.features as features
+features.__path__.append(sys.argv[1])
+features.FEATURES += ("tunnel",)
+from appliance.config import schema
+from appliance.config.capabilities import Capabilities
+from appliance.config.load import parse_document
+from appliance.config.references import used_by
+from appliance.config.validate import check
+from appliance.dataplane.context import CompileContext
+from appliance.dataplane.kernel_need import lacking
+from appliance.dataplane.linux.compile import compile_linux
+from appliance.dataplane.vpp.compile import compile_vpp
+from appliance.features.registry import declared
+
+lo = {"type": "loopback", "addresses": ["192.0.2.1/32"]}
+def document(**tunnel):
+    vlan = {"type": "sub_interface", "parent": "tun0", "vlan_id": 7}
+    return parse_document({"interfaces": {"lo1": lo, "tun0.7": vlan, "tun0": {"type": "tunnel", **tunnel}}})
+
+good = document(over="lo1", remote="192.0.2.9", addresses=["198.51.100.1/30"])
+bad = document(over="gone", remote="127.0.0.1")
+lacks = lacking(declared("linux", "NEEDS"), lambda link: link == "vlan")
+linux = Capabilities("linux", lacking=lacks)
+on_vpp = compile_vpp(good, {}, CompileContext())
+print(json.dumps({
+    "kinds": schema.at("/interfaces/new/type")["enum"],
+    "good": [problem.pointer for problem in check(good, Capabilities("vpp"))],
+    "bad": [[problem.pointer, problem.message] for problem in check(bad, Capabilities("vpp"))],
+    "refused": [[problem.pointer, problem.message] for problem in check(good, linux)],
+    "uses": [use.pointer for use in used_by(good, "/interfaces/lo1")],
+    "linux": sorted(key for key in compile_linux(good, {}) if "tun0" in key),
+    "vpp": sorted(key for item in on_vpp.objects.values() if "tun0" in (key := item.key)),
+}))
+"""
+
+
+def test_a_kind_of_interface_is_added_by_a_folder_and_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "tunnel"
+    folder.mkdir()
+    for name, text in TUNNEL.items():
+        (folder / name).write_text(text)
+    seen = json.loads(_run(WITH_A_TUNNEL, str(tmp_path)))
+    assert seen["kinds"] == ["ethernet", "loopback", "sub_interface", "tunnel"]
+    assert seen["good"] == []
+    assert seen["bad"] == [
+        ["/interfaces/tun0/over", "there is no interface gone"],
+        ["/interfaces/tun0/remote", "is this router"],
+    ]
+    assert seen["refused"] == [
+        ["/interfaces/tun0/type", "this machine's kernel has no GRE, so there are no tunnels"]
+    ]
+    assert seen["uses"] == ["/interfaces/tun0/over"]
+    assert seen["linux"] == ["address/tun0/198.51.100.1/30", "interface/tun0", "interface/tun0.7"]
+    assert seen["vpp"] == [
+        "address/tun0/198.51.100.1/30",
+        "lcp_pair/tun0",
+        "lcp_pair/tun0.7",
+        "loopback/tun0",
+        "sub_interface/tun0.7",
+    ]
