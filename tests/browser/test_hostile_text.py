@@ -164,7 +164,7 @@ def _harmless(page: BrowserPage, where: str) -> None:
 
 def test_whatever_the_router_says_is_shown_as_text(page: BrowserPage) -> None:
     page.open("/bgp")
-    page.sees("<script>window.hacked=1</script>", "#bgp-sessions")
+    page.sees("<script>window.hacked=1</script>", "#bgp-neighbors")
     for name, path in PAGES.items():
         page.open(path)
         _harmless(page, name)

@@ -25,7 +25,7 @@ def test_pages_ask_for_a_login_and_then_show_what_was_asked_for(
     page.fill("#username", lab.environment["USERNAME"])
     page.fill("#password", lab.environment["PASSWORD"])
     page.submit("button[type=submit]")
-    page.sees("192.0.2.1", "#bgp-sessions")
+    page.sees("192.0.2.1", "#bgp-neighbors")
     assert page.path == "/bgp"
 
 
