@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,10 @@ class FakeRouter:
         self.directory = directory
         self.vpp, self.frr = FakeVpp(), FakeFrr()
         self.plane = FakePlane(self.vpp)
+        self.routing = FrrBackend("none", NOWHERE, NOWHERE, client=self.frr)
         self.backends = (
             self.plane,
-            FrrBackend("none", NOWHERE, NOWHERE, client=self.frr),
+            self.routing,
             HostBackend(directory / "host"),
         )
 
@@ -86,12 +88,16 @@ class FakeRouter:
         """Desired state."""
         return compile_document(config, "vpp", self.plane.compile_context())
 
+    def capabilities(self) -> Capabilities:
+        """What data plane and FRR together can do, as the agent has it."""
+        return replace(self.plane.capabilities(), lacking=self.routing.lacking())
+
     def engine(self, hook: StepHook | None = None) -> Engine:
         """An engine on this router, as after a start of the agent; not yet recovered."""
         return Engine(
             self.backends,
             self.compile,
-            self.plane.capabilities,
+            self.capabilities,
             self.directory / "state",
             step_hook=hook,
             patience=Patience(settle_s=0.2, restart_s=0.5),

@@ -21,7 +21,7 @@ PLANS = 20
 
 def _documents(router: FakeRouter, seed: int) -> list[dict[str, Any]]:
     rng = random.Random(seed)
-    return [dump(random_document(rng, router.plane.capabilities(), NICS), "reveal") for _ in range(2)]
+    return [dump(random_document(rng, router.capabilities(), NICS), "reveal") for _ in range(2)]
 
 
 def _done(result: Any) -> None:
@@ -33,7 +33,7 @@ def test_a_walk_over_random_documents(tmp_path: Path) -> None:
     engine = router.engine()
     rng = random.Random(2606)
     for number in range(WALK):
-        document = dump(random_document(rng, router.plane.capabilities(), NICS), "reveal")
+        document = dump(random_document(rng, router.capabilities(), NICS), "reveal")
         result = engine.commit(CommitRequest(document, "walk"))
         assert result.state == "done", (number, result.error)
         assert engine.preview(document).steps == ()
