@@ -40,6 +40,7 @@ TABLE: dict[str, str] = {
     "get_acls_state": "viewer",
     "get_control_plane_state": "viewer",
     "get_neighbors_state": "viewer",
+    "get_bfd_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",
     "get_counters": "viewer",

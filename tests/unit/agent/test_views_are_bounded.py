@@ -23,6 +23,7 @@ from frr_config import FakeFrr
 ROUTE = {"prefix": "16.0.7.0/24", "protocol": "bgp", "selected": True, "nexthops": [{"ip": "192.0.2.1"}]}
 SHORT = {
     "show version",
+    "show bfd peers json",
     "show bgp summary json",
     "show bgp neighbors json",
     "show bgp neighbors 192.0.2.1 json",
@@ -38,7 +39,7 @@ SHORT = {
 }
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
-    "interfaces", "bgp", "ospf", "acls", "control-plane", "neighbors", "hardware", "health",
+    "interfaces", "bgp", "bfd", "ospf", "acls", "control-plane", "neighbors", "hardware", "health",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
