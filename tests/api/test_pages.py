@@ -78,6 +78,20 @@ def test_no_link_of_a_viewers_pages_leads_to_a_refusal(client_of: MakeClient) ->
     assert refused == []
 
 
+def test_a_route_map_shows_its_rules_and_its_users(client_of: MakeClient) -> None:
+    engineer = client_of("engineer")
+    maps = {"in": {"rules": {"10": {"action": "deny", "set": {"metric": 5}}}}, "idle": {"rules": {}}}
+    assert engineer.put("config/routing/policy/route_maps", maps).status == 200
+    neighbor = {"remote_asn": 65001, "ipv4_unicast": {"route_map_in": "in"}}
+    bgp = {"asn": 65000, "router_id": "192.0.2.9", "neighbors": {"192.0.2.1": neighbor}}
+    assert engineer.put("config/routing/bgp", bgp).status == 200
+    for role in ("viewer", "engineer"):
+        page = get(browser_of(role, client_of), "/policies/route-maps/in")
+        assert "deny</span>" in page
+        assert "192.0.2.1" in page.split("<h2>Used by</h2>")[1]
+        assert "Nothing uses it." in get(browser_of(role, client_of), "/policies/route-maps/idle")
+
+
 def _rows(page: str, table: str) -> list[str]:
     body = page.split(f'id="{table}"')[1].split("<tbody>")[1].split("</tbody>", maxsplit=1)[0]
     return [re.sub(r"<[^>]+>", " ", row) for row in body.split("</tr>")[:-1]]
