@@ -137,6 +137,24 @@ def test_a_rollback_is_previewed_in_its_own_direction(browser: Client, client_of
     assert get(browser, "/history/3/rollback", status=409)
 
 
+def test_a_rollback_that_was_previewed_before_another_commit_is_shown_anew(
+    browser: Client, client_of: MakeClient, router: RouterInMemory
+) -> None:
+    engineer = client_of("engineer")
+    engineer.merge("config/interfaces/lan0", {"description": "second"})
+    page = get(browser, "/history/1/rollback")
+    seen = page.split('name="previewed_revision" value="')[1].partition('"')[0]
+    engineer.merge("config/interfaces/lan0", {"mtu": 1400})
+    running = router.client.config()
+    again = post(browser, "/history/rollback", revision="1", previewed_revision=seen, confirm_s="0")
+    assert "was committed since you looked" in again
+    assert "- mtu: 1400" in again
+    assert router.client.config().revision == running.revision, "nothing was rolled back"
+    seen = again.split('name="previewed_revision" value="')[1].partition('"')[0]
+    after = post(browser, "/history/rollback", revision="1", previewed_revision=seen, confirm_s="0")
+    assert "Rolled back to revision 1" in after
+
+
 def test_during_a_countdown_commit_explains_itself_and_rollback_is_one_click(
     browser: Client, client_of: MakeClient, router: RouterInMemory
 ) -> None:

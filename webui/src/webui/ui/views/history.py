@@ -13,6 +13,7 @@ from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
+from webui.agent import agent
 from webui.changes import services
 from webui.changes.rollbacks import preview_rollback
 from webui.ui import unconfirmed
@@ -99,8 +100,16 @@ def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def rollback(request: HttpRequest) -> HttpResponse:
-    """Makes an earlier revision's document the running one, as a new revision."""
+    """Makes an earlier revision's document the running one, as a new revision.
+
+    Whoever saw what it would do to another revision than the one that runs sees it anew first.
+    """
     number = _whole(request.POST.get("revision"), -1)
+    previewed = _whole(request.POST.get("previewed_revision"), -1)
+    if previewed != -1 and (running := agent().status().revision) != previewed:
+        text = f"Revision {running} was committed since you looked. This is what the rollback would do now."
+        tell(request, text, "warning")
+        return redirect("ui:rollback_preview", number=number)
     chosen = request.POST.get("confirm_s", "")
     try:
         outcome = services.rollback(
