@@ -53,7 +53,9 @@ class StateApi:
     def _handler(self, part: AnyPart) -> Handler:
         async def answer(request: web.Request) -> web.Response:
             question = _question(part, request)
-            lane = self._lanes.setdefault(name := part.lane_of(question), SharedReads(name))
+            name = part.lane_of(question)
+            if (lane := self._lanes.get(name)) is None:
+                lane = self._lanes[name] = SharedReads(name)
             read = await lane.read((part.name, question), lambda: self._read(part, question))
             return web.Response(body=read, content_type="application/json")
 

@@ -58,7 +58,7 @@ PAGE = Page(
             columns=(
                 Column(title="State", look=Look.STATE, value=_state),
                 Column("since_s", "For", look=Look.DURATION, live=True),
-                Column("detection_time_ms", "Noticed within, ms", look=Look.NUMBER, live=True),
+                Column("detection_time_ms", "Detection time, ms", look=Look.NUMBER, live=True),
                 Column(title="Sends / takes, ms", look=Look.NUMBER, value=_sent),
                 Column("counters.downs", "Went down", look=Look.NUMBER, live=True),
             ),
