@@ -50,7 +50,7 @@ def test_the_page_shows_sessions_with_reasons_and_profiles_with_their_users(watc
 
 def test_neighbor_and_interface_show_the_session_that_watches_them(watched: Client) -> None:
     neighbor = _words(get(watched, "/bgp/neighbors/192.0.2.1"))
-    assert re.search(r"BFD Neighbor State Noticed within Why not up 192\.0\.2\.1 up 600 ms", neighbor), (
+    assert re.search(r"BFD Neighbor State Detection time Why not up 192\.0\.2\.1 up 600 ms", neighbor), (
         neighbor
     )
     interface = _words(get(watched, "/object/routing/ospf/interfaces/lan0"))

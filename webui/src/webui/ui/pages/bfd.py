@@ -107,7 +107,7 @@ def _is_watched(row: Row) -> bool:
 _COLUMNS = (
     ("Neighbor", lambda one: one.peer),
     ("State", lambda one: one.state.replace("_", " ")),
-    ("Noticed within", lambda one: one.detection_time_ms and f"{one.detection_time_ms} ms"),
+    ("Detection time", lambda one: one.detection_time_ms and f"{one.detection_time_ms} ms"),
     ("Why not up", lambda one: one.reason),
 )
 NEIGHBOR = Panel("/routing/bgp/neighbors", "BFD", _COLUMNS, _of_neighbor, _is_watched)
