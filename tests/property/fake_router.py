@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from appliance.agent.wiring import capabilities
 from appliance.compile import compile_document
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
@@ -90,7 +90,7 @@ class FakeRouter:
 
     def capabilities(self) -> Capabilities:
         """What data plane and FRR together can do, as the agent has it."""
-        return replace(self.plane.capabilities(), lacking=self.routing.lacking())
+        return capabilities(self.plane, self.routing)
 
     def engine(self, hook: StepHook | None = None) -> Engine:
         """An engine on this router, as after a start of the agent; not yet recovered."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from appliance.agent.wiring import capabilities
 from appliance.compile import compile_document
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
@@ -34,6 +35,7 @@ class RealRouter:
     """Backends that a test may put any number of engines over, one after another."""
 
     dataplane: DataPlane
+    routing: FrrBackend
     backends: tuple[Backend, ...]
     state_dir: Path
 
@@ -53,9 +55,8 @@ class RealRouter:
         def compiled(config: RouterConfig) -> dict[str, Any]:
             return compile_document(config, driver, self.dataplane.compile_context())
 
-        return Engine(
-            self.backends, compiled, self.dataplane.capabilities, self.state_dir, step_hook=step_hook
-        )
+        able = partial(capabilities, self.dataplane, self.routing)
+        return Engine(self.backends, compiled, able, self.state_dir, step_hook=step_hook)
 
 
 @pytest.fixture(scope="module", params=["linux", "vpp"])
@@ -90,7 +91,7 @@ def make_router(
 
         def make(directory: Path) -> RealRouter:
             host = HostBackend(directory / "host")
-            return RealRouter(dataplane, (dataplane, routing, host), directory / "agent")
+            return RealRouter(dataplane, routing, (dataplane, routing, host), directory / "agent")
 
         make_partial: Callable[[Path], RealRouter] = partial(make)
         yield make_partial

@@ -18,6 +18,9 @@ from tests.property.routing_documents import random_routing
 
 pytestmark = pytest.mark.root
 _ABOUT_THE_PROCESS = ("frr version", "hostname", "no hostname", "service", "no log", "log")
+_EMPTY_BFD = re.compile(r"^bfd\n!?\s*exit$", re.MULTILINE)
+"""What bfdd goes on printing once its last profile is gone: a block with nothing in it, which the file leaves
+out and the reloader would remove. A block with anything in it stays a difference."""
 RELOAD = Path("/usr/lib/frr/frr-reload.py")
 
 
@@ -51,6 +54,8 @@ def test_frr_reload_has_nothing_to_do(configured: FrrHarness) -> None:
     lines = [
         line for line in done.stdout.splitlines() if line.strip() and not line.startswith(("Lines", "="))
     ]
+    if _EMPTY_BFD.search(configured.vtysh("show running-config")):
+        lines = [line for line in lines if line.strip() != "no bfd"]
     assert _said_by_us(lines) == []
 
 

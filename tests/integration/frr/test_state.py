@@ -25,8 +25,11 @@ def filled_router(empty_router: FrrHarness) -> FrrClient:
         client, {"static": static | {"2001:db8:77::/48": {"next_hops": [{"address": "2001:db8:9::2"}]}}}
     )
     wait_until(
-        lambda: len(client.rib(prefix=ALL, protocol="static", limit=9999).items) == ROUTES,
-        "the routes in zebra",
+        lambda: (
+            len(client.rib(prefix=ALL, protocol="static", limit=9999).items) == ROUTES
+            and client.rib_lookup("2001:db8:77::/48") is not None
+        ),
+        "the routes of both families in zebra",
     )
     return client
 

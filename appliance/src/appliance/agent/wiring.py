@@ -36,7 +36,7 @@ def build(settings: AgentSettings) -> Router:
     engine = Engine(
         backends,
         partial(_compile, dataplane, settings.dataplane),
-        partial(_capabilities, dataplane, routing),
+        partial(capabilities, dataplane, routing),
         settings.state_dir,
         patience=Patience(settle_s=settings.settle_s),
         interval_s=settings.reconcile_interval_s,
@@ -49,7 +49,8 @@ def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapp
     return compile_document(config, driver, dataplane.compile_context())
 
 
-def _capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
+def capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
+    """What data plane and FRR can do together: a document that asks for more is refused."""
     able = dataplane.capabilities()
     return replace(able, lacking={**able.lacking, **routing.lacking()})
 
