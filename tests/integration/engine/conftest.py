@@ -1,62 +1,15 @@
-"""The engine over real backends: FRR and the kernel, or FRR and VPP, in namespaces of the test's own."""
+"""The engine over real backends: FRR and the kernel, or FRR and VPP."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from appliance.agent.wiring import capabilities
-from appliance.compile import compile_document
-from appliance.config.document import RouterConfig
-from appliance.dataplane.base import DataPlane
-from appliance.dataplane.linux.backend import LinuxDataplane
-from appliance.dataplane.nic import Nic
-from appliance.engine.backend import Backend
-from appliance.engine.engine import Engine
-from appliance.engine.live import StepHook
-from appliance.host import HostBackend
-from appliance.routing.frr import FrrBackend
-from tests.integration.frr.harness import FrrHarness, ip
-from tests.integration.vpp.harness import PrivateVpp
+from tests.real_router import RealRouter, real_routers
 from tests.requirements import require_root_netns, require_vpp
-
-NICS = 3
-
-
-@dataclass(frozen=True)
-class RealRouter:
-    """Backends that a test may put any number of engines over, one after another."""
-
-    dataplane: DataPlane
-    routing: FrrBackend
-    backends: tuple[Backend, ...]
-    state_dir: Path
-
-    @property
-    def nics(self) -> tuple[Nic, ...]:
-        """The router's NICs."""
-        return self.dataplane.compile_context().nics
-
-    def observe(self) -> dict[str, Any]:
-        """What each backend sees now."""
-        return {backend.name: backend.observe() for backend in self.backends}
-
-    def engine(self, step_hook: StepHook | None = None) -> Engine:
-        """An engine that does nothing on its own: the test is the clock."""
-        driver = cast(Any, self.dataplane.name)
-
-        def compiled(config: RouterConfig) -> dict[str, Any]:
-            return compile_document(config, driver, self.dataplane.compile_context())
-
-        able = partial(capabilities, self.dataplane, self.routing)
-        return Engine(self.backends, compiled, able, self.state_dir, step_hook=step_hook)
 
 
 @pytest.fixture(scope="module", params=["linux", "vpp"])
@@ -68,30 +21,5 @@ def make_router(
     require_root_netns()
     if kind == "vpp":
         require_vpp()
-    with ExitStack() as stack:
-        if kind == "vpp":
-            vpp = stack.enter_context(PrivateVpp(nics=NICS))
-            netns = vpp.mirror_namespace
-            from appliance.dataplane.vpp.backend import VppDataplane
-
-            dataplane: VppDataplane | LinuxDataplane = VppDataplane(
-                vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace
-            )
-        else:
-            netns = f"ew{os.getpid() % 100000}"
-            stack.callback(ip, "netns", "delete", netns, check=False)
-            ip("netns", "add", netns)
-            ip("-n", netns, "link", "set", "lo", "up")
-            for number in range(NICS):
-                ip("-n", netns, "link", "add", f"nic{number}", "type", "veth", "peer", "name", f"far{number}")
-                ip("-n", netns, "link", "set", f"far{number}", "up")
-            dataplane = LinuxDataplane(netns, netns)
-        frr = stack.enter_context(FrrHarness(netns, netns))
-        routing = FrrBackend(netns, frr.vty_dir, tmp_path_factory.mktemp("frr"))
-
-        def make(directory: Path) -> RealRouter:
-            host = HostBackend(directory / "host")
-            return RealRouter(dataplane, routing, (dataplane, routing, host), directory / "agent")
-
-        make_partial: Callable[[Path], RealRouter] = partial(make)
-        yield make_partial
+    with real_routers(kind, tmp_path_factory.mktemp("frr")) as make:
+        yield make

@@ -11,12 +11,12 @@ import pytest
 from appliance.config.dump import dump
 from appliance.engine.backend import Step
 from appliance.engine.records import CommitRequest
-from tests.integration.engine.conftest import RealRouter
 from tests.property.documents import random_document
+from tests.real_router import RealRouter
 
 pytestmark = [pytest.mark.integration, pytest.mark.root, pytest.mark.timeout(900)]
 
-PLANS = 20
+PLANS = 10
 SEED = 3628
 STEPS_TRIED = {"linux": 8, "vpp": 4}
 """Of each plan, its first and last step among them; more are tried on the fakes, which take no time."""
