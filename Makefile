@@ -9,6 +9,8 @@ DATAPLANE ?=
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
+# A feature's name, as in: make test FEATURE=bfd
+FEATURE ?=
 
 # The image: where VPP's packages come from (fdio, dir:PATH or none), its version, and a Debian mirror or snapshot
 # instead of the one this machine's apt uses.
@@ -23,7 +25,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 help:
 	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
 	@echo "make down                                           remove what make up made"
-	@echo "make test [PYTEST=...]                              set up and run every test that needs no image"
+	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
 	@echo "make bench                                          print the numbers of tests/bench"
 	@echo "make soak [PYTEST=...]                              long campaigns of tests/soak: faults, growth, hostile peers"
 	@echo "make ova [VPP_SOURCE=fdio|dir:PATH|none]            build the image: OVA, qcow2, upgrade file, descriptors in dist/"
@@ -37,7 +39,7 @@ ifneq ($(shell id -u),0)
 up down test bench soak ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
-	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' \
+	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
 	    VPP_SOURCE='$(VPP_SOURCE)' VERSION='$(VERSION)' \
 	    DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)'
 
@@ -57,7 +59,7 @@ test:
 	@setup/packages.sh python node lab database test
 	@setup/python.sh
 	@setup/assets.sh
-	@$(PYTHON) -m pytest $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+	@$(PYTHON) -m pytest $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:
 	@setup/packages.sh python node lab database

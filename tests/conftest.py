@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import requirements, services
+from tests import feature_selection, requirements, services
 from tests.services import broker_url, postgres_url, redis_url
 
 __all__ = ["broker_url", "postgres_url", "redis_url"]
@@ -14,6 +14,11 @@ __all__ = ["broker_url", "postgres_url", "redis_url"]
 # Cheap and telling first: what fails in tests/unit need not wait for a browser.
 _FOLDERS = ("unit", "golden", "property", "api", "integration", "browser", "bench", "soak", "image")
 _HERE = Path(__file__).resolve().parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--feature``, which `make test FEATURE=` sets."""
+    feature_selection.add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,8 +47,9 @@ def _folder(item: pytest.Item) -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test by its folder under tests/ (before -m selects), and run the folders in order."""
+    feature_selection.deselect(config, items)
     for item in items:
         if folder := _folder(item):
             item.add_marker(folder)

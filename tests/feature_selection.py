@@ -1,0 +1,66 @@
+"""``make test FEATURE=bfd``: the tests that concern one feature.
+
+Those whose file, function or parameters name it, in the words of ``feature_files.WORDS``; and what holds
+every feature: the house rules, the linters and the random documents.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.feature_files import WORDS
+
+ALWAYS = (
+    "unit/test_house_rules.py",
+    "unit/test_feature_walls.py",
+    "unit/test_lint.py",
+    "property/test_documents.py",
+    "property/test_documents_on_fake_vpp.py",
+)
+"""Paths under tests/ whose tests look at every feature."""
+
+_TESTS = Path(__file__).resolve().parent
+
+
+def add_option(parser: pytest.Parser) -> None:
+    """``--feature NAME``."""
+    names = ", ".join(sorted(WORDS))
+    parser.addoption("--feature", default="", help=f"only the tests that concern this feature: {names}")
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave in ``items`` what concerns the feature asked for; all of them where none was."""
+    feature = str(config.getoption("--feature"))
+    if not feature:
+        return
+    if feature not in WORDS:
+        raise pytest.UsageError(
+            f"FEATURE: there is no feature {feature!r}; there are {', '.join(sorted(WORDS))}"
+        )
+    kept = list(concerning(feature, items))
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
+def concerning(feature: str, items: Iterable[pytest.Item]) -> Iterable[pytest.Item]:
+    """The items that concern the feature, in their order."""
+    word = re.compile(WORDS[feature])
+    return [item for item in items if _looks_at_all(item) or _names(item, word)]
+
+
+def _looks_at_all(item: pytest.Item) -> bool:
+    path = item.path
+    return path.is_relative_to(_TESTS) and path.relative_to(_TESTS).as_posix() in ALWAYS
+
+
+def _names(item: pytest.Item, word: re.Pattern[str]) -> bool:
+    if word.search(item.path.stem) or word.search(item.name):
+        return True
+    function = getattr(item, "function", None)
+    return function is not None and word.search(inspect.getsource(function)) is not None
