@@ -57,14 +57,27 @@ def build_members(repository: Path, target: Path, source_date_epoch_s: int) -> N
     target.mkdir(parents=True)
     for member in MEMBERS:
         copy = target / "source" / member
-        ignored = shutil.ignore_patterns("__pycache__", "*.pyc", "build", "dist", "*.egg-info", "system")
-        shutil.copytree(repository / member, copy, ignore=ignored)
+        copy_member(repository / member, copy)
         run(
             [repository / ".venv/bin/python", "-m", "hatchling", "build", "-t", "wheel", "-d", target],
             cwd=copy,
             environment={"SOURCE_DATE_EPOCH": str(source_date_epoch_s), "PYTHONDONTWRITEBYTECODE": "1"},
         )
     shutil.rmtree(target / "source")
+
+
+def copy_member(member: Path, target: Path) -> None:
+    """Copy a member's code, without what earlier builds left and without the system's own files beside it.
+
+    Only beside it: a package of the code may have such a name.
+    """
+    made = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info")
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        beside = {"build", "dist", "system"} if Path(folder) == member else set()
+        return made(folder, names) | beside.intersection(names)
+
+    shutil.copytree(member, target, ignore=ignored)
 
 
 def install_code(repository: Path, root: Path, wheels: Path, members: Path) -> None:

@@ -36,6 +36,15 @@ PACKAGES = {
 }
 """Packages' units that a drop-in of ours confines, as far as they say anything that counts."""
 
+PACKET_FILTERS = {
+    "IPAddressDeny",
+    "IPAddressAllow",
+    "IPIngressFilterPath",
+    "IPEgressFilterPath",
+    "RestrictNetworkInterfaces",
+}
+"""What systemd does by a filter on a unit's control group: each socket made there keeps it while it lives."""
+
 
 def name(path: Path) -> str:
     return path.name
@@ -106,17 +115,49 @@ def test_the_web_half_has_no_capability_and_no_network(unit: str) -> None:
     assert found["ReadWritePaths"] == ["/var/lib/millrace/web"]
 
 
+@pytest.mark.parametrize(
+    "file",
+    [
+        "usr/lib/systemd/system/millrace-web.service",
+        "usr/lib/systemd/system/millrace-worker.service",
+        "usr/lib/systemd/system/millrace-beat.service",
+        "etc/systemd/system/nginx.service.d/millrace.conf",
+        "etc/systemd/system/redis-server.service",
+    ],
+)
+def test_a_service_above_its_memory_is_ended_and_begins_anew(file: str) -> None:
+    """MemoryHigh below the ceiling would make it wait instead: it stalled for good, and was never ended."""
+    found = settings(TREE / file)
+    assert 0 < int(found["MemoryMax"][0].removesuffix("%")) <= 40
+    assert "MemoryHigh" not in found
+    assert (found["OOMPolicy"], found["MemorySwapMax"]) == (["kill"], ["0"])
+    assert found["Restart"] == ["always"]
+
+
 @pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat"])
-def test_memory_of_the_web_half_ends_the_web_half(unit: str) -> None:
-    """It has a ceiling, it goes before everything else, and VPP is never chosen."""
+def test_when_the_machine_is_short_of_memory_the_web_half_goes_and_never_vpp(unit: str) -> None:
     found = settings(TREE / f"usr/lib/systemd/system/{unit}.service")
-    high, most = (int(found[name][0].removesuffix("%")) for name in ("MemoryHigh", "MemoryMax"))
-    assert 0 < high < most <= 40
-    assert (
-        found["OOMPolicy"] == ["kill"] and found["Restart"] == ["always"] and found["MemorySwapMax"] == ["0"]
-    )
     vpp = settings(TREE / "etc/systemd/system/vpp.service")
     assert int(found["OOMScoreAdjust"][0]) >= 500 > int(vpp["OOMScoreAdjust"][0]) == -1000
+    assert not vpp.keys() & {"MemoryMax", "MemoryHigh"}
+
+
+def test_no_filter_is_on_who_speaks_in_the_router_s_namespace() -> None:
+    """Who makes a network namespace owns the kernel's own sockets in it: of neighbor discovery, MLD, resets.
+
+    The packet filter of that unit's control group is theirs, too, and outlives the unit's process: where it
+    denies all, no IPv6 neighbor comes up on any data interface.
+    """
+    makers = {"millrace-netns.service"}
+    speakers = {
+        "frr.service",
+        "millrace-agent.service",
+    }  # the agent also makes tunnels, whose sockets it owns
+    units = {unit.name: settings(unit) for unit in UNITS}
+    assert {name for name, unit in units.items() if "--net=" in "".join(unit.get("ExecStart", []))} == makers
+    assert {name for name, unit in units.items() if "NetworkNamespacePath" in unit} <= speakers
+    for unit in makers | speakers:
+        assert not units[unit].keys() & PACKET_FILTERS, unit
 
 
 @pytest.mark.parametrize("unit", ["postgresql", "redis-server"])
