@@ -15,10 +15,12 @@ from appliance.config.context import network
 from appliance.features.acl.model import Acl, AclRule
 from appliance.features.acl.rule_numbers import flag_bits, port_range, protocol_number
 from appliance.impact.needed import Packet
-from frr_config.types import IpAddress
 
 _ICMPV6, _ND_TYPES = 58, range(133, 138)
 _ANY_PORT = (0, 65535)
+_Kind = tuple[int, int, int, int, int, int, int]
+_Table = dict[tuple[int, int], dict[tuple[int, int], int]]
+"""By the lengths of both prefixes: from the bits that they fix to the position of the first such rule."""
 Direction = Literal["in", "out"]
 
 
@@ -64,7 +66,8 @@ class Rules:
             if name in acls
             for sequence, rule in acls[name].ordered()
         )
-        self._for: dict[tuple[int, int], list[tuple[_Numbers, Placed]]] = {}
+        self._numbers = [_numbers(placed.rule) for placed in self.placed]
+        self._tables: dict[_Kind, _Table] = {}
 
     def of(self, family: str) -> list[Placed]:
         """Those for one family."""
@@ -81,27 +84,47 @@ class Rules:
             return Verdict(True)
         if direction == "in" and packet.destination.is_multicast:
             return Verdict(True)
-        for numbers, placed in self._fitting(packet.source.version, packet.protocol):
-            if _matches(numbers, packet):
-                return Verdict(placed.permits, placed)
-        return Verdict(False)
+        position = self._first(packet)
+        if position is None:
+            return Verdict(False)
+        return Verdict(self.placed[position].permits, self.placed[position])
 
-    def _fitting(self, version: int, protocol: int) -> list[tuple[_Numbers, Placed]]:
-        key = (version, protocol)
-        if key not in self._for:
-            self._for[key] = [
-                (numbers, placed)
-                for placed in self.placed
-                if (numbers := _numbers(placed.rule)).version == version and numbers.protocol in (0, protocol)
-            ]
-        return self._for[key]
+    def _first(self, packet: Packet) -> int | None:
+        """Of the rules that match: prefixes of one length each are looked up, not walked."""
+        kind = (
+            packet.source.version,
+            packet.protocol,
+            packet.source_port,
+            packet.destination_port,
+            packet.icmp_type,
+            packet.icmp_code,
+            packet.tcp_flags,
+        )
+        if kind not in self._tables:
+            self._tables[kind] = self._table(packet)
+        bits = packet.source.max_prefixlen
+        source, destination = int(packet.source), int(packet.destination)
+        matching = (
+            places.get((source >> (bits - lengths[0]), destination >> (bits - lengths[1])))
+            for lengths, places in self._tables[kind].items()
+        )
+        return min((position for position in matching if position is not None), default=None)
+
+    def _table(self, packet: Packet) -> _Table:
+        """The rules for packets like this one, whatever their addresses, by the lengths of their prefixes."""
+        table: _Table = {}
+        for position, numbers in enumerate(self._numbers):
+            if _is_for(numbers, packet):
+                places = table.setdefault((numbers.source[0], numbers.destination[0]), {})
+                places.setdefault((numbers.source[1], numbers.destination[1]), position)
+        return table
 
 
-def _matches(numbers: _Numbers, packet: Packet) -> bool:
-    """Whether a rule of the packet's family and protocol is for it."""
+def _is_for(numbers: _Numbers, packet: Packet) -> bool:
+    """Whether a rule matches the packet but for its addresses."""
     return (
-        _holds(numbers.source, packet.source)
-        and _holds(numbers.destination, packet.destination)
+        numbers.version == packet.source.version
+        and numbers.protocol in (0, packet.protocol)
         and numbers.source_ports[0] <= packet.source_port <= numbers.source_ports[1]
         and numbers.destination_ports[0] <= packet.destination_port <= numbers.destination_ports[1]
         and numbers.icmp_type in (None, packet.icmp_type)
@@ -114,8 +137,8 @@ def is_unconditional(rule: AclRule) -> bool:
     """Whether it matches every packet of its family."""
     numbers = _numbers(rule)
     return (
-        numbers.source is None
-        and numbers.destination is None
+        numbers.source[0] == 0
+        and numbers.destination[0] == 0
         and numbers.protocol == 0
         and numbers.flags_mask == 0
     )
@@ -124,9 +147,9 @@ def is_unconditional(rule: AclRule) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Numbers:
     version: int
-    source: tuple[int, int] | None
-    """First and last address; None: any."""
-    destination: tuple[int, int] | None
+    source: tuple[int, int]
+    """Length of the prefix and the bits that it fixes; (0, 0) is any."""
+    destination: tuple[int, int]
     protocol: int
     source_ports: tuple[int, int]
     destination_ports: tuple[int, int]
@@ -142,8 +165,8 @@ def _numbers(rule: AclRule) -> _Numbers:
     set_bits, unset_bits = (flag_bits(flags.set), flag_bits(flags.unset)) if flags else (0, 0)
     return _Numbers(
         6 if rule.family == "ipv6" else 4,
-        _span(rule.source),
-        _span(rule.destination),
+        _prefix(rule.source),
+        _prefix(rule.destination),
         protocol_number(rule.protocol),
         port_range(rule.source_ports) or _ANY_PORT,
         port_range(rule.destination_ports) or _ANY_PORT,
@@ -154,12 +177,8 @@ def _numbers(rule: AclRule) -> _Numbers:
     )
 
 
-def _span(prefix: str | None) -> tuple[int, int] | None:
-    if prefix is None or prefix.endswith("/0"):
-        return None
-    parsed = network(prefix)
-    return int(parsed.network_address), int(parsed.broadcast_address)
-
-
-def _holds(span: tuple[int, int] | None, address: IpAddress) -> bool:
-    return span is None or span[0] <= int(address) <= span[1]
+def _prefix(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return 0, 0
+    parsed = network(text)
+    return parsed.prefixlen, int(parsed.network_address) >> (parsed.max_prefixlen - parsed.prefixlen)
