@@ -18,6 +18,7 @@ from aiohttp import web
 
 from appliance.agent import peers
 from appliance.agent.application import application
+from appliance.agent.foretelling import Foretelling
 from appliance.agent.router import Router
 from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
@@ -28,6 +29,7 @@ from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.impact.change import Arrival
 from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
@@ -36,7 +38,7 @@ from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
-from appliance.state.ospf import OspfState
+from appliance.state.ospf import OspfNeighborState, OspfState
 from appliance.state.routes import RouteCount
 from appliance.upgrade.paths import Paths
 from frr_config import FakeFrr
@@ -136,6 +138,8 @@ class _ToyRouting(Toy):
 
     def __init__(self, name: str, down: str, up: str) -> None:
         super().__init__(name, down, up)
+        self.sessions = {"192.0.2.1": BgpNeighborState(state="established")}
+        self.adjacencies: tuple[OspfNeighborState, ...] = ()
         self.routes: dict[str, int] = {}
         """How many of which protocol it says there are; none of them can be listed."""
 
@@ -154,7 +158,7 @@ class _ToyRouting(Toy):
         return []
 
     def bgp_state(self) -> BgpState:
-        return BgpState(asn=65000, neighbors={"192.0.2.1": BgpNeighborState(state="established")})
+        return BgpState(asn=65000, neighbors=self.sessions)
 
     def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
         if address != "192.0.2.1":
@@ -162,7 +166,7 @@ class _ToyRouting(Toy):
         return BgpNeighborDetail(state="established")
 
     def ospf_state(self) -> OspfState:
-        return OspfState()
+        return OspfState(neighbors=self.adjacencies)
 
     def health(self) -> PartHealth:
         return PartHealth(state="up")
@@ -194,6 +198,8 @@ class RouterInMemory:
         self.socket = self.directory / "agent.sock"
         self.dataplane = _ToyDataplane("linux", "delete", "create")
         self.routing = _ToyRouting("frr", "withdraw", "announce")
+        self.arrival: Arrival | None = None
+        """By which interface whoever asks for a plan reaches the router."""
         self._document = DOCUMENT if document is None else document
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="agent", daemon=True)
@@ -205,6 +211,7 @@ class RouterInMemory:
             self.directory,
             patience=PATIENCE,
             interval_s=60,
+            foretell=Foretelling(self.dataplane, self.routing, lambda *_: self.arrival),
         )
         self.client = AgentClient(self.socket, timeout_s=20)
         self.upgrade_service = UpgradeService()

@@ -34,12 +34,15 @@ def test_a_rule_of_an_access_list_is_a_line() -> None:
     }
     (found,) = group(diff_documents(before, after), before, after)
     assert [line.text for line in found.lines] == [
-        "- 10 permit tcp any any",
-        "+ 10 deny tcp any any",
-        "+ 20 permit any any any",
+        "- 10 permit ipv4 tcp any any",
+        "+ 10 deny ipv4 tcp any any",
+        "+ 20 permit ipv4 any any any",
     ]
     (whole,) = group(diff_documents({}, after))
-    assert [line.text for line in whole.lines] == ["+ 10 deny tcp any any", "+ 20 permit any any any"]
+    assert [line.text for line in whole.lines] == [
+        "+ 10 deny ipv4 tcp any any",
+        "+ 20 permit ipv4 any any any",
+    ]
 
 
 def test_values_are_indented_words() -> None:

@@ -26,14 +26,14 @@ RULES: dict[str, dict[str, Any]] = {
         "destination": "203.0.113.0/24",
         "destination_ports": "443",
     },
-    "30 permit tcp any port 1024-65535 any flags +syn,-ack": {
+    "30 permit ipv4 tcp any port 1024-65535 any flags +syn,-ack": {
         "action": "permit",
         "protocol": "tcp",
         "source_ports": "1024-65535",
         "tcp_flags": {"set": ["syn"], "unset": ["ack"]},
     },
     "40 permit ipv6 any any any": {"action": "permit", "family": "ipv6"},
-    "50 permit any any any": {"action": "permit"},
+    "50 permit ipv4 any any any": {"action": "permit"},
     "60 deny ipv6 icmpv6 2001:db8::/32 any type 128": {
         "action": "deny",
         "family": "ipv6",

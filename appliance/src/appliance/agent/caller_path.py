@@ -21,6 +21,7 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.engine.backend import Step
 from appliance.engine.own_path import Caller
+from appliance.impact.change import Arrival
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,14 @@ class CallerPath:
         host, forwarded = self._hop(self._host, caller.address), self._hop(self._space, caller.address)
         way = way_of(host, forwarded, before)
         return touches(way, caller.address, steps, before, after)
+
+    def arrival(self, caller: Caller, config: RouterConfig) -> Arrival | None:
+        """By which interface of ``config`` he comes; None when by none, or when that is not known."""
+        host, forwarded = self._hop(self._host, caller.address), self._hop(self._space, caller.address)
+        hop = way_of(host, forwarded, config).forwarded
+        if host is None or hop is None:
+            return None
+        return Arrival(caller.address, hop.device, direct=hop is host)
 
     def close(self) -> None:
         """End the threads."""

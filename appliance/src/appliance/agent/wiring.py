@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from appliance.agent.caller_path import CallerPath
+from appliance.agent.foretelling import Foretelling
 from appliance.agent.router import Router
 from appliance.agent.settings import AgentSettings, SupervisorSettings
 from appliance.compile import Driver, compile_document
@@ -33,6 +34,7 @@ def build(settings: AgentSettings) -> Router:
     dataplane = _dataplane(settings, _services(settings))
     routing = FrrBackend(settings.netns, settings.frr_vty_dir, settings.frr_config_dir)
     backends: tuple[Backend, ...] = (dataplane, routing, HostBackend(settings.host_root))
+    path = CallerPath(settings.netns)
     engine = Engine(
         backends,
         partial(_compile, dataplane, settings.dataplane),
@@ -40,7 +42,8 @@ def build(settings: AgentSettings) -> Router:
         settings.state_dir,
         patience=Patience(settle_s=settings.settle_s),
         interval_s=settings.reconcile_interval_s,
-        own_path=CallerPath(settings.netns),
+        own_path=path,
+        foretell=Foretelling(dataplane, routing, path.arrival),
     )
     return Router(engine, dataplane, routing, settings.netns)
 

@@ -11,7 +11,8 @@ from appliance.cli.errors import CommandError
 from appliance.cli.operational import SHOWS, Output
 from appliance.cli.words import split_line
 from appliance.client import AgentClient
-from appliance.client.answers import CommitAnswer
+from appliance.client.answers import CommitAnswer, PlanAnswer
+from appliance.errors import MillraceError
 
 OPERATIONAL = (
     *("configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute"),
@@ -26,7 +27,7 @@ ALIASES = {"conf": "configure", "quit": "exit"}
 """What fingers type, though it fits two commands or none."""
 
 HELP = {
-    "check": "check                         what would stop a commit",
+    "check": "check                         what would stop a commit, and what it does",
     "commit": "commit [confirmed SECONDS | no-confirm] [comment TEXT]",
     "compare": "compare                       what the candidate changes",
     "configure": "configure                     change the configuration",
@@ -244,21 +245,18 @@ class Session:
         problems = self.agent.validate(self._here().document)
         lines = [f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems]
         if not problems:
-            lines = ["nothing would stop a commit", *self._own_path()]
+            lines = ["nothing would stop a commit", *self._foretold()]
         return Output([vars(problem) for problem in problems], "\n".join(lines))
 
-    def _own_path(self) -> list[str]:
-        """What is to be known before a commit over ssh that may cut this session off."""
-        if self.caller_address is None or not self._here().changed:
+    def _foretold(self) -> list[str]:
+        """What a commit does, and whether one over ssh may cut this session off."""
+        if not self._here().changed:
             return []
-        plan = self.agent.plan(self._here().document, self.caller_address)
-        reasons = [text.clean(reason) for reason in plan.get("own_path", ())]
-        if not reasons:
-            return []
-        return [
-            f"it is rolled back after {plan['confirm_default_s']:.0f} seconds unless confirmed, "
-            f"because {'; '.join(reasons)}"
-        ]
+        try:
+            plan = self.agent.plan(self._here().document, self.caller_address)
+        except MillraceError as error:
+            return [f"what a commit does is not known: {text.clean(str(error))}"]
+        return [*text.findings(plan), *_own_path(plan)]
 
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
@@ -335,6 +333,16 @@ def _commit_options(words: list[str]) -> tuple[float | None, str]:
         else:
             raise CommandError(HELP["commit"])
     return confirm_s, comment
+
+
+def _own_path(plan: PlanAnswer) -> list[str]:
+    reasons = [text.clean(reason) for reason in plan.get("own_path", ())]
+    if not reasons:
+        return []
+    return [
+        f"it is rolled back after {plan['confirm_default_s']:.0f} seconds unless confirmed, "
+        f"because {'; '.join(reasons)}"
+    ]
 
 
 def _committed(answer: CommitAnswer) -> Output:

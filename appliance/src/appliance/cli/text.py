@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from appliance.client.answers import PlanAnswer
 from appliance.config.diff import Change
 from appliance.config.pointer import split
 from appliance.errors import MillraceError, ValidationFailed
@@ -52,6 +53,18 @@ def _cell(value: Any) -> str:
 def clean(text: str) -> str:
     """Without control characters: what a neighbor calls itself must not drive the terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def findings(plan: PlanAnswer) -> Iterator[str]:
+    """What a commit does once it is made, and then what was looked at."""
+    for one in plan.result.findings:
+        details = (
+            f"if {one.depends_on}" if one.depends_on else "",
+            f"now: {one.evidence}" if one.evidence else "",
+        )
+        more = "".join(f" ({clean(detail)})" for detail in details if detail)
+        yield f"{one.grade}: {clean(one.text)}{more}"
+    yield from map(clean, plan.summary)
 
 
 def tree(value: Any, indent: str = "") -> str:

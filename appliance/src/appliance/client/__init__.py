@@ -3,6 +3,7 @@
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.asynchronous import AsyncAgentClient
 from appliance.client.synchronous import AgentClient
+from appliance.impact.result import Finding, Result
 
 __all__ = [
     "AgentClient",
@@ -10,6 +11,8 @@ __all__ = [
     "AsyncAgentClient",
     "CommitAnswer",
     "ConfigAnswer",
+    "Finding",
     "PlanAnswer",
+    "Result",
     "StatusAnswer",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
+from appliance.impact.result import Result
+
 
 class Answer(dict[str, Any]):
     """A JSON object."""
@@ -106,6 +108,16 @@ class PlanAnswer(Answer):
     def impacts(self) -> list[str]:
         """Distinct impacts of the steps, without ``none``."""
         return list(self["impacts"])
+
+    @property
+    def result(self) -> Result:
+        """What the commit does once it is made. An older agent did not look."""
+        return Result.model_validate(self.get("result", {}))
+
+    @property
+    def summary(self) -> list[str]:
+        """Steps and result in sentences that say no more than was looked at."""
+        return list(self.get("summary", ()))
 
 
 class CommitAnswer(Answer):

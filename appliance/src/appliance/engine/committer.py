@@ -20,6 +20,7 @@ from appliance.engine.backend import Backend
 from appliance.engine.clock import Clock
 from appliance.engine.confirmation import Confirmation
 from appliance.engine.documents import Documents, Prepared, text_at
+from appliance.engine.foretold import Foretell, nobody_looked
 from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, StepHook
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller, OwnPath, nobody
@@ -67,6 +68,7 @@ class Committer:
         clock: Clock,
         patience: Patience,
         own_path: OwnPath = nobody,
+        foretell: Foretell = nobody_looked,
     ) -> None:
         durable.make_folder(state_dir, 0o700)
         self.live = Live(backends, step_hook)
@@ -81,6 +83,7 @@ class Committer:
         self.reserve = Reserve(state_dir)
         self.confirmation = Confirmation(state_dir, clock, self.reserve)
         self.own_path = own_path
+        self.foretell = foretell
         self.restore_due = False
         """A transaction was left open, or a rollback is under way: the router may be anywhere between two
         revisions."""
@@ -154,6 +157,7 @@ class Committer:
             plan,
             self.live.diff("frr", desired, observed) if concerns_frr else (),
             self._own_path(caller, plan, running.prepared, prepared),
+            self.foretell(running.prepared.config, prepared.config, caller),
         )
 
     def transact(self, request: CommitRequest, request_id: str, supersede: bool = False) -> CommitResult:

@@ -13,6 +13,7 @@ from appliance.engine import damage
 from appliance.engine.backend import Backend
 from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.committer import Committer, Compile
+from appliance.engine.foretold import Foretell, nobody_looked
 from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.keeper import Keeper
 from appliance.engine.live import StepHook
@@ -50,7 +51,8 @@ class Engine:
     ``backends`` go from the outermost (the data plane) to the innermost. ``compile`` maps a valid document to
     the desired state of each; it may look at the machine's NICs, and raise BackendUnavailable or
     ValidationFailed.
-    ``step_hook`` is told of each applied step. ``own_path`` says when a commit is confirmed by default.
+    ``step_hook`` is told of each applied step. ``own_path`` says when a commit is confirmed by default,
+    ``foretell`` what its result does.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Engine:
         patience: Patience | None = None,
         interval_s: float = 3.0,
         own_path: OwnPath = nobody,
+        foretell: Foretell = nobody_looked,
     ) -> None:
         self._committer = Committer(
             backends,
@@ -75,6 +78,7 @@ class Engine:
             clock or SystemClock(),
             patience or Patience(),
             own_path,
+            foretell,
         )
         self._jobs = Jobs(state_dir)
         self._keeper = Keeper(self._committer, self._jobs, interval_s)

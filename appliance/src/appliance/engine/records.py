@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from appliance.config.diff import Change
 from appliance.engine.backend import Backend, Step
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
 from appliance.errors import Problem
+from appliance.impact.result import Result, summary
 
 State = Literal["done", "failed", "running"]
 Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step"]
@@ -58,6 +59,8 @@ class Preview:
     frr_diff: tuple[str, ...]
     own_path: tuple[str, ...] = ()
     """How it touches the caller's way to the router: then it is to be confirmed unless he says otherwise."""
+    result: Result = field(default_factory=Result)
+    """What it does once it is made."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/plan``."""
@@ -67,6 +70,8 @@ class Preview:
             "steps": [planned.to_json() for planned in self.steps],
             "frr_diff": list(self.frr_diff),
             "impacts": impacts(self.steps),
+            "result": self.result.model_dump(mode="json"),
+            "summary": summary(self.result, impacts(self.steps)),
             "own_path": list(self.own_path),
             "confirm_default_s": DEFAULT_CONFIRM_S if self.own_path else None,
         }

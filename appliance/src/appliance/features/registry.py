@@ -8,6 +8,8 @@
                       what all have, by kind. ``NEEDS``: what the kernel must have for it
 ``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
 ``control_plane.py``  ``opens(config)``: whom the router itself lets in, as fields of ``ControlPlane``
+``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
+                      feature lives by, which others may refuse
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -25,7 +27,7 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane"]
+Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact"]
 
 
 @cache

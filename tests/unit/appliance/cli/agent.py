@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, StatusAnswer
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.config.capabilities import Capabilities
 from appliance.config.dump import digest, dump
 from appliance.config.load import parse_document
@@ -61,6 +61,10 @@ class FakeAgent:
 
     def validate(self, document: dict[str, Any]) -> list[Problem]:
         return check(parse_document(document), self.capabilities)
+
+    def plan(self, document: dict[str, Any], caller_address: str | None = None) -> PlanAnswer:
+        """Nothing is known of what a commit does."""
+        return PlanAnswer(own_path=[])
 
     def commit(self, document: dict[str, Any], **options: Any) -> CommitAnswer:
         if options["base_revision"] not in (None, len(self.documents) - 1):

@@ -10,6 +10,7 @@ import pytest
 from appliance.cli.session import Session
 from appliance.cli.ssh import caller_address
 from appliance.client.answers import PlanAnswer
+from appliance.impact.result import Finding, Result, summary
 from tests.unit.appliance.cli.agent import FakeAgent
 
 
@@ -63,3 +64,34 @@ def test_check_warns_and_commit_tells_from_where(address: str | None) -> None:
     assert (options["caller_address"], options["confirm_s"]) == (address, 0)
     session.line("set system hostname r3; commit")
     assert agent.commits[-1]["confirm_s"] is None
+
+
+class _Foretelling(FakeAgent):
+    """Its plan has a finding; a neighbor gave itself the name in its evidence."""
+
+    def plan(self, document: dict[str, Any], caller_address: str | None = None) -> PlanAnswer:
+        finding = Finding(
+            grade="possible",
+            kind="traffic",
+            path="/interfaces/wan0/mtu",
+            text="Packets above 1,300 bytes no longer pass wan0.",
+            depends_on="such packets pass wan0",
+            evidence="evil\x1b[2J",
+        )
+        answer = Result(findings=(finding,), looked_at=("MTU and links",))
+        return PlanAnswer(result=answer.model_dump(), summary=summary(answer, []))
+
+
+def test_check_tells_what_the_result_does_also_on_the_console() -> None:
+    agent: Any = _Foretelling({"schema_version": 1})
+    session = Session(agent, "alice")
+    assert session.line("configure; check").splitlines() == ["nothing would stop a commit"], (
+        "nothing is changed"
+    )
+    assert session.line("set system hostname r2; check").splitlines()[-5:] == [
+        "nothing would stop a commit",
+        "possible: Packets above 1,300 bytes no longer pass wan0. (if such packets pass wan0) (now: evil?[2J)",
+        "No step resets a session or loses a packet.",
+        "Afterwards: 1 possible.",
+        "Looked at: MTU and links.",
+    ]

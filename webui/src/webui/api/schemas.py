@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from appliance.client import Result
 from webui.changes.closing import expires_at
 
 CONFIRM_S = (
@@ -67,7 +68,11 @@ class PreviewOut(Schema):
     diff: list[Difference]
     steps: list[Step]
     frr_diff: list[str]
-    impacts: list[str]
+    impacts: list[str] = Field(description="What its steps disturb while they are made.")
+    result: Result | None = Field(
+        description="What it does once it is made, and what was looked at; null when it would be refused."
+    )
+    summary: list[str] = Field(description="Both in sentences; none when it would be refused.")
     own_path: list[str] = Field(description="How it touches the way by which you reach the router.")
     confirm_default_s: float | None = Field(
         description="A commit without `confirm_s` is undone after so many seconds unless confirmed."

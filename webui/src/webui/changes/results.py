@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from appliance.client import Result
 from appliance.config.diff import Change
 from appliance.config.merge import MergeConflict
 from appliance.errors import Problem
@@ -41,6 +42,10 @@ class Preview:
     steps: tuple[PlanStep, ...] = ()
     frr_diff: tuple[str, ...] = ()
     impacts: tuple[str, ...] = ()
+    result: Result | None = None
+    """What it does once it is made; None when it would be refused."""
+    summary: tuple[str, ...] = ()
+    """Steps and result in sentences; none when it would be refused."""
     own_path: tuple[str, ...] = ()
     """How it touches the way by which the asker reaches the router: then it is to be confirmed by default."""
     confirm_default_s: float | None = None

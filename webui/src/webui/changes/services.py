@@ -165,6 +165,8 @@ def preview_document(
         steps=steps_of(plan["steps"]),
         frr_diff=tuple(plan.get("frr_diff", ())),
         impacts=tuple(plan.get("impacts", ())),
+        result=plan.result,
+        summary=tuple(plan.summary),
         own_path=tuple(plan.get("own_path", ())),
         confirm_default_s=plan.get("confirm_default_s"),
     )

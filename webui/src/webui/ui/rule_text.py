@@ -72,8 +72,8 @@ def parse(text: str, *, after: int = 0) -> Pasted:
 def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
     """The rule as a line that `parse` reads back."""
     words = [str(sequence), rule.get("action", "")]
-    if rule.get("family") == "ipv6":
-        words.append("ipv6")
+    if (family := _unsaid_family(rule)) is not None:
+        words.append(family)
     words.append(rule.get("protocol", "any"))
     for side in ("source", "destination"):
         words.append(rule.get(side) or "any")
@@ -93,6 +93,14 @@ def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
     if rule.get("description"):
         words += ["#", rule["description"]]
     return " ".join(words)
+
+
+def _unsaid_family(rule: dict[str, Any]) -> str | None:
+    """The family, where nobody would know it: ``any any`` is one of two. Not said by protocol or prefixes."""
+    if rule.get("family") == "ipv6":
+        return "ipv6"
+    says = rule.get("protocol") == "icmp" or rule.get("source") or rule.get("destination")
+    return None if says else "ipv4"
 
 
 def _parse_json(text: str, after: int) -> Pasted:

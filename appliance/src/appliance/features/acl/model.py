@@ -40,7 +40,9 @@ class AclRule(Model):
     action: Literal["permit", "deny", "permit_reflect"] = Field(title="Action")
     """``permit_reflect`` also lets the answers back in."""
     family: Literal["ipv4", "ipv6"] = Field(default="ipv4", title="Family")
-    """Address family the rule is for."""
+    """Address family the rule is for: it never matches a packet of the other one. A list without a rule for a
+    family drops all of it, neighbour discovery excepted.
+    """
     source: Prefix | None = Field(default=None, title="Source")
     """Source prefix; unset means any."""
     destination: Prefix | None = Field(default=None, title="Destination")
@@ -82,7 +84,7 @@ class AclRule(Model):
 
 
 class Acl(Model):
-    """An access list; a packet that no rule matches is dropped."""
+    """An access list; a packet that no rule matches is dropped, of either family."""
 
     description: Description = Field(default="", title="Description")
     """Shown beside the list."""

@@ -9,6 +9,7 @@ from ipaddress import ip_network
 from appliance.config.context import Context, address, family_of, family_title, network
 from appliance.config.pointer import escape
 from appliance.errors import Problem
+from frr_config import Routing
 from frr_config.protocols.static.model import NextHop
 
 
@@ -65,12 +66,17 @@ def _next_hop(
         yield Problem(at, f"{hop.address} is in no connected network, and no route can lead to it")
 
 
+def may_learn_routes(routing: Routing) -> bool:
+    """Whether a routing protocol runs that brings routes."""
+    return routing.bgp is not None or routing.ospf is not None
+
+
 class _Covering:
     """Whether a next hop can be resolved through another route."""
 
     def __init__(self, context: Context) -> None:
         routing = context.config.routing
-        self._dynamic = routing.bgp is not None or routing.ospf is not None
+        self._dynamic = may_learn_routes(routing)
         self._prefixes = set(routing.static)
         self.looked = False
         """The answer was for that one prefix, not for any."""

@@ -117,7 +117,7 @@ def diff_change(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - 
     "/changes/{number}/plan", auth=needs(Role.VIEWER), response=PreviewOut, operation_id="plan_change"
 )
 def plan_change(request: HttpRequest, number: Number) -> Any:
-    """What a commit would do now: steps, impact, problems and conflicts."""
+    """What a commit would do now: steps, impact, result, problems and conflicts."""
     return asdict(changes.preview(change_set(number), actor(request).router_address))
 
 

@@ -26,7 +26,8 @@ _SHOWN_PROBLEMS = 12
 _PASTE_EXAMPLE = """\
 10 deny icmp 10.10.0.2 any type 8 # no ping from this host
 permit tcp any 192.0.2.0/24 port 443
-permit any any"""
+permit ipv4 any any # IPv4 and
+permit ipv6 any any # IPv6 are permitted apart"""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,184 @@
+"""What the rules of access lists do to a packet. Pure.
+
+The lists of an interface are one list, looked at in order; the first rule that matches decides, and what none
+matches is dropped. Neighbour discovery always passes, and received multicast is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from appliance.config.context import network
+from appliance.features.acl.model import Acl, AclRule
+from appliance.features.acl.rule_numbers import flag_bits, port_range, protocol_number
+from appliance.impact.needed import Packet
+
+_ICMPV6, _ND_TYPES = 58, range(133, 138)
+_ANY_PORT = (0, 65535)
+_Kind = tuple[int, int, int, int, int, int, int]
+_Table = dict[tuple[int, int], dict[tuple[int, int], int]]
+"""By the lengths of both prefixes: from the bits that they fix to the position of the first such rule."""
+Direction = Literal["in", "out"]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A rule and where it is."""
+
+    acl: str
+    sequence: int
+    rule: AclRule
+
+    @property
+    def place(self) -> str:
+        """As a sentence names it."""
+        return f"rule {self.sequence} of {self.acl}"
+
+    @property
+    def permits(self) -> bool:
+        """Whether what matches passes."""
+        return self.rule.action != "deny"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a packet, and the rule that says so; None where no rule matches."""
+
+    passes: bool
+    by: Placed | None = None
+
+    @property
+    def reason(self) -> str:
+        """As the end of ``is dropped …``."""
+        return f"by {self.by.place}" if self.by is not None else "because no rule permits it"
+
+
+class Rules:
+    """The rules of some lists in the order in which they are looked at."""
+
+    def __init__(self, names: Sequence[str], acls: Mapping[str, Acl]) -> None:
+        self.placed = tuple(
+            Placed(name, sequence, rule)
+            for name in names
+            if name in acls
+            for sequence, rule in acls[name].ordered()
+        )
+        self._numbers = [_numbers(placed.rule) for placed in self.placed]
+        self._tables: dict[_Kind, _Table] = {}
+
+    def of(self, family: str) -> list[Placed]:
+        """Those for one family."""
+        return [placed for placed in self.placed if placed.rule.family == family]
+
+    @property
+    def reflects(self) -> bool:
+        """Whether one of them lets answers back in."""
+        return any(placed.rule.action == "permit_reflect" for placed in self.placed)
+
+    def verdict(self, packet: Packet, direction: Direction) -> Verdict:
+        """What the rules do to a packet that comes in or goes out."""
+        if packet.protocol == _ICMPV6 and packet.icmp_type in _ND_TYPES:
+            return Verdict(True)
+        if direction == "in" and packet.destination.is_multicast:
+            return Verdict(True)
+        position = self._first(packet)
+        if position is None:
+            return Verdict(False)
+        return Verdict(self.placed[position].permits, self.placed[position])
+
+    def _first(self, packet: Packet) -> int | None:
+        """Of the rules that match: prefixes of one length each are looked up, not walked."""
+        kind = (
+            packet.source.version,
+            packet.protocol,
+            packet.source_port,
+            packet.destination_port,
+            packet.icmp_type,
+            packet.icmp_code,
+            packet.tcp_flags,
+        )
+        if kind not in self._tables:
+            self._tables[kind] = self._table(packet)
+        bits = packet.source.max_prefixlen
+        source, destination = int(packet.source), int(packet.destination)
+        matching = (
+            places.get((source >> (bits - lengths[0]), destination >> (bits - lengths[1])))
+            for lengths, places in self._tables[kind].items()
+        )
+        return min((position for position in matching if position is not None), default=None)
+
+    def _table(self, packet: Packet) -> _Table:
+        """The rules for packets like this one, whatever their addresses, by the lengths of their prefixes."""
+        table: _Table = {}
+        for position, numbers in enumerate(self._numbers):
+            if _is_for(numbers, packet):
+                places = table.setdefault((numbers.source[0], numbers.destination[0]), {})
+                places.setdefault((numbers.source[1], numbers.destination[1]), position)
+        return table
+
+
+def _is_for(numbers: _Numbers, packet: Packet) -> bool:
+    """Whether a rule matches the packet but for its addresses."""
+    return (
+        numbers.version == packet.source.version
+        and numbers.protocol in (0, packet.protocol)
+        and numbers.source_ports[0] <= packet.source_port <= numbers.source_ports[1]
+        and numbers.destination_ports[0] <= packet.destination_port <= numbers.destination_ports[1]
+        and numbers.icmp_type in (None, packet.icmp_type)
+        and numbers.icmp_code in (None, packet.icmp_code)
+        and packet.tcp_flags & numbers.flags_mask == numbers.flags_set
+    )
+
+
+def is_unconditional(rule: AclRule) -> bool:
+    """Whether it matches every packet of its family."""
+    numbers = _numbers(rule)
+    return (
+        numbers.source[0] == 0
+        and numbers.destination[0] == 0
+        and numbers.protocol == 0
+        and numbers.flags_mask == 0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    version: int
+    source: tuple[int, int]
+    """Length of the prefix and the bits that it fixes; (0, 0) is any."""
+    destination: tuple[int, int]
+    protocol: int
+    source_ports: tuple[int, int]
+    destination_ports: tuple[int, int]
+    icmp_type: int | None
+    icmp_code: int | None
+    flags_set: int
+    flags_mask: int
+
+
+@lru_cache(maxsize=1 << 16)
+def _numbers(rule: AclRule) -> _Numbers:
+    flags = rule.tcp_flags
+    set_bits, unset_bits = (flag_bits(flags.set), flag_bits(flags.unset)) if flags else (0, 0)
+    return _Numbers(
+        6 if rule.family == "ipv6" else 4,
+        _prefix(rule.source),
+        _prefix(rule.destination),
+        protocol_number(rule.protocol),
+        port_range(rule.source_ports) or _ANY_PORT,
+        port_range(rule.destination_ports) or _ANY_PORT,
+        rule.icmp_type,
+        rule.icmp_code,
+        set_bits,
+        set_bits | unset_bits,
+    )
+
+
+def _prefix(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return 0, 0
+    parsed = network(text)
+    return parsed.prefixlen, int(parsed.network_address) >> (parsed.max_prefixlen - parsed.prefixlen)

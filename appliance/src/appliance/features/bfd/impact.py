@@ -1,0 +1,34 @@
+"""Packets that BFD sessions need. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+from appliance.features.bfd.control_plane import opens
+from appliance.impact.change import Change
+from appliance.impact.needed import EPHEMERAL_PORT, UDP, Needed, Packet
+
+_PORTS = {False: 3784, True: 4784}
+"""RFC 5881 on a link, RFC 5883 over several hops."""
+
+
+def needed(change: Change, after: bool) -> Iterator[Needed]:
+    """Sessions with addresses on connected networks; those farther away may come by any interface."""
+    connected = change.connected_after if after else change.connected_before
+    for peer in opens(change.after if after else change.before)["bfd"]:
+        change.in_time()
+        neighbor = ip_network(peer.prefix).network_address
+        network = connected.of(neighbor)
+        if network is None or peer.multihop:
+            continue
+        for incoming in (True, False):
+            ends = (neighbor, network.own) if incoming else (network.own, neighbor)
+            yield Needed(
+                f"the BFD session with {neighbor}",
+                "/routing/bfd",
+                "session",
+                network.interface,
+                "in" if incoming else "out",
+                ((Packet(*ends, UDP, EPHEMERAL_PORT, _PORTS[peer.multihop]),),),
+            )

@@ -1,0 +1,91 @@
+"""A neighbor's settings together with its peer group's, as the routing daemon has them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from appliance.config.document import RouterConfig
+from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborFamily, PeerGroup
+
+Family = Literal["ipv4_unicast", "ipv6_unicast"]
+FAMILIES: tuple[Family, ...] = ("ipv4_unicast", "ipv6_unicast")
+TITLES: dict[Family, str] = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IPv6 unicast"}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One neighbor that is not shut down. Where it sets nothing its group does, setting by setting."""
+
+    bgp: Bgp
+    address: str
+    own: Neighbor
+    group: PeerGroup | None
+
+    @property
+    def remote_asn(self) -> int | str | None:
+        """The AS it has to be in."""
+        return self.own.remote_asn if self.own.remote_asn is not None else self._group("remote_asn")
+
+    @property
+    def secret(self) -> object:
+        """Comparable; never shown."""
+        return self.own.password if self.own.password is not None else self._group("password")
+
+    @property
+    def distance(self) -> tuple[object, object]:
+        """``ebgp_multihop`` and ``ttl_security_hops``: one of them at most."""
+        own = (self.own.ebgp_multihop, self.own.ttl_security_hops)
+        return (
+            (self._group("ebgp_multihop"), self._group("ttl_security_hops")) if own == (None, None) else own
+        )
+
+    @property
+    def update_source(self) -> str | None:
+        """An address of this router, or an interface."""
+        source = (
+            self.own.update_source if self.own.update_source is not None else self._group("update_source")
+        )
+        return None if source is None else str(source)
+
+    def exchanges(self, family: Family) -> bool:
+        """Whether the family is exchanged."""
+        return getattr(self.own, family) is not None or self._group(family) is not None
+
+    def limit(self, family: Family) -> int | None:
+        """Prefixes above which the session is closed; None where it is not."""
+        of_own, of_group = self._families(family)
+        for one in (of_own, of_group):
+            if one is not None and one.maximum_prefix is not None:
+                only_warn = any(
+                    one is not None and one.maximum_prefix_warning_only for one in (of_own, of_group)
+                )
+                return None if only_warn else one.maximum_prefix
+        return None
+
+    def named(self, family: Family, field: str) -> str | None:
+        """The route map or prefix list in this field."""
+        for one in self._families(family):
+            if one is not None and getattr(one, field) is not None:
+                return str(getattr(one, field))
+        return None
+
+    def _families(self, family: Family) -> tuple[NeighborFamily | None, NeighborFamily | None]:
+        return getattr(self.own, family), self._group(family)
+
+    def _group(self, name: str) -> Any:
+        return None if self.group is None else getattr(self.group, name)
+
+
+def peers(config: RouterConfig) -> dict[str, Peer]:
+    """Neighbors that are not shut down, by address."""
+    bgp = config.routing.bgp
+    if bgp is None:
+        return {}
+    return {
+        address: Peer(
+            bgp, address, one, None if one.peer_group is None else bgp.peer_groups.get(one.peer_group)
+        )
+        for address, one in bgp.neighbors.items()
+        if one.enabled
+    }

@@ -1,0 +1,63 @@
+"""What a change does to BGP sessions and to the routes they exchange. Pure but for the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from ipaddress import ip_address
+
+from appliance.config.pointer import join
+from appliance.features.bgp.effective import peers
+from appliance.features.bgp.routes_exchanged import announced, filters
+from appliance.features.bgp.sessions import alive, evidence, sessions
+from appliance.impact.analysis import Analysis
+from appliance.impact.change import Change
+from appliance.impact.needed import ACK, EPHEMERAL_PORT, SYN, TCP, Needed, Now, Packet, is_new
+from frr_config.types import IpAddress
+
+_PORT = 179
+ANALYSES = (
+    Analysis("BGP sessions", sessions),
+    Analysis("policy of BGP neighbors", filters),
+    Analysis("prefixes BGP announces", announced),
+)
+
+
+def needed(change: Change, after: bool) -> Iterator[Needed]:
+    """The sessions with neighbors on connected networks: those farther away may come by any interface."""
+    connected = change.connected_after if after else change.connected_before
+    known = peers(change.before)
+    for address in peers(change.after if after else change.before):
+        change.in_time()
+        neighbor = ip_address(address)
+        network = connected.of(neighbor)
+        if network is None:
+            continue
+        for direction, ends in (("in", (neighbor, network.own)), ("out", (network.own, neighbor))):
+            yield Needed(
+                f"the BGP session with {address}",
+                join(["routing", "bgp", "neighbors", address]),
+                "session",
+                network.interface,
+                "in" if direction == "in" else "out",
+                _ways(*ends),
+                partial(_now, change, address) if address in known else is_new,
+            )
+
+
+def _now(change: Change, address: str) -> Now:
+    return Now(alive(change, address), evidence(change, address))
+
+
+def _ways(source: IpAddress, destination: IpAddress) -> tuple[tuple[Packet, ...], ...]:
+    """Either end may have connected."""
+    return (
+        (
+            Packet(source, destination, TCP, EPHEMERAL_PORT, _PORT, SYN),
+            Packet(source, destination, TCP, EPHEMERAL_PORT, _PORT, ACK),
+        ),
+        (
+            Packet(source, destination, TCP, _PORT, EPHEMERAL_PORT, SYN | ACK),
+            Packet(source, destination, TCP, _PORT, EPHEMERAL_PORT, ACK),
+        ),
+    )

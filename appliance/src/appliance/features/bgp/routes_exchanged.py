@@ -1,0 +1,154 @@
+"""Routes that are received or announced otherwise after a change. Pure but for the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from appliance.config.pointer import join
+from appliance.features.bgp.effective import FAMILIES, TITLES, Family, Peer, peers
+from appliance.features.bgp.sessions import alive, evidence
+from appliance.impact.change import Change
+from appliance.impact.result import Finding
+from frr_config.protocols.bgp.model import BgpFamily
+from frr_config.protocols.policy.model import Policy, RouteMap
+
+_FIELDS = ("prefix_list_in", "route_map_in", "prefix_list_out", "route_map_out")
+_SHOWN = 5
+
+
+def filters(change: Change) -> Iterator[Finding]:
+    """Sessions whose routes are filtered or changed by other rules than before."""
+    before, changed = peers(change.before), _Changed(change)
+    for address, now in peers(change.after).items():
+        change.in_time()
+        was = before.get(address)
+        for family in FAMILIES:
+            if was is None or not was.exchanges(family) or not now.exchanges(family):
+                continue
+            said = [told for field in _FIELDS if (told := changed.of(was, now, family, field))]
+            if said and alive(change, address) is not False:
+                yield _finding(change, now, family, said)
+
+
+def _finding(change: Change, peer: Peer, family: Family, said: list[str]) -> Finding:
+    path = join(["routing", "bgp", "neighbors", peer.address, family])
+    prefix_list = peer.named(family, "prefix_list_in")
+    rules = change.after.routing.policy.prefix_lists.get(prefix_list or "")
+    if (
+        prefix_list is not None
+        and rules is not None
+        and all(one.action == "deny" for one in rules.rules.values())
+    ):
+        return Finding(
+            grade="certain" if alive(change, peer.address) else "possible",
+            kind="routes",
+            path=path,
+            text=(
+                f"Every {TITLES[family]} route from {peer.address} is refused: prefix list {prefix_list} "
+                "permits none."
+            ),
+            depends_on=""
+            if alive(change, peer.address)
+            else "the session is up now, which the router does not tell",
+            evidence=evidence(change, peer.address),
+        )
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=path,
+        text=f"{TITLES[family]} routes exchanged with {peer.address} change: {'; '.join(said)}.",
+        depends_on="which routes the new rules match: they were not counted",
+        evidence=evidence(change, peer.address),
+    )
+
+
+class _Changed:
+    """Which policy objects differ, with what they name; each is compared once."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._before, self._after = change.before.routing.policy, change.after.routing.policy
+        self._maps: dict[str, bool] = {}
+
+    def of(self, was: Peer, now: Peer, family: Family, field: str) -> str:
+        """What is new in this field, as a part of a sentence; empty when nothing is."""
+        old, new = was.named(family, field), now.named(family, field)
+        what, _, way = field.rpartition("_")
+        title = f"{what.replace('_', ' ')} {{}} for routes {'received' if way == 'in' else 'sent'}"
+        if old != new:
+            return title.format(new) + " is new" if new is not None else title.format(old) + " is gone"
+        if new is None:
+            return ""
+        differs = self._list(new) if what == "prefix_list" else self._map(new)
+        return title.format(new) + " changes" if differs else ""
+
+    def _list(self, name: str) -> bool:
+        return _differ(self._before.prefix_lists, self._after.prefix_lists, name)
+
+    def _map(self, name: str) -> bool:
+        """Whether a route map, or what it names or calls, differs."""
+        if name not in self._maps:
+            self._maps[name] = False
+            maps = self._before.route_maps.get(name), self._after.route_maps.get(name)
+            self._maps[name] = maps[0] != maps[1] or (maps[1] is not None and self._names_changed(maps[1]))
+        return self._maps[name]
+
+    def _names_changed(self, route_map: RouteMap) -> bool:
+        for rule in route_map.rules.values():
+            self._change.in_time()
+            match = rule.match
+            named: tuple[tuple[str, str | None], ...] = (
+                ("prefix_lists", match.prefix_list),
+                ("prefix_lists", match.ipv6_prefix_list),
+                ("as_path_lists", match.as_path_list),
+                ("community_lists", match.community_list),
+            )
+            if any(name is not None and self._other(kind, name) for kind, name in named):
+                return True
+            if rule.call is not None and self._map(rule.call):
+                return True
+        return False
+
+    def _other(self, kind: str, name: str) -> bool:
+        return _differ(_of(self._before, kind), _of(self._after, kind), name)
+
+
+def _of(policy: Policy, kind: str) -> Mapping[str, Any]:
+    objects: Mapping[str, Any] = getattr(policy, kind)
+    return objects
+
+
+def _differ(before: Mapping[str, object], after: Mapping[str, object], name: str) -> bool:
+    return before.get(name) != after.get(name)
+
+
+def announced(change: Change) -> Iterator[Finding]:
+    """Networks and protocols that this router no longer announces."""
+    was, now = change.before.routing.bgp, change.after.routing.bgp
+    if was is None or now is None:
+        return
+    for family in FAMILIES:
+        gone = list(_gone(getattr(was, family), getattr(now, family)))
+        if not gone:
+            continue
+        told = [address for address, one in peers(change.after).items() if one.exchanges(family)]
+        up = [address for address in told if alive(change, address) is not False]
+        if up:
+            more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+            yield Finding(
+                grade="possible",
+                kind="routes",
+                path=join(["routing", "bgp", family]),
+                text=f"{', '.join(gone[:_SHOWN])}{more} no longer announced by BGP to {len(up)} "
+                f"neighbor{'s' if len(up) > 1 else ''}.",
+                depends_on="nothing else announces the same prefixes",
+            )
+
+
+def _gone(was: BgpFamily, now: BgpFamily) -> Iterator[str]:
+    kept = set(now.networks)
+    yield from (str(prefix) for prefix in was.networks if prefix not in kept)
+    for protocol in type(was.redistribute).model_fields:
+        if getattr(was.redistribute, protocol) is not None and getattr(now.redistribute, protocol) is None:
+            yield f"{protocol} routes"

@@ -1,0 +1,219 @@
+"""What becomes of links, connected networks and the caller's way in. Pure but for the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from ipaddress import ip_interface, ip_network
+
+from appliance.config.pointer import join
+from appliance.features.interface.model import LinkSettings
+from appliance.impact.analysis import Analysis
+from appliance.impact.change import Arrival, Change, NotLookedAt, is_up
+from appliance.impact.facts import Fact
+from appliance.impact.needed import ACK, EPHEMERAL_PORT, SYN, TCP, Needed, Now, Packet
+from appliance.impact.result import Finding
+from appliance.state.interfaces import Interfaces
+from frr_config.types import IpAddress, IpNetwork
+
+LINKS: Fact[Interfaces] = Fact(
+    "the links of interfaces", lambda live: Interfaces(interfaces=tuple(live.dataplane.interfaces_state()))
+)
+_PORTS = {"ssh": 22, "https": 443}
+_SHOWN = 5
+_SAME_LINK = set(LinkSettings.model_fields) | {"driver"}
+"""Fields that do not say which link an interface is."""
+
+
+def _path(name: str, *more: str) -> str:
+    return join(["interfaces", name, *more])
+
+
+def networks(change: Change) -> Iterator[Finding]:
+    """Connected networks that the router leaves."""
+    for name, was in change.before.interfaces.items():
+        change.in_time()
+        if not is_up(change.before, name):
+            continue
+        now = change.after.interfaces.get(name)
+        had = {ip_interface(one).network for one in was.addresses}
+        has = {ip_interface(one).network for one in now.addresses} if now is not None else set()
+        up = is_up(change.after, name)
+        lost = had - has if up else had
+        if lost:
+            yield _lost(change, name, sorted(lost, key=str), up)
+        elif not up:
+            yield Finding(
+                grade="certain",
+                kind="traffic",
+                path=_path(name, *(() if now is None else ("enabled",))),
+                text=f"No packet passes {name} any more: {_why(change, name)}.",
+            )
+
+
+def _lost(change: Change, name: str, lost: list[IpNetwork], up: bool) -> Finding:
+    now = change.after.interfaces.get(name)
+    known = change.facts.of(LINKS)
+    link = None if known is None else known.by_name.get(name)
+    elsewhere = all(change.connected_after.of(one.network_address) is not None for one in lost)
+    listed = ", ".join(map(str, lost[:_SHOWN])) + (
+        f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    )
+    is_down = link is not None and link.link == "down"
+    depends = []
+    if is_down:
+        depends.append(f"the link of {name} comes up again")
+    if elsewhere:
+        depends.append("the hosts there are not reached by the other interface that has the network")
+    why = f"{name} no longer has an address in it" if up else _why(change, name)
+    return Finding(
+        grade="possible" if depends else "certain",
+        kind="traffic",
+        path=_path(name, *(("addresses",) if up else () if now is None else ("enabled",))),
+        text=f"Hosts on {listed} are no longer reached on {name}: {why}.",
+        depends_on="; ".join(depends),
+        evidence=f"the link of {name} is {link.link}" if link is not None else "",
+    )
+
+
+def _why(change: Change, name: str) -> str:
+    now = change.after.interfaces.get(name)
+    if now is None:
+        return f"{name} is removed"
+    if not now.enabled:
+        return f"{name} is disabled"
+    below = next((one for one in now.beneath if not is_up(change.after, one)), "")
+    return f"{below}, which it is on, is disabled"
+
+
+def links(change: Change) -> Iterator[Finding]:
+    """Interfaces that stay up, and become another link or take smaller packets."""
+    for name, now in change.after.interfaces.items():
+        change.in_time()
+        was = change.before.interfaces.get(name)
+        if was is None or was is now or not (is_up(change.before, name) and is_up(change.after, name)):
+            continue
+        if now.mtu < was.mtu:
+            yield Finding(
+                grade="possible",
+                kind="traffic",
+                path=_path(name, "mtu"),
+                text=(
+                    f"Packets above {now.mtu:,} bytes no longer pass {name}: those it has to send are "
+                    "dropped, or cut up where IPv4 allows it, and it may drop those it receives."
+                ),
+                depends_on=f"packets of {now.mtu + 1:,} to {was.mtu:,} bytes pass {name}",
+            )
+        differs = [
+            field
+            for field in type(now).model_fields
+            if field not in _SAME_LINK and getattr(was, field, None) != getattr(now, field)
+        ]
+        if was.type != now.type or differs:
+            what = ", ".join(type(now).model_fields[field].title or field for field in differs) or "type"
+            yield Finding(
+                grade="possible",
+                kind="traffic",
+                path=_path(name, *differs[:1]),
+                text=f"{name} becomes another link: its {what} changes. Hosts on the old one are lost.",
+                depends_on="the hosts are not on the new link too",
+            )
+
+
+def management(change: Change) -> Iterator[Finding]:
+    """The caller's own way to the router's services."""
+    arrival = change.arrival
+    if arrival is None:
+        if change.is_remote:
+            raise NotLookedAt("you come by no interface of the document, as far as the router knows")
+        return
+    name, address = arrival.interface, arrival.address
+    if is_up(change.before, name) and not is_up(change.after, name):
+        yield Finding(
+            grade="certain",
+            kind="management",
+            path=_path(name),
+            text=f"You lose the router: {_why(change, name)}, and {address} reaches it through {name}.",
+        )
+        return
+    if not arrival.direct:
+        return
+    closed = sorted(
+        set(_PORTS)
+        & {s for s in _PORTS if _opens(change, arrival, s, False)}
+        - {s for s in _PORTS if _opens(change, arrival, s, True)}
+    )
+    if closed:
+        now = change.after.interfaces[name].link
+        still = now is not None and set(closed) & set(now.management_services)
+        why = "is in none of its management sources" if still else "no longer serves it there"
+        yield Finding(
+            grade="certain",
+            kind="management",
+            path=_path(name, "management_sources" if still else "management_services"),
+            text=(
+                f"You lose {' and '.join(closed)}: {address} comes by {name}, "
+                f"{'and ' + why if still else 'and the router ' + why}."
+            ),
+        )
+
+
+def _opens(change: Change, arrival: Arrival, service: str, after: bool) -> bool:
+    config = change.after if after else change.before
+    interface = config.interfaces.get(arrival.interface)
+    link = None if interface is None else interface.link
+    if link is None or service not in link.management_services:
+        return False
+    return not link.management_sources or any(
+        arrival.address.version == network.version and arrival.address in network
+        for network in (ip_network(source) for source in link.management_sources)
+    )
+
+
+def needed(change: Change, after: bool) -> Iterator[Needed]:
+    """The caller's own connections."""
+    arrival = change.arrival
+    config = change.after if after else change.before
+    if arrival is None or not is_up(config, arrival.interface):
+        return
+    own = [ip_interface(one).ip for one in config.interfaces[arrival.interface].addresses]
+    router = next((one for one in own if one.version == arrival.address.version), None)
+    if router is None:
+        return
+    for service, port in _PORTS.items():
+        if arrival.direct and not _opens(change, arrival, service, after):
+            continue
+        for incoming in (True, False):
+            yield Needed(
+                f"your {service} from {arrival.address}",
+                _path(arrival.interface),
+                "management",
+                arrival.interface,
+                "in" if incoming else "out",
+                (_ways(arrival, router, port, incoming),),
+                partial(_connected, arrival),
+            )
+
+
+def _connected(arrival: Arrival) -> Now:
+    """What the caller speaks to behind a router that only forwards to it is not known."""
+    if arrival.direct:
+        return Now(True, f"{arrival.address} comes by {arrival.interface}")
+    return Now(None, f"{arrival.address} is reached through {arrival.interface}")
+
+
+def _ways(arrival: Arrival, router: IpAddress, port: int, incoming: bool) -> tuple[Packet, ...]:
+    if incoming:
+        return tuple(
+            Packet(arrival.address, router, TCP, EPHEMERAL_PORT, port, flags) for flags in (SYN, ACK)
+        )
+    return tuple(
+        Packet(router, arrival.address, TCP, port, EPHEMERAL_PORT, flags) for flags in (SYN | ACK, ACK)
+    )
+
+
+ANALYSES = (
+    Analysis("your own connection", management),
+    Analysis("connected networks", networks),
+    Analysis("MTU and links", links),
+)

@@ -1,0 +1,150 @@
+"""What a change does to OSPF adjacencies. Pure but for the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from ipaddress import ip_address, ip_interface
+
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import join
+from appliance.impact.analysis import Analysis
+from appliance.impact.change import Change, is_up
+from appliance.impact.facts import Fact
+from appliance.impact.needed import OSPF, Needed, Now, Packet, is_new
+from appliance.impact.result import Finding
+from appliance.state.ospf import OspfNeighborState, OspfState
+from frr_config.protocols.ospf.model import OspfInterface
+
+ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
+_AGREED = {
+    "area": "area",
+    "hello_interval_s": "hello interval",
+    "dead_interval_s": "dead interval",
+    "authentication": "authentication",
+    "network_type": "network type",
+}
+"""What both ends have to have alike."""
+_ALL_ROUTERS = ip_address("224.0.0.5")
+"""To whom hellos are sent."""
+
+
+def adjacencies(change: Change) -> Iterator[Finding]:
+    """A finding for each interface whose adjacencies are lost."""
+    was, now = _speaking(change.before), _speaking(change.after)
+    for name, before in was.items():
+        change.in_time()
+        reason, field = _reason(change, name, before, now.get(name))
+        if not reason:
+            continue
+        neighbors = _neighbors(change, name)
+        if neighbors is not None and not neighbors:
+            continue
+        who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
+        yield Finding(
+            grade="possible" if neighbors is None else "certain",
+            kind="session",
+            path=_path(change, name, field),
+            text=f"OSPF on {name} loses the adjacency with {who}: {reason}.",
+            depends_on="" if neighbors is not None else "there is one, which the router does not tell",
+            evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
+        )
+
+
+def _path(change: Change, name: str, field: str) -> str:
+    if field == "mtu":
+        return join(["interfaces", name, "mtu"])
+    ospf = change.after.routing.ospf
+    if ospf is None or name not in ospf.interfaces:
+        return join(["routing", "ospf"])
+    return join(["routing", "ospf", "interfaces", name, *([field] if field else [])])
+
+
+def _speaking(config: RouterConfig) -> dict[str, OspfInterface]:
+    """Interfaces on which there can be adjacencies."""
+    ospf = config.routing.ospf
+    if ospf is None:
+        return {}
+    return {
+        name: one
+        for name, one in ospf.interfaces.items()
+        if not one.passive and is_up(config, name) and _address(config, name) is not None
+    }
+
+
+def _address(config: RouterConfig, name: str) -> str | None:
+    return next((one for one in config.interfaces[name].addresses if ":" not in one), None)
+
+
+def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | None) -> tuple[str, str]:
+    """Why, and the field that is to blame."""
+    ospf = change.after.routing.ospf
+    if ospf is None:
+        return "OSPF is removed", ""
+    if now is None:
+        settings = ospf.interfaces.get(name)
+        if settings is None:
+            return "OSPF no longer runs there", ""
+        if settings.passive:
+            return "it becomes passive", "passive"
+        return "the interface is down or has no IPv4 address", ""
+    for field, title in _AGREED.items():
+        if getattr(was, field) != getattr(now, field):
+            return f"its {title} changes, and it comes back once the neighbor's is the same", field
+    before, after = change.before.interfaces[name], change.after.interfaces[name]
+    if _address(change.before, name) != _address(change.after, name):
+        return f"its address becomes {_address(change.after, name)}", ""
+    if before.mtu != after.mtu:
+        return (
+            f"it is formed anew with MTU {after.mtu:,}, and stays in ExStart until the neighbor's MTU is "
+            "the same",
+            "mtu",
+        )
+    earlier = change.before.routing.ospf
+    if earlier is not None and earlier.router_id != ospf.router_id:
+        return "the router ID changes; it comes back", ""
+    return "", ""
+
+
+def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
+    """Those with whom there is an adjacency now; None when the router does not tell."""
+    known = change.facts.of(ADJACENCIES)
+    if known is None:
+        return None
+    return [one for one in known.neighbors if one.interface == name and one.full]
+
+
+def needed(change: Change, after: bool) -> Iterator[Needed]:
+    """Packets of neighbors: hellos are multicast, what follows them is not."""
+    config = change.after if after else change.before
+    speaking, earlier = _speaking(config), _speaking(change.before)
+    for name in speaking:
+        change.in_time()
+        text = _address(config, name)
+        if text is None:
+            continue
+        own = ip_interface(text)
+        known = _neighbors(change, name) if name in earlier else []
+        addresses = [ip_address(one.address) for one in known or () if one.address]
+        for other in addresses or [own.network.broadcast_address - 1]:
+            for incoming in (True, False):
+                ends = (other, own.ip) if incoming else (own.ip, other)
+                yield Needed(
+                    f"OSPF on {name}",
+                    join(["routing", "ospf", "interfaces", name]),
+                    "session",
+                    name,
+                    "in" if incoming else "out",
+                    ((Packet(*ends, OSPF), Packet(ends[0], _ALL_ROUTERS, OSPF)),),
+                    partial(_now, change, name) if name in earlier else is_new,
+                )
+
+
+def _now(change: Change, name: str) -> Now:
+    neighbors = _neighbors(change, name)
+    if neighbors is None:
+        return Now(None)
+    return Now(bool(neighbors), "; ".join(f"{one.router_id} is {one.state}" for one in neighbors))
+
+
+ANALYSES = (Analysis("OSPF adjacencies", adjacencies),)

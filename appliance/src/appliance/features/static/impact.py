@@ -1,0 +1,149 @@
+"""What becomes of destinations that static routes lead to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.context import address, network
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import join
+from appliance.features.static.checks import may_learn_routes
+from appliance.impact.analysis import Analysis
+from appliance.impact.change import Change, Connected, is_up
+from appliance.impact.result import Finding
+from frr_config.protocols.static.model import NextHop, StaticRoute
+from frr_config.types import IpNetwork
+
+
+class _Table:
+    """The static routes of a document, to be asked for a prefix in constant time."""
+
+    def __init__(self, config: RouterConfig, connected: Connected) -> None:
+        self._config, self._connected = config, connected
+        self._prefixes: dict[tuple[int, int, int], str] = {}
+        self._lengths: set[tuple[int, int]] = set()
+        for prefix in config.routing.static:
+            parsed = network(prefix)
+            self._prefixes[_key(parsed)] = prefix
+            self._lengths.add((parsed.version, parsed.prefixlen))
+        self._resolved: dict[tuple[str | None, str | None], bool] = {}
+
+    @property
+    def has_protocols(self) -> bool:
+        """Whether a routing protocol may bring routes, too."""
+        return may_learn_routes(self._config.routing)
+
+    def route(self, prefix: str) -> StaticRoute | None:
+        """The prefix's own route."""
+        return self._config.routing.static.get(prefix)
+
+    def is_usable(self, route: StaticRoute) -> bool:
+        """Whether it drops what matches, or one of its paths is resolved."""
+        return route.blackhole or any(self._is_resolved(hop) for hop in route.next_hops)
+
+    def covering(self, prefix: IpNetwork) -> str | None:
+        """The usable route, or connected network, that packets take instead."""
+        found = self._connected.of(prefix.network_address)
+        best = (found.network.prefixlen, str(found.network)) if found is not None else None
+        number, bits = int(prefix.network_address), prefix.max_prefixlen
+        for version, length in self._lengths:
+            if version != prefix.version or length >= prefix.prefixlen or (best and length <= best[0]):
+                continue
+            text = self._prefixes.get((version, length, number >> (bits - length) << (bits - length)))
+            if text is not None and self.is_usable(self._config.routing.static[text]):
+                best = (length, text)
+        return None if best is None or best[0] > prefix.prefixlen else best[1]
+
+    def _is_resolved(self, hop: NextHop) -> bool:
+        key = (hop.address, hop.interface)
+        if key not in self._resolved:
+            self._resolved[key] = self._looks_resolved(hop)
+        return self._resolved[key]
+
+    def _looks_resolved(self, hop: NextHop) -> bool:
+        if hop.interface is not None:
+            return is_up(self._config, hop.interface)
+        assert hop.address is not None
+        gateway = address(hop.address)
+        # Through another route counts as resolved: whether that one is, the daemon works out.
+        return self._connected.of(gateway) is not None or self._is_covered(gateway.packed, gateway.version)
+
+    def _is_covered(self, packed: bytes, version: int) -> bool:
+        number, bits = int.from_bytes(packed, "big"), len(packed) * 8
+        return self.has_protocols or any(
+            (version, length, number >> (bits - length) << (bits - length)) in self._prefixes
+            for known, length in self._lengths
+            if known == version and length > 0
+        )
+
+
+def _key(prefix: IpNetwork) -> tuple[int, int, int]:
+    return prefix.version, prefix.prefixlen, int(prefix.network_address)
+
+
+def routes(change: Change) -> Iterator[Finding]:
+    """Routes that are removed, cannot be resolved any more, or drop what they led on."""
+    if change.before.routing.static == change.after.routing.static and (
+        change.before.interfaces == change.after.interfaces
+    ):
+        return
+    before = _Table(change.before, change.connected_before)
+    after = _Table(change.after, change.connected_after)
+    for prefix, was in change.before.routing.static.items():
+        change.in_time()
+        now = after.route(prefix)
+        if not before.is_usable(was) or was.blackhole:
+            continue
+        if now is None:
+            yield _gone(prefix, after, "its static route is removed", join(["routing", "static", prefix]))
+        elif now.blackhole:
+            yield Finding(
+                grade="certain",
+                kind="traffic",
+                path=join(["routing", "static", prefix]),
+                text=f"Packets to {prefix} are dropped: its static route becomes a blackhole.",
+            )
+        elif not after.is_usable(now):
+            yield _gone(
+                prefix,
+                after,
+                "no next hop of its static route can be reached",
+                join(["routing", "static", prefix]),
+            )
+    for prefix, now in change.after.routing.static.items():
+        if now.blackhole and before.route(prefix) is None:
+            yield Finding(
+                grade="certain",
+                kind="traffic",
+                path=join(["routing", "static", prefix]),
+                text=f"Packets to {prefix} are dropped unless a longer prefix matches: it is a blackhole.",
+            )
+
+
+def _gone(prefix: str, after: _Table, why: str, path: str) -> Finding:
+    instead = after.covering(network(prefix))
+    if instead is not None:
+        return Finding(
+            grade="possible",
+            kind="routes",
+            path=path,
+            text=f"Packets to {prefix} go by {instead} instead: {why}.",
+            depends_on="what is on that way does not lead them there",
+        )
+    if after.has_protocols:
+        return Finding(
+            grade="possible",
+            kind="routes",
+            path=path,
+            text=f"The static routes leave {prefix} without a route: {why}.",
+            depends_on="no routing protocol brings one",
+        )
+    return Finding(
+        grade="certain",
+        kind="routes",
+        path=path,
+        text=f"Nothing leads to {prefix} any more: {why}. Packets to it are dropped.",
+    )
+
+
+ANALYSES = (Analysis("static routes", routes),)

@@ -1,0 +1,72 @@
+"""Analyses, and what they find together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from appliance.features.registry import declared
+from appliance.impact.change import Change, NotLookedAt, OutOfTime
+from appliance.impact.needed import Needed
+from appliance.impact.result import MOST_FINDINGS, Finding, Result, in_order
+
+log = logging.getLogger(__name__)
+_MOST_KEPT = 10 * MOST_FINDINGS
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One look at a change. A feature's ``impact.py`` lists its own in ``ANALYSES``."""
+
+    looks_at: str
+    """As the summary names it: ``static routes``."""
+    find: Callable[[Change], Iterator[Finding]]
+    """Pure but for the facts it asks for; linear in the documents, and calls ``change.in_time`` in loops."""
+
+
+def analyses() -> tuple[Analysis, ...]:
+    """Those of all features, in the order of the features."""
+    return tuple(one for listed in declared("impact", "ANALYSES") for one in listed)
+
+
+def packets_needed(change: Change, after: bool) -> Iterator[Needed]:
+    """What the features need to get through, in the document after the change or before it."""
+    for needs in declared("impact", "needed"):
+        yield from needs(change, after)
+
+
+def foretell(change: Change, listed: Sequence[Analysis] | None = None) -> Result:
+    """What the change does once it is made. Never raises: what could not be looked at is told."""
+    if change.before == change.after:
+        return Result(looked_at=("both documents, which are alike",))
+    found: list[Finding] = []
+    looked_at: list[str] = []
+    not_looked_at: list[str] = []
+    left_off = 0
+    for analysis in analyses() if listed is None else listed:
+        try:
+            change.in_time()
+            for finding in analysis.find(change):
+                if len(found) < _MOST_KEPT:
+                    found.append(finding)
+                else:
+                    left_off += 1
+        except NotLookedAt as reason:
+            not_looked_at.append(f"{analysis.looks_at}: {reason}")
+        except OutOfTime:
+            not_looked_at.append(f"{analysis.looks_at}, to the end: it took too long")
+        except Exception:
+            # The plan is worth more than one of its analyses; the reader learns what is missing.
+            log.exception("the analysis of %s failed", analysis.looks_at)
+            not_looked_at.append(f"{analysis.looks_at}: looking at them failed")
+        else:
+            looked_at.append(analysis.looks_at)
+    not_looked_at += [f"{name}: {reason}" for name, reason in change.facts.untold.items()]
+    ordered = in_order(found)
+    return Result(
+        findings=tuple(ordered[:MOST_FINDINGS]),
+        left_off=left_off + max(len(ordered) - MOST_FINDINGS, 0),
+        looked_at=tuple(looked_at),
+        not_looked_at=tuple(not_looked_at),
+    )

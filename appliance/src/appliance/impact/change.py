@@ -1,0 +1,113 @@
+"""A change whose result is foretold: both documents, the live router, and who asks."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+
+from appliance.config.document import RouterConfig
+from appliance.impact.facts import Facts, ToldFacts
+from frr_config.types import IpAddress, IpNetwork
+
+BUDGET_S = 2.0
+"""What foretelling may take in all; it then ends and says so."""
+
+
+class OutOfTime(Exception):
+    """The budget is spent."""
+
+
+class NotLookedAt(Exception):
+    """An analysis could not look; the text says why."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """By which interface of the document the caller's packets come to the router."""
+
+    address: IpAddress
+    interface: str
+    direct: bool = True
+    """They are for the data plane's own namespace; else it forwards them to where they are answered."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A connected network, and the router's own address in it."""
+
+    interface: str
+    network: IpNetwork
+    own: IpAddress
+
+
+class Connected:
+    """The connected networks of the interfaces that are up, to be asked for an address in constant time."""
+
+    def __init__(self, config: RouterConfig) -> None:
+        self._networks: dict[tuple[int, int, int], Network] = {}
+        self._lengths: set[tuple[int, int]] = set()
+        for name, interface in config.interfaces.items():
+            if not is_up(config, name):
+                continue
+            for text in interface.addresses:
+                address = _interface(text)
+                network: IpNetwork = address.network
+                key = (network.version, network.prefixlen, int(network.network_address))
+                self._networks.setdefault(key, Network(name, network, address.ip))
+                self._lengths.add((network.version, network.prefixlen))
+
+    def of(self, address: IpAddress) -> Network | None:
+        """The network that holds the address."""
+        number, bits = int(address), address.max_prefixlen
+        for version, length in self._lengths:
+            if version == address.version:
+                start = number >> (bits - length) << (bits - length)
+                if (found := self._networks.get((version, length, start))) is not None:
+                    return found
+        return None
+
+
+def is_up(config: RouterConfig, name: str) -> bool:
+    """Whether the document has the interface enabled, and everything that it is on."""
+    interface = config.interfaces.get(name)
+    if interface is None or not interface.enabled:
+        return False
+    beneath = (config.interfaces.get(below) for below in interface.beneath)
+    return all(below is not None and below.enabled for below in beneath)
+
+
+@dataclass(frozen=True)
+class Change:
+    """From ``before``, which runs, to ``after``."""
+
+    before: RouterConfig
+    after: RouterConfig
+    facts: Facts = field(default_factory=ToldFacts)
+    arrival: Arrival | None = None
+    """None: the caller comes by no interface of the document, or nobody knows by which."""
+    is_remote: bool = False
+    """There is a caller who is not at the router's own console."""
+    ends_s: float = float("inf")
+    """By the monotonic clock."""
+
+    def in_time(self) -> None:
+        """Called in loops that grow with the document. Raises OutOfTime."""
+        if time.monotonic() > self.ends_s:
+            raise OutOfTime
+
+    @cached_property
+    def connected_before(self) -> Connected:
+        """Networks the router is on now."""
+        return Connected(self.before)
+
+    @cached_property
+    def connected_after(self) -> Connected:
+        """Networks it is on then."""
+        return Connected(self.after)
+
+
+@lru_cache(maxsize=1 << 14)
+def _interface(text: str) -> IPv4Interface | IPv6Interface:
+    return ip_interface(text)

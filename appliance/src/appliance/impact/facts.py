@@ -1,0 +1,96 @@
+"""What the live router shows, read only where an analysis asks for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from appliance.errors import MillraceError
+
+if TYPE_CHECKING:
+    from appliance.dataplane.base import DataPlane
+    from appliance.routing.view import RoutingView
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Live:
+    """The live router as facts are read from it."""
+
+    dataplane: DataPlane
+    routing: RoutingView
+
+
+@dataclass(frozen=True, eq=False)
+class Fact(Generic[T]):
+    """Something the live router shows. What is read is short on a router of any size."""
+
+    name: str
+    """As a sentence names it: ``the links of interfaces``."""
+    read: Callable[[Live], T]
+    """Raises MillraceError when the router does not tell."""
+
+
+class Facts(Protocol):
+    """The facts an analysis may ask for."""
+
+    def of(self, fact: Fact[T]) -> T | None:
+        """None when the router does not tell, which ``untold`` then says."""
+
+    @property
+    def untold(self) -> Mapping[str, str]:
+        """Why a fact is not known, by its name."""
+
+
+class LiveFacts:
+    """Reads each fact once, in a thread of ``readers``, and waits for it no longer than ``wait_s``."""
+
+    def __init__(self, live: Live, readers: Executor, wait_s: float) -> None:
+        self._live, self._readers = live, readers
+        self._ends_s = time.monotonic() + wait_s
+        self._known: dict[Fact[Any], Any] = {}
+        self.untold: dict[str, str] = {}
+
+    def of(self, fact: Fact[T]) -> T | None:
+        """Waits for the router."""
+        if fact not in self._known:
+            self._known[fact] = self._read(fact)
+        known: T | None = self._known[fact]
+        return known
+
+    def _read(self, fact: Fact[T]) -> T | None:
+        future = self._readers.submit(fact.read, self._live)
+        try:
+            return future.result(max(self._ends_s - time.monotonic(), 0))
+        except TimeoutError:
+            future.cancel()
+            self.untold[fact.name] = "there was no answer in time"
+        except ValidationError as error:
+            log.warning("%s: what was read is not as it should be: %s", fact.name, error)
+            self.untold[fact.name] = "the answer was not as it should be"
+        except MillraceError as error:
+            self.untold[fact.name] = str(error)
+        return None
+
+
+class ToldFacts:
+    """Facts that are known beforehand."""
+
+    def __init__(self, known: Mapping[Fact[Any], Any] | None = None) -> None:
+        self._known = dict(known or {})
+        self.untold: dict[str, str] = {}
+
+    def of(self, fact: Fact[T]) -> T | None:
+        """As it was told."""
+        if fact not in self._known:
+            self.untold[fact.name] = "nobody told it"
+        known: T | None = self._known.get(fact)
+        return known

@@ -1,0 +1,134 @@
+"""Which sessions close, and which routes change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.features.bgp.sessions import SESSIONS
+from appliance.state.bgp import BgpState
+from tests.unit.impact.changes import INTERNAL, PEER, UP, found, kinds, result, session
+
+AT = f"/routing/bgp/neighbors/{PEER}"
+
+
+def _peer(**settings: Any) -> dict[str, Any]:
+    return {"routing": {"bgp": {"neighbors": {PEER: settings}}}}
+
+
+def _states(**of_peer: Any) -> dict[Any, object]:
+    return {SESSIONS: BgpState(neighbors={PEER: session(**of_peer), INTERNAL: session(asn=65000)})}
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "words"),
+    [
+        ({"enabled": False}, "/enabled", "is shut down"),
+        ({"password": "one"}, "/password", "once the neighbor has the same"),
+        ({"remote_asn": 65009}, "/remote_asn", "cannot come up again, for the neighbor is in AS 65001"),
+        ({"remote_asn": "external"}, "/remote_asn", "becomes external; it comes up again"),
+        ({"ebgp_multihop": 3}, "/ebgp_multihop", "may be up to 3 hops away"),
+        ({"ttl_security_hops": 1}, "/ttl_security_hops", "from at most 1 hop away"),
+        ({"update_source": "lo1"}, "/update_source", "is set up from lo1"),
+        ({"ipv6_unicast": {}}, "/ipv6_unicast", "IPv6 unicast is exchanged"),
+        ({"passive": True}, "/passive", "who connects"),
+    ],
+)
+def test_a_setting_that_both_ends_agree_on_closes_the_session(
+    settings: dict[str, Any], field: str, words: str
+) -> None:
+    (finding,) = found(_peer(**settings))
+    assert (finding.grade, finding.kind, finding.path) == ("certain", "session", AT + field)
+    assert words in finding.text
+    assert finding.evidence == "the session is Established, 1,000 IPv4 unicast prefixes received"
+    assert found(_peer(**settings), facts=_states(state="Active")) == [], "it is down already"
+
+
+def test_the_secret_is_not_told() -> None:
+    assert "swordfish" not in result(_peer(password="swordfish")).model_dump_json()
+
+
+@pytest.mark.parametrize("settings", [{"description": "x"}, {"connect_retry_s": 3}, {}])
+def test_what_no_session_minds_is_not_found(settings: dict[str, Any]) -> None:
+    assert found({**_peer(**settings), "system": {"hostname": "r2"}}) == []
+
+
+def test_a_group_s_limit_counts_where_the_neighbor_has_none_and_its_own_goes_before() -> None:
+    lower = {"routing": {"bgp": {"peer_groups": {"upstream": {"ipv4_unicast": {"maximum_prefix": 10}}}}}}
+    assert kinds(found(lower)) == [("certain", "session", f"{AT}/ipv4_unicast/maximum_prefix")]
+    own = _peer(ipv4_unicast={"maximum_prefix": 2000})
+    assert found(lower, first=own) == []
+    warn = {"routing": {"bgp": {"peer_groups": {"upstream": {"ipv4_unicast": {
+        "maximum_prefix": 10, "maximum_prefix_warning_only": True}}}}}}  # fmt: skip
+    assert found(warn) == []
+
+
+@pytest.mark.parametrize(("limit", "is_found"), [(999, True), (1000, False), (1001, False)])
+def test_a_limit_closes_above_it(limit: int, is_found: bool) -> None:
+    assert bool(found(_peer(ipv4_unicast={"maximum_prefix": limit}))) == is_found
+
+
+def test_a_lower_limit_without_a_count_is_possible() -> None:
+    (finding,) = found(_peer(ipv4_unicast={"maximum_prefix": 10}), facts=_states(received=None))
+    assert finding.grade == "possible"
+    assert finding.depends_on == "the neighbor has sent more: how many is not known"
+
+
+def test_removing_bgp_or_its_number_closes_every_session() -> None:
+    for patch in ({"routing": {"bgp": None}}, {"routing": {"bgp": {"asn": 65555}}}):
+        closed = [one for one in found(patch) if one.kind == "session"]
+        assert [one.path.split("/")[4] for one in closed][:2] == [PEER, INTERNAL]
+        assert {one.grade for one in closed} == {"certain"}
+
+
+def test_the_way_to_a_neighbor_or_the_router_s_own_end_of_it() -> None:
+    def sessions(patch: dict[str, Any]) -> list[str]:
+        return [one.text for one in found(patch) if "BGP session" in one.text]
+
+    (down,) = sessions({"interfaces": {"wan0": {"enabled": False}}})
+    assert "192.0.2.0/30 on wan0, which the neighbor is on, is no longer connected" in down
+    (moved,) = sessions({"interfaces": {"wan0": {"addresses": ["192.0.2.3/29"]}}})
+    assert "wan0 loses 192.0.2.2, the router's end of it" in moved
+    (source,) = sessions({"interfaces": {"lo1": {"addresses": ["10.255.0.9/32"]}}})
+    assert INTERNAL in source and "lo1, which it is set up from, loses the address 10.255.0.1" in source
+    assert sessions({"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "203.0.113.1/24"]}}}) == []
+
+
+def test_policy_that_differs_may_change_routes_and_says_that_none_were_counted() -> None:
+    rules = {"20": {"action": "permit", "prefix": "203.0.112.0/24"}}
+    (finding,) = found({"routing": {"policy": {"prefix_lists": {"some": {"rules": rules}}}}})
+    assert (finding.grade, finding.kind, finding.path) == ("possible", "routes", f"{AT}/ipv4_unicast")
+    assert "route map in for routes received changes" in finding.text
+    assert "were not counted" in finding.depends_on
+    unused = {"routing": {"policy": {"prefix_lists": {"none": {"description": "nobody names it"}}}}}
+    assert found(unused) == []
+
+
+def test_a_list_that_permits_none_refuses_every_route() -> None:
+    (finding,) = found(_peer(ipv4_unicast={"prefix_list_in": "none"}))
+    assert (finding.grade, finding.kind) == ("certain", "routes")
+    assert finding.text == f"Every IPv4 unicast route from {PEER} is refused: prefix list none permits none."
+
+
+def test_what_is_no_longer_announced() -> None:
+    (finding,) = found({"routing": {"bgp": {"ipv4_unicast": {"networks": []}}}})
+    assert (finding.grade, finding.kind) == ("possible", "routes")
+    assert finding.text == "10.10.0.0/24 no longer announced by BGP to 2 neighbors."
+
+
+def test_a_daemon_that_does_not_tell_makes_it_possible() -> None:
+    facts = {fact: known for fact, known in UP.items() if fact is not SESSIONS}
+    from appliance.config.load import parse_document
+    from appliance.config.pointer import merge_patch
+    from appliance.impact.analysis import foretell
+    from appliance.impact.change import Change
+    from appliance.impact.facts import ToldFacts
+    from tests.unit.impact.changes import ROUTER
+
+    after = parse_document(merge_patch(ROUTER, _peer(enabled=False)))
+    answer = foretell(Change(parse_document(ROUTER), after, ToldFacts(facts)))
+    (finding,) = answer.findings
+    assert finding.grade == "possible"
+    assert finding.depends_on == "the session is up now, which the router does not tell"
+    assert answer.not_looked_at == ("the state of BGP sessions: nobody told it",)

@@ -1,0 +1,101 @@
+"""Links, networks, and the caller's own way in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.features.interface.impact import LINKS
+from appliance.state.interfaces import Interfaces, InterfaceState
+from tests.unit.impact.changes import found, kinds, result
+
+ME = ("10.10.0.7", "lan0")
+OPEN = {"interfaces": {"lan0": {"management_services": ["ssh", "https"]}}}
+
+
+def _lan(**settings: Any) -> dict[str, Any]:
+    return {"interfaces": {"lan0": settings}}
+
+
+def test_a_lower_mtu_is_possible_and_a_higher_one_is_nothing() -> None:
+    (finding,) = found(_lan(mtu=1300))
+    assert (finding.grade, finding.kind, finding.path) == ("possible", "traffic", "/interfaces/lan0/mtu")
+    assert finding.depends_on == "packets of 1,301 to 1,500 bytes pass lan0"
+    assert found(_lan(mtu=9000)) == []
+
+
+def test_a_disabled_interface_takes_its_networks_and_those_of_its_vlans_along() -> None:
+    lost = [one for one in found(_lan(enabled=False)) if one.kind == "traffic"]
+    assert [one.path for one in lost] == ["/interfaces/lan0/enabled", "/interfaces/lan0.7/enabled"]
+    assert "10.10.0.0/24, 2001:db8:10::/64" in lost[0].text
+    assert lost[1].text.endswith("lan0, which it is on, is disabled.")
+
+
+def test_a_link_that_is_down_already_has_nothing_to_lose_now() -> None:
+    down = InterfaceState(name="core0", type="ethernet", enabled=True, link="down", mtu=1500)
+    facts = {LINKS: Interfaces(interfaces=(down,))}
+    patch = {"interfaces": {"core0": {"enabled": False}}, "routing": {"ospf": None}}
+    lost = [one for one in found(patch, facts=facts) if one.kind == "traffic"]
+    assert [(one.grade, one.evidence) for one in lost] == [("possible", "the link of core0 is down")]
+
+
+def test_an_address_that_goes_takes_its_network() -> None:
+    (finding, *_) = found(_lan(addresses=["10.10.0.1/24"]))
+    assert (finding.grade, finding.path) == ("certain", "/interfaces/lan0/addresses")
+    assert "2001:db8:10::/64" in finding.text and "10.10.0.0/24" not in finding.text
+
+
+def test_another_vlan_or_nic_is_another_link() -> None:
+    (vlan,) = found({"interfaces": {"lan0.7": {"vlan_id": 8}}})
+    assert (vlan.grade, vlan.path) == ("possible", "/interfaces/lan0.7/vlan_id")
+    (nic,) = found(_lan(match={"device": "z"}))
+    assert "its NIC changes" in nic.text
+
+
+@pytest.mark.parametrize(
+    ("patch", "path", "words"),
+    [
+        (_lan(management_services=["ssh"]), "management_services", "You lose https:"),
+        (_lan(management_services=None), "management_services", "You lose https and ssh:"),
+        (_lan(management_sources=["10.9.0.0/24"]), "management_sources", "none of its management sources"),
+    ],
+)
+def test_a_caller_who_is_shut_out(patch: dict[str, Any], path: str, words: str) -> None:
+    findings = found(patch, first=OPEN, caller=ME)
+    assert kinds(findings) == [("certain", "management", f"/interfaces/lan0/{path}")]
+    assert words in findings[0].text
+    assert found(patch, first=OPEN, caller=("192.0.2.1", "wan0")) == []
+
+
+def test_a_caller_who_stays_in_is_not_told_anything() -> None:
+    assert found(_lan(management_sources=["10.10.0.0/28"]), first=OPEN, caller=ME) == []
+    lost = found(_lan(enabled=False), first=OPEN, caller=ME)
+    assert lost[0].kind == "management", "it comes before everything else"
+    assert lost[0].text.startswith("You lose the router: lan0 is disabled")
+
+
+def test_a_list_that_refuses_the_caller() -> None:
+    rules = {"5": {"action": "deny", "protocol": "tcp", "source": "10.10.0.0/28", "destination_ports": "443"}}
+    patch = {"acls": {"edge": {"rules": rules}}, "interfaces": {"lan0": {"acl_in": ["edge"]}}}
+    (finding, *_) = found(patch, first=OPEN, caller=ME)
+    assert (finding.grade, finding.kind) == ("certain", "management")
+    assert finding.text.startswith("Your https from 10.10.0.7 loses packets it needs")
+    (behind, *_) = found(patch, first=OPEN, caller=ME, direct=False)
+    assert behind.grade == "possible", "the address he speaks to behind the router is not known"
+
+
+def test_a_caller_from_nowhere_is_told_that_his_way_was_not_looked_at() -> None:
+    from appliance.config.load import parse_document
+    from appliance.config.pointer import merge_patch
+    from appliance.impact.analysis import foretell
+    from appliance.impact.change import Change
+    from tests.unit.impact.changes import ROUTER
+
+    after = parse_document(merge_patch(ROUTER, _lan(description="x")))
+    answer = foretell(Change(parse_document(ROUTER), after, is_remote=True))
+    assert any(
+        one.startswith("your own connection: you come by no interface") for one in answer.not_looked_at
+    )
+    assert "your own connection" not in answer.looked_at
+    assert "your own connection" in result(_lan(description="x")).looked_at
