@@ -39,7 +39,7 @@ from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfState
 from appliance.state.routes import RouteCount
 from appliance.upgrade.paths import Paths
-from frr_config import FakeFrr
+from tests.bgp_answers import UP, FrrWithSessions
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class _ToyDataplane(Toy):
     packets = 0
     kernel_forwards = True
 
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.without_link: set[str] = set()
+
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
         raise BackendUnavailable(self.name, "is a dictionary")
 
@@ -103,6 +107,10 @@ class _ToyDataplane(Toy):
         return [
             InterfaceState(name="lan0", type="ethernet", enabled=True, link="up", mtu=1500, device="nic-lan")
         ]
+
+    def links(self) -> dict[str, bool]:
+        names = [key.split()[1] for key in self.state if key.startswith("interface ")]
+        return {name: name not in self.without_link for name in names}
 
     def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
         return self.kernel_routes(destinations)
@@ -138,9 +146,10 @@ class _ToyRouting(Toy):
         super().__init__(name, down, up)
         self.routes: dict[str, int] = {}
         """How many of which protocol it says there are; none of them can be listed."""
+        self.frr = FrrWithSessions(**{"192.0.2.1": UP})
 
     def ask(self, question: Callable[[State], T]) -> T:
-        return question(FakeFrr())
+        return question(self.frr)
 
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []

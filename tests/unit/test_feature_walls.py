@@ -16,7 +16,7 @@ from appliance.features.registry import parts
 from tests.feature_files import ROOT, WORDS, naming
 
 SOURCE = ROOT / "appliance" / "src" / "appliance"
-FILES = {"__init__", "model", "checks", "vpp", "linux", "control_plane"}
+FILES = {"__init__", "model", "checks", "vpp", "linux", "control_plane", "health"}
 """What a file of a feature may be called; a further one is private to its feature."""
 MACHINERY = (
     "compile.py",

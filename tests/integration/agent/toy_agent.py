@@ -110,6 +110,9 @@ class ToyPlane(FileToy):
             if key.startswith("interface ")
         ]
 
+    def links(self) -> Mapping[str, bool]:
+        return {row.name: True for row in self.interfaces_state()}
+
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         return self.kernel_routes(destinations)
 

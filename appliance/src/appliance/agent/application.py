@@ -12,12 +12,15 @@ from appliance.agent import notify, peers
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
+from appliance.agent.health_api import HealthApi
 from appliance.agent.hits import Hits
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
 from appliance.agent.state_api import StateApi
 from appliance.agent.upgrade_api import UpgradeApi
+from appliance.health.events import EventLog
+from appliance.health.watch import HealthWatch
 from appliance.upgrade.paths import Paths
 
 
@@ -31,15 +34,18 @@ def application(
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
-    configuration, state = ConfigurationApi(router.engine), StateApi(router)
+    watch = HealthWatch(router, EventLog(router.engine.state_dir))
+    configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
     counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
-    for part in (configuration, state, counters, upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
         tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
+        watch.start()
         yield
+        await asyncio.to_thread(watch.stop)
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):

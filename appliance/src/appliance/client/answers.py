@@ -55,6 +55,11 @@ class StatusAnswer(Answer):
         return dict(self.get("storage", {}))
 
     @property
+    def alarms(self) -> dict[str, Any]:
+        """``counts`` by severity, ``worst``, ``looked_s_ago`` and ``unchecked``: see state.alarms.Alarms."""
+        return dict(self.get("alarms", {}))
+
+    @property
     def health(self) -> dict[str, dict[str, str]]:
         """Backend name to ``state`` and ``detail``."""
         return dict(self["health"])

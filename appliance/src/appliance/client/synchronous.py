@@ -14,6 +14,7 @@ from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
+from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -112,6 +113,14 @@ class AgentClient:
     def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         """A part of the live state; a part that needs no question is asked for everything."""
         return self._ask(calls.state(part, question))
+
+    def alarms(self) -> Alarms:
+        """Every alarm that stands."""
+        return self._ask(calls.alarms())
+
+    def events(self, query: EventsQuery | None = None) -> Events:
+        """A part of the log of alarms, the newest first."""
+        return self._ask(calls.events(query or EventsQuery()))
 
     def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.engine import damage
 from appliance.engine.backend import Backend
 from appliance.engine.clock import Clock, SystemClock
@@ -27,6 +28,7 @@ from appliance.engine.records import (
     Revision,
     timestamp,
 )
+from appliance.engine.reserve import Room
 from appliance.engine.transaction import Patience
 from appliance.engine.view import Seen
 from appliance.errors import (
@@ -66,6 +68,7 @@ class Engine:
         interval_s: float = 3.0,
         own_path: OwnPath = nobody,
     ) -> None:
+        self._state_dir = state_dir
         self._committer = Committer(
             backends,
             compile,
@@ -157,6 +160,20 @@ class Engine:
         return PartHealth(
             state="damaged" if told else "up", detail="; ".join(told) or "whole", label="Revisions"
         )
+
+    @property
+    def running_config(self) -> RouterConfig:
+        """The document that runs."""
+        return self._committer.running.prepared.config
+
+    @property
+    def state_dir(self) -> Path:
+        """Where the agent keeps what has to outlive it."""
+        return self._state_dir
+
+    def room(self) -> Room:
+        """Space on the disk that holds the router's revisions."""
+        return self._committer.reserve.room()
 
     def storage(self) -> dict[str, dict[str, int]]:
         """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""

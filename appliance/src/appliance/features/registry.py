@@ -8,6 +8,7 @@
                       what all have, by kind. ``NEEDS``: what the kernel must have for it
 ``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
 ``control_plane.py``  ``opens(config)``: whom the router itself lets in, as fields of ``ControlPlane``
+``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -25,7 +26,7 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane"]
+Part = Literal["model", "checks", "vpp", "linux", "control_plane", "health"]
 
 
 @cache

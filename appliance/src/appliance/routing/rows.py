@@ -163,11 +163,12 @@ def ospf_state(summary: Json, interfaces: Json, neighbors: Json) -> OspfState:
             for name, detail in (interfaces.get("interfaces") or {}).items()
             if isinstance(detail, Mapping)
         },
-        neighbors=tuple(_ospf_neighbors(neighbors)),
+        neighbors=tuple(ospf_neighbors(neighbors)),
     )
 
 
-def _ospf_neighbors(neighbors: Json) -> Iterator[OspfNeighborState]:
+def ospf_neighbors(neighbors: Json) -> Iterator[OspfNeighborState]:
+    """Each neighbor, out of ``show ip ospf neighbor detail json``."""
     for router_id, entries in (neighbors.get("neighbors") or {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
             # 8.4 and 10 name the same things differently.
