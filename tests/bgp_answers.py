@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from frr_config import FakeFrr
+from frr_config import FakeFrr, FrrCommandError, Operation
 
 OVER_LIMIT = {
     "state": "Idle (PfxCt)",
@@ -49,11 +49,22 @@ class FrrWithSessions(FakeFrr):
 
     def show(self, daemon: str, command: str) -> str:
         self.asked.append(command)
+        self._check_running(daemon)
         if command == "show bgp summary json":
             return self._peers(lambda peer: {key: peer[key] for key in _OF_THE_SUMMARY & peer.keys()})
         if command == "show bgp summary failed json":
             return self._peers(lambda peer: {key: peer[key] for key in peer if key != "state"})
         return super().show(daemon, command)
+
+    def operate(self, operation: Operation) -> None:
+        """A session that is cleared comes up again."""
+        super().operate(operation)
+        words = operation.text.split()
+        addresses = list(self.sessions) if "*" in words else [one for one in self.sessions if one in words]
+        if not addresses and "*" not in words:
+            raise FrrCommandError(operation.daemon, operation.text, "% BGP: Unknown neighbor")
+        if "soft" not in words:
+            self.sessions.update(dict.fromkeys(addresses, UP))
 
     def _peers(self, shown: Any) -> str:
         peers = {address: shown(peer) for address, peer in self.sessions.items()}

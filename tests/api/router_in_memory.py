@@ -28,6 +28,9 @@ from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.health.events import EventLog
+from appliance.health.watch import HealthWatch
+from appliance.routing.frr import FrrBackend
 from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
@@ -147,9 +150,13 @@ class _ToyRouting(Toy):
         self.routes: dict[str, int] = {}
         """How many of which protocol it says there are; none of them can be listed."""
         self.frr = FrrWithSessions(**{"192.0.2.1": UP})
+        # What is asked of sessions and done to them goes the real way, to an FRR in memory.
+        backend = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=self.frr)
+        self.operate, self.reopen = backend.operate, backend.reopen
+        self._ask = backend.ask
 
     def ask(self, question: Callable[[State], T]) -> T:
-        return question(self.frr)
+        return self._ask(question)
 
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []
@@ -219,6 +226,8 @@ class RouterInMemory:
         self.upgrade_service = UpgradeService()
         self._upgrade_paths = upgrade_paths or Paths(self.directory / "no image")
 
+    health_period_s = 2.0
+
     def __enter__(self) -> RouterInMemory:
         self._thread.start()
         self.start()
@@ -252,7 +261,9 @@ class RouterInMemory:
     async def _start(self) -> None:
         router = Router(self._engine, self.dataplane, self.routing, "nowhere")
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
-        serving = application(router, frozenset(), upgrade)
+        # A test that must not wait looks itself.
+        self.watch = HealthWatch(router, EventLog(self.directory), period_s=self.health_period_s)
+        serving = application(router, frozenset(), upgrade, self.watch)
         self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await asyncio.to_thread(self._engine.start)

@@ -34,6 +34,7 @@ from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfState
 from appliance.state.routes import RibHop, RouteCount
+from frr_config import Operation
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 if TYPE_CHECKING:
@@ -145,6 +146,9 @@ class ToyRouting:
     name = "frr"
 
     def ask(self, question: Callable[[State], T]) -> T:
+        raise BackendUnavailable(self.name, "is a file")
+
+    def operate(self, operation: Operation) -> None:
         raise BackendUnavailable(self.name, "is a file")
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from aiohttp import web
 
 from appliance.agent import notify, peers
+from appliance.agent.actions_api import ActionsApi
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
@@ -25,7 +26,10 @@ from appliance.upgrade.paths import Paths
 
 
 def application(
-    router: Router, allowed_uids: frozenset[int], upgrade: UpgradeApi | None = None
+    router: Router,
+    allowed_uids: frozenset[int],
+    upgrade: UpgradeApi | None = None,
+    watch: HealthWatch | None = None,
 ) -> web.Application:
     """The application that serves ``router`` to these users. It does not start the engine."""
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
@@ -34,10 +38,11 @@ def application(
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
-    watch = HealthWatch(router, EventLog(router.engine.state_dir))
+    watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
+    actions = ActionsApi(router)
     counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
-    for part in (configuration, state, counters, HealthApi(watch), upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), actions, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
@@ -52,6 +57,7 @@ def application(
                 await task
         samples.close()
         counters.close()
+        actions.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

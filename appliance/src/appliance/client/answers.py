@@ -150,6 +150,11 @@ class CommitAnswer(Answer):
         return str(self.get("confirm_reason", ""))
 
     @property
+    def reopened(self) -> list[str]:
+        """What it set up again that the revision before had kept closed, a sentence each."""
+        return list(self.get("reopened", ()))
+
+    @property
     def confirm_expires_at(self) -> datetime | None:
         """When it is rolled back unless confirmed."""
         text = self["confirm_expires_at"]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import httpx
 
+from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
@@ -111,6 +112,10 @@ class AsyncAgentClient:
     async def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         """A part of the live state."""
         return await self._ask(calls.state(part, question))
+
+    async def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
+        """Do something to the running router without a commit."""
+        return await self._ask(calls.act(action, question, author))
 
     async def alarms(self) -> Alarms:
         """Every alarm that stands."""

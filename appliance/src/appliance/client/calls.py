@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+from appliance.actions.action import Action, Done
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.selection import Selection
 from appliance.errors import Problem
@@ -137,6 +138,11 @@ def state(part: Part[Q, A], question: Q | None) -> Call[A]:
     given = asked.model_dump(mode="json", exclude_defaults=True)
     places = {name: quote(str(given.pop(name)), safe="") for name in part.in_path}
     return get(f"state/{part.where.format(**places)}", part.answer.model_validate, **given)
+
+
+def act(action: Action[Q], question: Q, author: str) -> Call[Done]:
+    body = {"author": author, "question": question.model_dump(mode="json", exclude_none=True)}
+    return post(f"actions/{action.name}", Done.model_validate, body)
 
 
 def alarms() -> Call[Alarms]:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.connections import Connections, Late, Reply, Unreachable
@@ -113,6 +114,10 @@ class AgentClient:
     def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         """A part of the live state; a part that needs no question is asked for everything."""
         return self._ask(calls.state(part, question))
+
+    def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
+        """Do something to the running router without a commit."""
+        return self._ask(calls.act(action, question, author))
 
     def alarms(self) -> Alarms:
         """Every alarm that stands."""

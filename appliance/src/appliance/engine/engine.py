@@ -196,10 +196,18 @@ class Engine:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store
         revision, document = store.get(number).to_json(), store.document(number)
+        whole = {**revision, "document": document, "reopened": self._reopened(revision["request_id"])}
         try:
-            return {**revision, "document": document, **store.details(number)}
+            return {**whole, **store.details(number)}
         except Damaged as error:
-            return {**revision, "document": document, "plan": [], "diff": [], "damage": str(error)}
+            return {**whole, "plan": [], "diff": [], "damage": str(error)}
+
+    def _reopened(self, request_id: str) -> list[str]:
+        """What the commit set up again; nothing where its result is no longer kept."""
+        try:
+            return list(self._jobs.get(request_id).reopened)
+        except MillraceError:
+            return []
 
     def job(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""

@@ -67,7 +67,7 @@ class Check(Generic[R]):
     """One check. A feature declares its own in ``CHECKS`` of its ``health.py``."""
 
     name: str
-    """In words: ``links``, ``BGP sessions``."""
+    """In words: ``links``, ``drops``."""
     reads: Callable[[Router], R]
     """Every few seconds, in a thread of its own: only what costs little at any size of the tables, and holds
     neither zebra nor a commit. Raises MillraceError when it cannot be read."""

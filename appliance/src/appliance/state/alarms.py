@@ -21,7 +21,7 @@ Word = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$", max
 class Alarm(Answer):
     """Something that keeps the router from doing what its document says."""
 
-    kind: str = Field(description="Such as link_down or bgp_down.")
+    kind: str = Field(description="Such as link_down or part_down.")
     object: str = Field(description="What it is about: an interface, a neighbor, a part of the router.")
     severity: Severity
     summary: str = Field(description="One sentence.")
@@ -80,7 +80,7 @@ class EventsQuery(Question):
     limit: int = Field(50, ge=1, le=MOST_EVENTS)
     offset: int = Field(0, ge=0, le=10_000_000)
     event: Literal["raised", "cleared"] | None = None
-    kind: Word | None = Field(None, description="Such as bgp_down.")
+    kind: Word | None = Field(None, description="Such as link_down.")
     object: Word | None = Field(None, description="The whole name of the object.")
     severity: Severity | None = None
 

@@ -108,8 +108,8 @@ def drops(look: Look[Counters]) -> Iterator[Finding]:
             name,
             "warning",
             f"interface {name} loses {rate_pps:.0f} packets a second ({what})",
-            "Compare the rate with the interface's speed, look at the workers' load and the reasons of drops on "
-            "the dashboard, and at access lists that deny.",
+            "Compare the rate with the interface's speed, look at the workers' load and the reasons of drops "
+            "on the dashboard, and at access lists that deny.",
             {
                 "rate": f"{rate_pps:.1f} packets/s",
                 "share": f"{share:.1%}",
