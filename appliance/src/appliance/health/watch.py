@@ -36,6 +36,8 @@ _FIRST_LOOK_S = 30.0
 """The longest wait for the engine's first look at the router."""
 MOST_FINDINGS = 500
 """Alarms of one check; one more says how many are not listed."""
+_MOST_LOGGED = 20
+"""Events of one look that are written to the agent's own log, too."""
 _LONGEST_TEXT = 300
 _MOST_EVIDENCE = 12
 
@@ -242,14 +244,11 @@ class HealthWatch:
             events.append(self._event("raised", standing[key], revision))
         first = self._events.next_number
         events = [event.model_copy(update={"number": first + at}) for at, event in enumerate(events)]
-        for event in events:
-            log.log(
-                logging.WARNING if event.event == "raised" else logging.INFO,
-                "alarm %s: %s: %s",
-                event.event,
-                event.severity,
-                event.summary,
-            )
+        for event in events[:_MOST_LOGGED]:
+            level = logging.WARNING if event.event == "raised" else logging.INFO
+            log.log(level, "alarm %s: %s: %s", event.event, event.severity, event.summary)
+        if (more := len(events) - _MOST_LOGGED) > 0:
+            log.warning("%s more alarms were raised or cleared: see the event log", more)
         self._events.add(events)
         self._first_found_boot_s = first_found
         with self._guard:

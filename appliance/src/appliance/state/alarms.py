@@ -14,7 +14,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor", "warning")
 """The worst first."""
 MOST_EVENTS = 1000
 """Events in one answer."""
-Word = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$", max_length=128)]
+Word = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=128)]
 """What a filter takes."""
 
 
