@@ -29,7 +29,10 @@ from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.health.events import EventLog
+from appliance.health.watch import HealthWatch
 from appliance.impact.change import Arrival
+from appliance.routing.frr import FrrBackend
 from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
@@ -41,7 +44,7 @@ from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfNeighborState, OspfState
 from appliance.state.routes import RouteCount
 from appliance.upgrade.paths import Paths
-from frr_config import FakeFrr
+from tests.bgp_answers import UP, FrrWithSessions
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 if TYPE_CHECKING:
@@ -80,6 +83,10 @@ class _ToyDataplane(Toy):
     packets = 0
     kernel_forwards = True
 
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.without_link: set[str] = set()
+
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
         raise BackendUnavailable(self.name, "is a dictionary")
 
@@ -105,6 +112,10 @@ class _ToyDataplane(Toy):
         return [
             InterfaceState(name="lan0", type="ethernet", enabled=True, link="up", mtu=1500, device="nic-lan")
         ]
+
+    def links(self) -> dict[str, bool]:
+        names = [key.split()[1] for key in self.state if key.startswith("interface ")]
+        return {name: name not in self.without_link for name in names}
 
     def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
         return self.kernel_routes(destinations)
@@ -142,9 +153,14 @@ class _ToyRouting(Toy):
         self.adjacencies: tuple[OspfNeighborState, ...] = ()
         self.routes: dict[str, int] = {}
         """How many of which protocol it says there are; none of them can be listed."""
+        self.frr = FrrWithSessions(**{"192.0.2.1": UP})
+        # What is asked of sessions and done to them goes the real way, to an FRR in memory.
+        backend = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=self.frr)
+        self.operate, self.reopen = backend.operate, backend.reopen
+        self._ask = backend.ask
 
     def ask(self, question: Callable[[State], T]) -> T:
-        return question(FakeFrr())
+        return self._ask(question)
 
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []
@@ -217,6 +233,8 @@ class RouterInMemory:
         self.upgrade_service = UpgradeService()
         self._upgrade_paths = upgrade_paths or Paths(self.directory / "no image")
 
+    health_period_s = 2.0
+
     def __enter__(self) -> RouterInMemory:
         self._thread.start()
         self.start()
@@ -250,7 +268,9 @@ class RouterInMemory:
     async def _start(self) -> None:
         router = Router(self._engine, self.dataplane, self.routing, "nowhere")
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
-        serving = application(router, frozenset(), upgrade)
+        # A test that must not wait looks itself.
+        self.watch = HealthWatch(router, EventLog(self.directory), period_s=self.health_period_s)
+        serving = application(router, frozenset(), upgrade, self.watch)
         self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await asyncio.to_thread(self._engine.start)

@@ -21,6 +21,8 @@ from tests.browser.chromium import console, set_viewport, start
 
 PAGES = {
     "dashboard": "/",
+    "alarms": "/alarms",
+    "alarms-events": "/alarms?kind=events",
     "interfaces": "/interfaces",
     "interface": "/interfaces/lan0",
     "interface-edit": "/edit/interfaces/lan0",

@@ -8,6 +8,7 @@ from frr_config.errors import FrrCommandError, FrrConfigError, FrrError, FrrUnav
 from frr_config.fake import FakeFrr
 from frr_config.health import DaemonHealth
 from frr_config.line import Line
+from frr_config.operation import Operation
 from frr_config.page import Page
 from frr_config.parsing import parse
 from frr_config.planning import plan
@@ -35,6 +36,7 @@ __all__ = [
     "FrrUnavailable",
     "FrrVersion",
     "Line",
+    "Operation",
     "Page",
     "RenderError",
     "Routing",

@@ -15,13 +15,14 @@ from frr_config.configuring import Configuring
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth, process_uptime_s
 from frr_config.line import Line
+from frr_config.operation import Operation
 from frr_config.parsing import merge, parse_lines
 from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.tables import owners, required_daemons
 from frr_config.version import V8_4, FrrVersion
-from frr_config.vty import Vty
+from frr_config.vty import Vty, refusal
 
 _SHOW_CONFIGURATION = "show running-config"
 
@@ -40,6 +41,9 @@ class Frr(Protocol):
 
     def undo(self, step: Step) -> None:
         """Take a step back."""
+
+    def operate(self, operation: Operation) -> None:
+        """Carry out an operational command."""
 
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon that has to run."""
@@ -125,6 +129,17 @@ class FrrClient(State):
         """What an operational command prints, in words or JSON. Raises FrrUnavailable."""
         with self._showing[daemon]:
             return self._show_vty(daemon).ask(command).output
+
+    def operate(self, operation: Operation) -> None:
+        """Carry out an operational command. Waits for no commit.
+
+        Raises FrrCommandError where the daemon refuses it, FrrUnavailable.
+        """
+        with self._showing[operation.daemon]:
+            answer = self._show_vty(operation.daemon).ask(operation.text)
+        # bgpd reports success to what it has just refused in words.
+        if not answer.is_success or answer.output.lstrip().startswith("%"):
+            raise refusal(operation.daemon, operation.text, answer)
 
     def streamed(self, daemon: str, command: str) -> Iterator[str]:
         """The same in pieces; the lock is held until the last is read or the iterator is closed."""

@@ -15,6 +15,7 @@ from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth
 from frr_config.line import EMPTY_CONTEXTS, Line
 from frr_config.masking import mask_line
+from frr_config.operation import Operation
 from frr_config.parsing import merge
 from frr_config.state import State
 from frr_config.step import Command, Step
@@ -36,6 +37,8 @@ class FakeFrr(State):
         self._lock = threading.Lock()
         self.commands: list[Command] = []
         """Every command that was carried out."""
+        self.operations: list[Operation] = []
+        """Every operational command that was carried out."""
 
     # What a test does to it
 
@@ -108,6 +111,11 @@ class FakeFrr(State):
             else DaemonHealth(True, str(self._version), 1.0, 0.0)
             for daemon in self._lines
         }
+
+    def operate(self, operation: Operation) -> None:
+        """Carry out an operational command: there is nothing here for it to act on."""
+        self._check_running(operation.daemon)
+        self.operations.append(operation)
 
     def show(self, daemon: str, command: str) -> str:
         """No protocol has anything to show."""

@@ -34,6 +34,7 @@ from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfState
 from appliance.state.routes import RibHop, RouteCount
+from frr_config import Operation
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ class ToyPlane(FileToy):
             if key.startswith("interface ")
         ]
 
+    def links(self) -> Mapping[str, bool]:
+        return {row.name: True for row in self.interfaces_state()}
+
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         return self.kernel_routes(destinations)
 
@@ -142,6 +146,9 @@ class ToyRouting:
     name = "frr"
 
     def ask(self, question: Callable[[State], T]) -> T:
+        raise BackendUnavailable(self.name, "is a file")
+
+    def operate(self, operation: Operation) -> None:
         raise BackendUnavailable(self.name, "is a file")
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:

@@ -9,20 +9,27 @@ from contextlib import suppress
 from aiohttp import web
 
 from appliance.agent import notify, peers
+from appliance.agent.actions_api import ActionsApi
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
+from appliance.agent.health_api import HealthApi
 from appliance.agent.hits import Hits
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
 from appliance.agent.state_api import StateApi
 from appliance.agent.upgrade_api import UpgradeApi
+from appliance.health.events import EventLog
+from appliance.health.watch import HealthWatch
 from appliance.upgrade.paths import Paths
 
 
 def application(
-    router: Router, allowed_uids: frozenset[int], upgrade: UpgradeApi | None = None
+    router: Router,
+    allowed_uids: frozenset[int],
+    upgrade: UpgradeApi | None = None,
+    watch: HealthWatch | None = None,
 ) -> web.Application:
     """The application that serves ``router`` to these users. It does not start the engine."""
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
@@ -31,21 +38,26 @@ def application(
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
-    configuration, state = ConfigurationApi(router.engine), StateApi(router)
+    watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
+    configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
+    actions = ActionsApi(router)
     counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
-    for part in (configuration, state, counters, upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), actions, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
         tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
+        watch.start()
         yield
+        await asyncio.to_thread(watch.stop)
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
         samples.close()
         counters.close()
+        actions.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

@@ -27,6 +27,7 @@ from appliance.engine.engine import Engine
 from appliance.engine.own_path import Caller
 from appliance.engine.records import CommitRequest, CommitResult
 from appliance.errors import Conflict, NotFound, StorageFull, ValidationFailed
+from appliance.health.watch import HealthWatch
 
 T = TypeVar("T")
 COMMIT_WAIT_S = 45.0
@@ -40,8 +41,8 @@ class ConfigurationApi:
     router, previews and old revisions take as long as documents are large.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, watch: HealthWatch) -> None:
+        self._engine, self._watch = engine, watch
         self._bodies = Bodies()
         self._prompt = ThreadPoolExecutor(2, thread_name_prefix="prompt")
         self._commits = ThreadPoolExecutor(8, thread_name_prefix="commit")
@@ -87,7 +88,8 @@ class ConfigurationApi:
                 "waiting": list(seen.waiting),
                 "health": engine.health(),
                 "damage": engine.damage(),
-                "storage": engine.storage(),
+                "storage": {**engine.storage(), "events": self._watch.usage},
+                "alarms": self._watch.summary(),
             }
         )
 

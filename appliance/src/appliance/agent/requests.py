@@ -73,6 +73,13 @@ class ConfirmBody(_Request):
     author: Author
 
 
+class ActionBody(_Request):
+    """``POST /v1/actions/NAME``. ``question`` is the action's own."""
+
+    author: Author
+    question: dict[str, Any] = {}
+
+
 class RevisionsQuery(_Request):
     """``GET /v1/revisions``."""
 

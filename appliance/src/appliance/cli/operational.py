@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from appliance.cli import text
+from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.errors import CommandError
+from appliance.cli.output import Output, number
 from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
 from appliance.config.pointer import join
@@ -24,14 +25,6 @@ from appliance.state.routes import ROUTES, RoutesQuery, RouteState
 
 A = TypeVar("A", bound=Answer)
 Q = TypeVar("Q", bound=Question)
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a command says: ``data`` as JSON, ``shown`` for people."""
-
-    data: Any
-    shown: str
 
 
 Show = Callable[[AgentClient, list[str]], Output]
@@ -137,6 +130,10 @@ def _route_row(row: RouteState) -> dict[str, Any]:
     }
 
 
+def _seconds(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else int(milliseconds // 1000)
+
+
 def show_bgp(agent: AgentClient, words: list[str]) -> Output:
     """BGP neighbors, or one: ``bgp [neighbors ADDRESS]``."""
     if words[:1] == ["neighbors"] and len(words) > 1:
@@ -145,15 +142,24 @@ def show_bgp(agent: AgentClient, words: list[str]) -> Output:
     if words not in ([], ["neighbors"], ["summary"]):
         raise CommandError("show bgp [neighbors ADDRESS]")
     answer = agent.state(BGP).model_dump(mode="json")
-    rows = [{"neighbor": address, **row} for address, row in answer["neighbors"].items()]
+    rows = [
+        {
+            "neighbor": address,
+            **row,
+            "for_s": _seconds(row["down_ms"] if row["down_reason"] else row["uptime_ms"]),
+        }
+        for address, row in answer["neighbors"].items()
+    ]
     columns = (
         "neighbor",
         "remote_asn",
         "state",
+        "for_s",
         "description",
         "messages_received",
         "messages_sent",
         "families",
+        "down_reason",
     )
     return Output(answer, text.table(rows, columns))
 
@@ -292,11 +298,13 @@ def show_upgrade(agent: AgentClient, words: list[str]) -> Output:
 SHOWS: dict[str, Show] = {
     **{part.command or part.name: show_part(part) for part in PARTS if not part.in_path},
     "acl": show_acl,
+    "alarms": show_alarms,
     "bgp": show_bgp,
     "config": show_config,
     "control-plane": show_control_plane,
     "counters": show_counters,
     "drift": show_drift,
+    "events": show_events,
     "interfaces": show_interfaces,
     "ospf": show_ospf,
     "revision": show_revision,
@@ -333,13 +341,6 @@ def _options(words: list[str], name: str, known: Mapping[str, type]) -> dict[str
         word = rest.pop(0)
         options[option] = number(word, option) if known[option] is int else word
     return options
-
-
-def number(word: str, what: str) -> int:
-    """A whole number. Raises CommandError."""
-    if not word.isdecimal() or len(word) > 9:
-        raise CommandError(f"{what} is a whole number, not {word!r}")
-    return int(word)
 
 
 def _facts(row: Mapping[str, Any]) -> str:

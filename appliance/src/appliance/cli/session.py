@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from appliance.cli import operational, text, upgrade
+from appliance.cli import clear, operational, text, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.errors import CommandError
-from appliance.cli.operational import SHOWS, Output
+from appliance.cli.operational import SHOWS
+from appliance.cli.output import Output, number
 from appliance.cli.words import split_line
 from appliance.client import AgentClient
 from appliance.client.answers import CommitAnswer, PlanAnswer
 from appliance.errors import MillraceError
 
 OPERATIONAL = (
-    *("configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute"),
+    *("clear", "configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute"),
     "upgrade",
 )
 CONFIGURE = (
@@ -28,6 +29,7 @@ ALIASES = {"conf": "configure", "quit": "exit"}
 
 HELP = {
     "check": "check                         what would stop a commit, and what it does",
+    "clear": clear.USAGE,
     "commit": "commit [confirmed SECONDS | no-confirm] [comment TEXT]",
     "compare": "compare                       what the candidate changes",
     "configure": "configure                     change the configuration",
@@ -118,6 +120,7 @@ class Session:
     def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
         return {
             "check": self._check,
+            "clear": lambda words: clear.clear(self.agent, self.author, words),
             "commit": self._commit,
             "compare": self._compare,
             "configure": self._configure,
@@ -174,7 +177,7 @@ class Session:
     def _rollback(self, words: list[str]) -> Output:
         if len(words) != 1:
             raise CommandError("rollback to which revision?")
-        revision = operational.number(words[0], "revision")
+        revision = number(words[0], "revision")
         if self.candidate is None:
             return _committed(
                 self.agent.rollback(revision, author=self.author, caller_address=self.caller_address)
@@ -324,7 +327,7 @@ def _commit_options(words: list[str]) -> tuple[float | None, str]:
     while rest:
         word = rest.pop(0)
         if word == "confirmed" and rest:
-            confirm_s = float(operational.number(rest.pop(0), "confirmed"))
+            confirm_s = float(number(rest.pop(0), "confirmed"))
         elif word == "no-confirm":
             confirm_s = 0.0
         elif word == "comment" and rest:

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from appliance.cli import text
 from appliance.cli.errors import CommandError
-from appliance.cli.operational import Output
+from appliance.cli.output import Output
 from appliance.client import AgentClient
 from appliance.errors import AgentUnavailable
 

@@ -57,6 +57,11 @@ class StatusAnswer(Answer):
         return dict(self.get("storage", {}))
 
     @property
+    def alarms(self) -> dict[str, Any]:
+        """``counts`` by severity, ``worst``, ``looked_s_ago`` and ``unchecked``: see state.alarms.Alarms."""
+        return dict(self.get("alarms", {}))
+
+    @property
     def health(self) -> dict[str, dict[str, str]]:
         """Backend name to ``state`` and ``detail``."""
         return dict(self["health"])
@@ -155,6 +160,11 @@ class CommitAnswer(Answer):
     def confirm_reason(self) -> str:
         """Why it is rolled back unless confirmed, when nobody asked for that."""
         return str(self.get("confirm_reason", ""))
+
+    @property
+    def reopened(self) -> list[str]:
+        """What it set up again that the revision before had kept closed, a sentence each."""
+        return list(self.get("reopened", ()))
 
     @property
     def confirm_expires_at(self) -> datetime | None:

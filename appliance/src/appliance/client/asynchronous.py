@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 import httpx
 
+from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.synchronous import _POLL_S, _running
 from appliance.errors import AgentUnavailable, Problem
+from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -110,6 +112,18 @@ class AsyncAgentClient:
     async def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         """A part of the live state."""
         return await self._ask(calls.state(part, question))
+
+    async def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
+        """Do something to the running router without a commit."""
+        return await self._ask(calls.act(action, question, author))
+
+    async def alarms(self) -> Alarms:
+        """Every alarm that stands."""
+        return await self._ask(calls.alarms())
+
+    async def events(self, query: EventsQuery | None = None) -> Events:
+        """A part of the log of alarms, the newest first."""
+        return await self._ask(calls.events(query or EventsQuery()))
 
     async def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+from appliance.actions.action import Action, Done
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.selection import Selection
 from appliance.errors import Problem
+from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -136,6 +138,19 @@ def state(part: Part[Q, A], question: Q | None) -> Call[A]:
     given = asked.model_dump(mode="json", exclude_defaults=True)
     places = {name: quote(str(given.pop(name)), safe="") for name in part.in_path}
     return get(f"state/{part.where.format(**places)}", part.answer.model_validate, **given)
+
+
+def act(action: Action[Q], question: Q, author: str) -> Call[Done]:
+    body = {"author": author, "question": question.model_dump(mode="json", exclude_none=True)}
+    return post(f"actions/{action.name}", Done.model_validate, body)
+
+
+def alarms() -> Call[Alarms]:
+    return get("alarms", Alarms.model_validate)
+
+
+def events(query: EventsQuery) -> Call[Events]:
+    return get("events", Events.model_validate, **query.model_dump(mode="json"))
 
 
 def counters(selection: Selection) -> Call[Answer]:

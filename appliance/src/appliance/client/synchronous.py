@@ -8,12 +8,14 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
+from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -112,6 +114,18 @@ class AgentClient:
     def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         """A part of the live state; a part that needs no question is asked for everything."""
         return self._ask(calls.state(part, question))
+
+    def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
+        """Do something to the running router without a commit."""
+        return self._ask(calls.act(action, question, author))
+
+    def alarms(self) -> Alarms:
+        """Every alarm that stands."""
+        return self._ask(calls.alarms())
+
+    def events(self, query: EventsQuery | None = None) -> Events:
+        """A part of the log of alarms, the newest first."""
+        return self._ask(calls.events(query or EventsQuery()))
 
     def counters(self, selection: Selection = EVERYTHING) -> Answer:
         """The latest sample."""

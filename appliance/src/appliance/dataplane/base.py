@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -113,6 +113,9 @@ class DataPlane(Protocol):
 
     def interfaces_state(self) -> Sequence[InterfaceState]:
         """Each interface."""
+
+    def links(self) -> Mapping[str, bool]:
+        """Interfaces that are there, and whether they are up and have a link: one question for all."""
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """What it forwards by: for each prefix its own entry, for each address that of the longest match.

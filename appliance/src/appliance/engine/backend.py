@@ -63,6 +63,8 @@ class Backend(Protocol):
     - ``diff(desired, observed) -> list[str]``: the difference as text for previews, secrets masked;
     - ``generation: int``: grows when the program behind it was restarted, so that what it lost is put back
       even where drift is only reported;
+    - ``reopen(before, after) -> list[str]``: told both documents after a revision was recorded, to set up
+      again what the one kept closed and the other does not; a sentence for each thing it did;
     - ``committed(desired) -> None``: told after a revision was recorded, to write what the program reads when
       it boots without an agent.
     """

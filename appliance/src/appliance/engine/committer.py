@@ -55,6 +55,14 @@ class Running:
     prepared: Prepared
 
 
+@dataclass(frozen=True)
+class Reopening:
+    """What may be closed because of the document before, and the request in whose result that is told."""
+
+    before: RouterConfig
+    request_id: str
+
+
 class Committer:
     """The running document, the live router and what is on disk; see Engine for the arguments."""
 
@@ -91,6 +99,8 @@ class Committer:
         """Why the rollback that runs could not be recorded; empty when it was."""
         self.untold = True
         """Not every backend has written what its program boots from, of the revision that runs."""
+        self.reopening: Reopening | None = None
+        """What is to be set up again once the router is where a rollback leads."""
         self._failures: tuple[str, ...] = ()
         self._writer = threading.Lock()
         # What programs read at their next boot need not be written before the caller has its answer.
@@ -211,11 +221,13 @@ class Committer:
                 if isinstance(cause, OSError) and is_full(cause) and failed.undone:
                     raise self.reserve.refusal(cause) from cause
                 raise
+            before = self.running.prepared.config
             self.running = Running(self.store.head, prepared)
             self.restore_due = False
             self.view.keep(transaction.after)
             self.view.as_it_should_be(transaction.after)
             self.view.publish((), transaction.after)
+        reopened = self.reopen(Reopening(before, request_id))
         self.tell_committed(desired)
         self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
@@ -228,7 +240,14 @@ class Committer:
             steps,
             confirm_expires_at=None if ends_at_s is None else timestamp(ends_at_s),
             confirm_reason="; ".join(reasons),
+            reopened=reopened,
         )
+
+    def reopen(self, due: Reopening) -> tuple[str, ...]:
+        """Set up again what was closed under the document before: or under that of a rollback it overtook."""
+        before = self.reopening.before if self.reopening is not None else due.before
+        self.reopening = None
+        return tuple(self.live.reopen(before, self.running.prepared.config))
 
     def tell_committed(self, desired: Desired) -> None:
         """Let the backends write what their programs boot from. Returns at once."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.engine import damage
 from appliance.engine.backend import Backend
 from appliance.engine.clock import Clock, SystemClock
@@ -28,6 +29,7 @@ from appliance.engine.records import (
     Revision,
     timestamp,
 )
+from appliance.engine.reserve import Room
 from appliance.engine.transaction import Patience
 from appliance.engine.view import Seen
 from appliance.errors import (
@@ -69,6 +71,7 @@ class Engine:
         own_path: OwnPath = nobody,
         foretell: Foretell = nobody_looked,
     ) -> None:
+        self._state_dir = state_dir
         self._committer = Committer(
             backends,
             compile,
@@ -162,6 +165,20 @@ class Engine:
             state="damaged" if told else "up", detail="; ".join(told) or "whole", label="Revisions"
         )
 
+    @property
+    def running_config(self) -> RouterConfig:
+        """The document that runs."""
+        return self._committer.running.prepared.config
+
+    @property
+    def state_dir(self) -> Path:
+        """Where the agent keeps what has to outlive it."""
+        return self._state_dir
+
+    def room(self) -> Room:
+        """Space on the disk that holds the router's revisions."""
+        return self._committer.reserve.room()
+
     def storage(self) -> dict[str, dict[str, int]]:
         """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
         return {"revisions": self._committer.store.usage, "results": self._jobs.usage}
@@ -183,10 +200,18 @@ class Engine:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store
         revision, document = store.get(number).to_json(), store.document(number)
+        whole = {**revision, "document": document, "reopened": self._reopened(revision["request_id"])}
         try:
-            return {**revision, "document": document, **store.details(number)}
+            return {**whole, **store.details(number)}
         except Damaged as error:
-            return {**revision, "document": document, "plan": [], "diff": [], "damage": str(error)}
+            return {**whole, "plan": [], "diff": [], "damage": str(error)}
+
+    def _reopened(self, request_id: str) -> list[str]:
+        """What the commit set up again; nothing where its result is no longer kept."""
+        try:
+            return list(self._jobs.get(request_id).reopened)
+        except MillraceError:
+            return []
 
     def job(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""

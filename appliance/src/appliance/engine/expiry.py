@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 
-from appliance.engine.committer import Committer, Running
+from appliance.engine.committer import Committer, Reopening, Running
 from appliance.engine.confirmation import Pending
 from appliance.engine.records import CommitRequest
 
@@ -58,6 +58,8 @@ def _roll_back(committer: Committer, pending: Pending) -> None:
         log.error("%s", committer.unrecorded)
     else:
         log.warning("%s; it is revision %s now", comment, committer.store.head)
+    if committer.reopening is None:
+        committer.reopening = Reopening(committer.running.prepared.config, f"unconfirmed-{pending.revision}")
     committer.running = Running(committer.store.head, prepared)
     # A program that dies on its configuration must also find another one when it starts the next time.
     committer.restore_due = committer.untold = True

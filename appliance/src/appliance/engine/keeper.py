@@ -8,8 +8,9 @@ import time
 
 from appliance.engine.committer import Committer
 from appliance.engine.expiry import roll_back_unconfirmed
-from appliance.engine.jobs import Jobs
+from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.live import Overtaken, Plan
+from appliance.engine.records import CommitResult
 from appliance.engine.transaction import named
 from appliance.errors import Conflict, MillraceError
 
@@ -166,7 +167,21 @@ class Keeper:
             if committer.restore_due and len(_answered(states)) == len(states):
                 committer.journal.close()
                 committer.restore_due = False
+                self._reopen()
         self._publish(failures, plan, states)
+
+    def _reopen(self) -> None:
+        """The router is where a rollback led: what only the revision before kept closed is set up again."""
+        due, committer = self._committer.reopening, self._committer
+        if due is None:
+            return
+        reopened = committer.reopen(due)
+        if reopened:
+            result = CommitResult(due.request_id, "done", committer.running.revision, reopened=reopened)
+            try:
+                self._jobs.finish(result, fingerprint("reopen", due.request_id))
+            except OSError as error:
+                log.error("the result of %s cannot be kept: %s", due.request_id, error)
 
     def _look(self) -> dict[str, object]:
         """State of each backend, or why it is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,8 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from appliance.config.document import RouterConfig
 from appliance.engine.backend import PHASES, Backend, BackendUnavailable, Phase, Step
 from appliance.engine.records import PlannedStep, impacts
+
+log = logging.getLogger(__name__)
 
 Desired = Mapping[str, Any]
 """Backend name to the state it has to have, as the compiler gives it."""
@@ -245,6 +249,22 @@ class Live:
     def generations(self) -> dict[str, int]:
         """How often the programs behind the backends were seen to restart."""
         return {backend.name: int(getattr(backend, "generation", 0)) for backend in self.backends}
+
+    def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
+        """Let the backends set up again what only the document before kept closed; returns what they did.
+
+        Raises nothing: what cannot be opened stays as it is, and the log says why.
+        """
+        said: list[str] = []
+        for backend in self.backends:
+            told = getattr(backend, "reopen", None)
+            if told is None:
+                continue
+            try:
+                said += told(before, after)
+            except Exception as error:
+                log.warning("%s: what was closed cannot be opened again: %s", backend.name, error)
+        return said
 
     def committed(self, desired: Desired) -> list[str]:
         """Tell the backends that a revision was recorded; returns what failed."""

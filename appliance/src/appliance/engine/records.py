@@ -117,6 +117,8 @@ class CommitResult:
     confirm_expires_at: str | None = None
     confirm_reason: str = ""
     """Why it is to be confirmed without having been asked for."""
+    reopened: tuple[str, ...] = ()
+    """What it set up again that the revision before had kept closed, a sentence each."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""
@@ -142,6 +144,7 @@ class CommitResult:
             ),
             confirm_expires_at=data.get("confirm_expires_at"),
             confirm_reason=data.get("confirm_reason", ""),
+            reopened=tuple(data.get("reopened", ())),
         )
 
 

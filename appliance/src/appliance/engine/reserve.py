@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from appliance.engine import durable
 from appliance.errors import RouterUnavailable, StorageFull
@@ -23,12 +23,21 @@ log = logging.getLogger(__name__)
 _FILES = 8
 """Several, since a disk can run out of inodes too."""
 _FILE_BYTES = 512 * 1024
+_SMALLEST_COMMIT_BYTES = 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def is_full(error: BaseException | None) -> bool:
     """Whether the disk, or what this user may take of it, is full."""
     return isinstance(error, OSError) and error.errno in _FULL
+
+
+class Room(NamedTuple):
+    """Space on the disk that holds the agent's state."""
+
+    free_bytes: int
+    needed_bytes: int
+    """Of that, for the smallest commit."""
 
 
 class Reserve:
@@ -104,6 +113,11 @@ class Reserve:
             f"{_mib(free_bytes)} MiB are free and {_mib(needed_bytes) + 1} MiB are needed. Nothing was "
             "changed. Free space on it, then commit again; confirming and rolling back work all the same"
         )
+
+    def room(self) -> Room:
+        """What is free, and what a commit needs: the reserve is filled up again before it."""
+        missing = 0 if self._whole else 2 * self.size_bytes
+        return Room(self._free_bytes(), missing + _SMALLEST_COMMIT_BYTES)
 
     def refusal(self, error: OSError) -> StorageFull | RouterUnavailable:
         """What a caller is told when the state cannot be written and nothing was changed."""

@@ -10,6 +10,7 @@
 ``control_plane.py``  ``opens(config)``: whom the router itself lets in, as fields of ``ControlPlane``
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
+``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -27,7 +28,7 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact"]
+Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health"]
 
 
 @cache

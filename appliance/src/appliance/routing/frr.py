@@ -8,10 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from appliance.config.document import RouterConfig
 from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.engine.durable import Owner
-from appliance.errors import NotFound
+from appliance.errors import Conflict, NotFound
+from appliance.routing.reopening import reopen
 from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import DaemonHealth, PartHealth
@@ -22,6 +24,7 @@ from frr_config import (
     FrrClient,
     FrrConfig,
     FrrVersion,
+    Operation,
     Routing,
     State,
     masked_diff,
@@ -91,6 +94,19 @@ class FrrBackend:
     def ask(self, question: Callable[[State], T]) -> T:
         """What ``question`` finds out; see RoutingView."""
         return self._asking(lambda: question(self._client))
+
+    def operate(self, operation: Operation) -> None:
+        """Carry out an operational command. Raises Conflict with what FRR says where it refuses."""
+        try:
+            self._client.operate(operation)
+        except FrrUnavailable as error:
+            raise BackendUnavailable(self.name, str(error)) from error
+        except FrrError as error:
+            raise Conflict(str(error)) from error
+
+    def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
+        """See Backend: sessions that were closed for a limit which is raised now."""
+        return reopen(self, before.routing, after.routing)
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from appliance.state.bgp import BgpNeighborState, BgpState, PrefixCounts
 from appliance.state.ospf import OspfAreaState, OspfInterfaceState, OspfNeighborState, OspfState
 from appliance.state.routes import RibHop, RouteCount
+from frr_config.protocols.bgp.session import ESTABLISHED, state_of, why_down
 
 Json = Mapping[str, Any]
 Family = Literal["ipv4", "ipv6"]
@@ -92,6 +93,9 @@ def bgp_state(summary: Json, neighbors: Json) -> BgpState:
 def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState:
     """One neighbor, out of what FRR tells of it and of its families."""
     messages = detail.get("messageStats") or {}
+    state = state_of(detail)
+    is_up = state == ESTABLISHED
+    down = why_down(state, detail.get("lastResetDueTo"), detail.get("lastNotificationReason"))
     return BgpNeighborState(
         state=str(detail.get("bgpState", "")),
         remote_asn=detail.get("remoteAs"),
@@ -106,6 +110,9 @@ def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState
         messages_received=messages.get("totalRecv"),
         messages_sent=messages.get("totalSent"),
         last_reset=_last_reset(detail),
+        down_ms=None if is_up else detail.get("lastResetTimerMsecs"),
+        down_reason=None if is_up else down.reason,
+        down_advice=None if is_up else down.advice,
         families={name: _counts(detail, name, peer) for name, peer in _families(detail, families)},
     )
 
@@ -163,11 +170,12 @@ def ospf_state(summary: Json, interfaces: Json, neighbors: Json) -> OspfState:
             for name, detail in (interfaces.get("interfaces") or {}).items()
             if isinstance(detail, Mapping)
         },
-        neighbors=tuple(_ospf_neighbors(neighbors)),
+        neighbors=tuple(ospf_neighbors(neighbors)),
     )
 
 
-def _ospf_neighbors(neighbors: Json) -> Iterator[OspfNeighborState]:
+def ospf_neighbors(neighbors: Json) -> Iterator[OspfNeighborState]:
+    """Each neighbor, out of ``show ip ospf neighbor detail json``."""
     for router_id, entries in (neighbors.get("neighbors") or {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
             # 8.4 and 10 name the same things differently.

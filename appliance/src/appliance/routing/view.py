@@ -10,7 +10,7 @@ from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import PartHealth
 from appliance.state.ospf import OspfState
 from appliance.state.routes import RouteCount
-from frr_config import State
+from frr_config import Operation, State
 
 T = TypeVar("T")
 
@@ -26,6 +26,12 @@ class RoutingView(Protocol):
         """What ``question`` finds out of the daemons' own ``show`` commands, for a feature's own view.
 
         zebra and bgpd do nothing else while they answer: ask for what is short on any table.
+        """
+
+    def operate(self, operation: Operation) -> None:
+        """Carry out an operational command, such as clearing a session.
+
+        Raises Conflict with what the daemon says where it refuses.
         """
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:

@@ -34,6 +34,14 @@ class BgpNeighborState(Answer):
     messages_received: int | None = None
     messages_sent: int | None = None
     last_reset: str | None = Field(None, description="Why the session went down the last time.")
+    down_ms: Number | None = Field(
+        None,
+        description="Milliseconds it is down, or was not up since it was configured. Null while it is up.",
+    )
+    down_reason: str | None = Field(
+        None, description="Why it is down: a sentence, and what FRR says. Null while it is up."
+    )
+    down_advice: str | None = Field(None, description="What to do about that.")
     families: dict[str, PrefixCounts] = Field({}, description="By address family, such as ipv4_unicast.")
 
 

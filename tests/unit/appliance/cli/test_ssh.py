@@ -90,7 +90,8 @@ def test_check_tells_what_the_result_does_also_on_the_console() -> None:
     )
     assert session.line("set system hostname r2; check").splitlines()[-5:] == [
         "nothing would stop a commit",
-        "possible: Packets above 1,300 bytes no longer pass wan0. (if such packets pass wan0) (now: evil?[2J)",
+        "possible: Packets above 1,300 bytes no longer pass wan0."
+        " (if such packets pass wan0) (now: evil?[2J)",
         "No step resets a session or loses a packet.",
         "Afterwards: 1 possible.",
         "Looked at: MTU and links.",

@@ -17,7 +17,19 @@ from webui.accounts.roles import Role
 from webui.api import openapi
 from webui.api.auth import needs
 from webui.api.bodies import JsonParser
-from webui.api.operations import changes, config, counters, people, revisions, state, status, tools, upgrade
+from webui.api.operations import (
+    actions,
+    alarms,
+    changes,
+    config,
+    counters,
+    people,
+    revisions,
+    state,
+    status,
+    tools,
+    upgrade,
+)
 from webui.problems import ProblemDocument, from_exception
 
 _DESCRIPTION = """The configuration of the router and everything around it.
@@ -66,7 +78,7 @@ api = MillraceApi(
     openapi_extra={"info": {"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}},
 )
 # The paths of the configuration catch all below /config, so they come last.
-for part in (status, changes, revisions, state, counters, tools, people, upgrade, config):
+for part in (status, changes, revisions, state, alarms, actions, counters, tools, people, upgrade, config):
     api.add_router("", part.router)
 
 

@@ -91,6 +91,10 @@ class CommitOut(Schema):
     error: dict[str, Any] | None
     confirm_expires_at: str | None = Field(description="The commit is undone then, unless confirmed.")
     confirm_reason: str = Field(description="Why, when nobody asked for it; else empty.")
+    reopened: list[str] = Field(
+        default_factory=list,
+        description="What it set up again that the revision before had kept closed, a sentence each.",
+    )
 
 
 class ChangeSetOut(Schema):

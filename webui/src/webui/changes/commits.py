@@ -118,6 +118,7 @@ def _outcome(answer: dict[str, Any]) -> CommitOutcome:
         error=answer.get("error"),
         confirm_expires_at=answer.get("confirm_expires_at"),
         confirm_reason=str(answer.get("confirm_reason", "")),
+        reopened=tuple(answer.get("reopened") or ()),
     )
 
 

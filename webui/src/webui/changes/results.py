@@ -66,6 +66,8 @@ class CommitOutcome:
     confirm_expires_at: str | None = None
     confirm_reason: str = ""
     """Why it is to be confirmed although nobody asked for that."""
+    reopened: tuple[str, ...] = ()
+    """What it set up again that the revision before had kept closed, a sentence each."""
 
 
 @dataclass(frozen=True)

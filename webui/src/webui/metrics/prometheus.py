@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from appliance.errors import MillraceError
+from appliance.state.alarms import SEVERITIES
 from webui.agent import agent
 
 _INTERFACE = {
@@ -57,6 +58,20 @@ def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "millrace_confirm_pending", "Whether a commit waits for its confirmation.", value=int(bool(pending))
     )
+    found = status.get("alarms") or {}
+    alarms = GaugeMetricFamily("millrace_alarms", "Alarms that stand.", labels=["severity"])
+    for severity in SEVERITIES:
+        alarms.add_metric([severity], found.get("counts", {}).get(severity, 0))
+    yield alarms
+    yield GaugeMetricFamily(
+        "millrace_health_unchecked",
+        "Checks of health that cannot be made now.",
+        value=len(found.get("unchecked", ())),
+    )
+    if (ago_s := found.get("looked_s_ago")) is not None:
+        yield GaugeMetricFamily(
+            "millrace_health_age_seconds", "Seconds since the router's health was looked at.", value=ago_s
+        )
     health = GaugeMetricFamily("millrace_part_up", "Whether a part of the router is well.", labels=["part"])
     for part, state in status["health"].items():
         word = state.get("state") if isinstance(state, dict) else state

@@ -15,6 +15,8 @@ from webui.ui import navigation
 from webui.ui.signed_in import user_of
 
 _NAME_S = 3600
+_STALE_S = 150.0
+"""The agent looks every few seconds, and after a slow look a minute later."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Shell:
     dataplane: str
     revision: int | None
     health: dict[str, Any]
+    alarms: dict[str, Any]
+    """``counts`` by severity, ``worst``, ``looked_s_ago`` and ``unchecked``, from the agent's status."""
     drift: list[str]
     damage: list[str]
     waiting: list[str]
@@ -46,16 +50,56 @@ class Shell:
         return [name for name, state in self.health.items() if not is_well(state)]
 
     @property
+    def alarm_count(self) -> int:
+        """How many alarms stand."""
+        return sum(self.alarms.get("counts", {}).values())
+
+    @property
+    def looked_at(self) -> bool:
+        """Whether the router's health was looked at lately: without that nothing is known of it."""
+        ago_s = self.alarms.get("looked_s_ago")
+        return ago_s is not None and ago_s < _STALE_S
+
+    @property
+    def unchecked(self) -> dict[str, str]:
+        """Checks that could not be made, with the reason."""
+        return dict(self.alarms.get("unchecked") or {})
+
+    @property
     def healthy(self) -> bool:
-        """Whether every part is well."""
-        return not self.unhealthy
+        """Whether everything was checked lately, and no alarm stands."""
+        return self.looked_at and not (self.alarm_count or self.unchecked or self.unhealthy)
+
+    @property
+    def severe(self) -> bool:
+        """Whether the worst alarm is one that stops traffic."""
+        return self.alarms.get("worst") in ("critical", "major")
+
+    @property
+    def health_word(self) -> str:
+        """Health for the header: ``healthy``, ``2 major``, ``1 critical, 3 minor``."""
+        counts = self.alarms.get("counts") or {}
+        if counts:
+            return ", ".join(f"{count} {severity}" for severity, count in counts.items())
+        if not self.looked_at:
+            return "not checked yet" if self.alarms.get("looked_s_ago") is None else "not checked"
+        if self.unhealthy:
+            return "degraded"
+        return "not all checked" if self.unchecked else "healthy"
 
     @property
     def health_text(self) -> str:
-        """Health in words."""
-        return (
-            "Not well: " + ", ".join(self.unhealthy) if self.unhealthy else "Every part of the router answers"
-        )
+        """Health in a sentence."""
+        said = []
+        if self.alarm_count:
+            said.append("One alarm stands" if self.alarm_count == 1 else f"{self.alarm_count} alarms stand")
+        if self.unhealthy:
+            said.append("Not well: " + ", ".join(self.unhealthy))
+        if self.unchecked:
+            said.append("Cannot be checked now: " + ", ".join(self.unchecked))
+        if not self.looked_at:
+            said.append("The router's health was not looked at lately")
+        return "; ".join(said) or "All checks were made, and no alarm stands"
 
 
 def is_well(state: Any) -> bool:
@@ -82,6 +126,7 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         dataplane=_word(known.get("dataplane")),
         revision=known.get("revision"),
         health=_health(known),
+        alarms=dict(known.get("alarms") or {}),
         drift=[_drift_line(step) for step in known.get("drift") or ()],
         damage=[str(sentence) for sentence in known.get("damage") or ()],
         waiting=[str(name) for name in known.get("waiting") or ()],

@@ -33,6 +33,15 @@ class SessionState:
     remote_asn: Any
     description: str
     families: tuple[FamilyState, ...]
+    down_s: float | None = None
+    down_reason: str = ""
+    """Why it is down; empty while it is up."""
+    down_advice: str = ""
+
+    @property
+    def since_s(self) -> float | None:
+        """How long it is up, or down."""
+        return self.down_s if self.down_reason else self.uptime_s
 
     @property
     def received(self) -> int | None:
@@ -77,6 +86,9 @@ def bgp_session(address: str, one: BgpNeighborState) -> SessionState:
         remote_asn=one.remote_asn,
         description=one.description,
         families=families,
+        down_s=_seconds(one.down_ms),
+        down_reason=one.down_reason or "",
+        down_advice=one.down_advice or "",
     )
 
 

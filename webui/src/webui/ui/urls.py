@@ -9,6 +9,7 @@ from webui.ui.guarded import View, guarded
 from webui.ui.pages import PAGES
 from webui.ui.views import (
     acls,
+    actions,
     audit,
     bgp,
     changes,
@@ -48,6 +49,7 @@ urlpatterns = [
     _page("table/<str:name>", tables.table, "table"),
     _page("table/<str:name>/act", tables.act, "table_act"),
     _page("table/<str:name>/export.<str:form>", tables.export, "table_export"),
+    _page("actions/<str:name>", actions.act, "action"),
     _page("object/<any:path>", objects.shown_object, "object"),
     _page("interfaces/<any:name>", interfaces.interface, "interface"),
     _page("routes", routes.routes, "routes"),

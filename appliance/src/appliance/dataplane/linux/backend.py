@@ -145,6 +145,11 @@ class LinuxDataplane:
         with self._available():
             return self._views.run(self._links_state, self._seen)
 
+    def links(self) -> Mapping[str, bool]:
+        """One dump of the namespace's links."""
+        with self._available():
+            return self._views.run(self._links, self._seen)
+
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """The kernel's table, which is what it forwards by."""
         return self.kernel_routes(destinations)
@@ -253,6 +258,10 @@ class LinuxDataplane:
         links = [link for kind in LINKS for link in kind.observe(dump)]
         return [_state(link, rows[link.name], tuple(addresses.get(link.name, ()))) for link in links]
 
+    @staticmethod
+    def _links(kernel: Access) -> dict[str, bool]:
+        return {row.name: _has_link(row) for row in Dump(kernel).ours.values()}
+
     def _change(self, before: LinuxObject | None, after: LinuxObject | None) -> None:
         with self._guard:
             try:
@@ -299,13 +308,17 @@ def _counters(message: Any) -> InterfaceCounters:
     )
 
 
+def _has_link(row: LinkRow) -> bool:
+    return bool(row.up and row.message["flags"] & _LOWER_UP)
+
+
 def _state(link: Link, row: LinkRow, addresses: tuple[str, ...]) -> InterfaceState:
     parent, vlan_id = link.parent_and_vlan
     return InterfaceState(
         name=link.name,
         type=link.type,
         enabled=link.enabled,
-        link="up" if row.up and row.message["flags"] & _LOWER_UP else "down",
+        link="up" if _has_link(row) else "down",
         mac=row.known.get("IFLA_ADDRESS"),
         mtu=row.mtu,
         addresses=addresses,

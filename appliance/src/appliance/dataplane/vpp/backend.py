@@ -192,6 +192,11 @@ class VppDataplane:
             for row in rows
         ]
 
+    def links(self) -> Mapping[str, bool]:
+        """One dump of VPP's interfaces."""
+        with self._available():
+            return self._view.links()
+
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """VPP's FIB."""
         with self._available():

@@ -24,6 +24,8 @@ from vpp_config.fib import FibRoute, fib_lookups
 
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
+_UP = 3
+"""Administratively, and with a link."""
 _ALL = 0xFFFFFFFF
 _STATIC = 1
 _KINDS = {"normal": "unicast", "drop": "blackhole"}
@@ -90,6 +92,15 @@ class VppView:
             if isinstance(item, Interface) and item.name in rows:
                 states.append(_state(item, rows[item.name], tuple(addresses.get(item.name, ()))))
         return states
+
+    def links(self) -> dict[str, bool]:
+        """Interfaces of ours, and whether they are up and have a link."""
+        names = self._session.interface_names()
+        return {
+            names[row.sw_if_index]: int(row.flags) & _UP == _UP
+            for row in self.client.dump("sw_interface_dump")
+            if row.sw_if_index in names
+        }
 
     def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
         """The FIB's entry of each prefix, and for each address that of the longest match."""

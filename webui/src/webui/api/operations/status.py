@@ -47,6 +47,10 @@ class StatusOut(BaseModel):
     waiting: list[str] = []
     """Parts of the router that are not yet back at the running revision, after a rollback or a crash."""
     health: dict[str, Any]
+    alarms: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Of the alarms that stand `counts` by severity, `worst`, `looked_s_ago` and `unchecked`.",
+    )
     damage: list[str] = Field(
         default_factory=list,
         description="What of the recorded state cannot be read: what runs instead, and what to do.",

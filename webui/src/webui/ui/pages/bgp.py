@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from appliance.actions.bgp import CLEAR_BGP
 from appliance.state.bgp import BGP, BgpState
 from webui.ui.state import SessionState, bgp_sessions
-from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
+from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, RowAction, Table
 from webui.ui.tables.row import Row
 
 
@@ -35,10 +36,40 @@ def asn(row: Row) -> Any:
     return row.live("remote_asn") or row.said("remote_asn") or group.get("remote_asn")
 
 
+def why_down(row: Row) -> str:
+    """Why the session is down; nothing for one that is shut on purpose."""
+    return str(row.live("down_reason", "")) if row.enabled else ""
+
+
 def status(row: Row) -> str:
     """The session's state; ``disabled`` when it is shut on purpose."""
     return str(row.live("state", "")).lower() if row.enabled else "disabled"
 
+
+def _is_live(row: Row) -> bool:
+    return row.state is not None and row.configured and row.enabled
+
+
+def _clear(title: str, icon: str, soft: str, asks: str) -> RowAction:
+    return RowAction(
+        CLEAR_BGP,
+        title,
+        icon,
+        lambda row: {"neighbor": row.name, **({"soft": soft} if soft else {})} if _is_live(row) else None,
+        lambda row: asks.format(row.name),
+    )
+
+
+CLEAR = _clear(
+    "Clear the session",
+    "refresh",
+    "",
+    "Clear the session with {}? It is closed and set up anew; its routes are gone meanwhile.",
+)
+EXCHANGE_AGAIN = (
+    _clear("Ask for routes again", "download", "in", "Ask {} for its routes again? The session stays."),
+    _clear("Send routes again", "upload", "out", "Send this router's routes to {} again? The session stays."),
+)
 
 PAGE = Page(
     name="bgp",
@@ -63,13 +94,15 @@ PAGE = Page(
             key_title="Neighbor",
             mapping="/routing/bgp/neighbors",
             own_page="ui:bgp_neighbor",
+            actions=(CLEAR,),
             mono=True,
             below=lambda row: row.said("description") or row.live("description"),
             live=Live(BGP, sessions),
             columns=(
                 Column(title="AS", value=asn),
                 Column(title="State", look=Look.STATE, value=status),
-                Column("uptime_s", "For", look=Look.DURATION, live=True),
+                Column("since_s", "For", look=Look.DURATION, live=True),
+                Column(title="Why down", look=Look.SENTENCE, value=why_down),
                 Column("received", "Received", look=Look.NUMBER, live=True),
                 Column("sent", "Advertised", look=Look.NUMBER, live=True),
                 Column("peer_group", "Group"),

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from appliance.actions.ospf import CLEAR_OSPF_NEIGHBOR
 from appliance.state.ospf import OSPF, OspfState
 from webui.ui.state import OspfRow, ospf_neighbors
-from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, Table
+from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, RowAction, Table
 from webui.ui.tables.row import Row
 
 
@@ -46,6 +47,18 @@ PAGE = Page(
             mono=True,
             live=Live(OSPF, _neighbors),
             below=lambda row: row.live("address"),
+            actions=(
+                RowAction(
+                    CLEAR_OSPF_NEIGHBOR,
+                    "Clear the adjacency",
+                    "refresh",
+                    lambda row: {"neighbor": row.live("router_id")},
+                    lambda row: (
+                        f"Clear the adjacencies with {row.live('router_id')}? They are set up anew; "
+                        "routes over them are gone meanwhile."
+                    ),
+                ),
+            ),
             columns=(
                 Column("interface", "Interface", live=True),
                 Column("state", "State", look=Look.STATE, live=True),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from appliance.actions import AnyAction
 from appliance.state.part import AnyPart, Part
 from webui.ui.tables.row import Row
 
@@ -23,6 +24,8 @@ class Look(StrEnum):
     NUMBER = "number"
     STATE = "state"
     """A state's word with its tone."""
+    SENTENCE = "sentence"
+    """Text that is broken into lines."""
     DURATION = "duration"
     """Seconds."""
     COUNTERS = "counters"
@@ -108,6 +111,19 @@ class Offers:
 
 
 @dataclass(frozen=True)
+class RowAction:
+    """A button of each row that does something to the running router, for operators."""
+
+    action: AnyAction
+    title: str
+    icon: str
+    question: Callable[[Row], Mapping[str, str] | None]
+    """The action's question for the row; None where the row has no such button."""
+    confirm: Callable[[Row], str]
+    """What is asked before."""
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of objects of the document, of live rows, or of both beside each other."""
 
@@ -124,9 +140,12 @@ class Table:
     key_title: str = "Name"
     mono: bool = False
     """Whether the keys are addresses or prefixes."""
+    sentence: bool = False
+    """Whether the keys are sentences, and so broken into lines."""
     below: Value | None = None
     """The small line below the name; the description where None."""
     offers: tuple[Offers, ...] = ()
+    actions: tuple[RowAction, ...] = ()
     own_page: str = ""
     """Name of the address of a page made by hand for one object; the generic one where empty."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -78,6 +78,19 @@ class Head:
 
 
 @dataclass(frozen=True)
+class Button:
+    """A row's action, ready to be shown."""
+
+    id: str
+    """Of its form, which stands outside the table's own."""
+    action: str
+    title: str
+    icon: str
+    confirm: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class ShownRow:
     """A row with what the page needs of it."""
 
@@ -85,6 +98,7 @@ class ShownRow:
     cells: tuple[Cell, ...]
     url: str
     below: str
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass
@@ -238,14 +252,30 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
         query=query,
         heads=tuple(_heads(table, query)),
         rows=[
-            ShownRow(row, cells_of(table, row), own_page(table, row), below_of(table, row))
-            for row in cut.object_list
+            ShownRow(
+                row,
+                cells_of(table, row),
+                own_page(table, row),
+                below_of(table, row),
+                tuple(buttons_of(table, row, number)),
+            )
+            for number, row in enumerate(cut.object_list)
         ],
         cut=cut,
         total=len(rows),
         failure=live.failure,
         section=section,
     )
+
+
+def buttons_of(table: Table, row: Row, number: int = 0) -> Iterator[Button]:
+    """The row's actions; ``number`` tells the rows of a page apart."""
+    for at, one in enumerate(table.actions):
+        if (question := one.question(row)) is not None:
+            name = f"{table.name}-{number}-{at}"
+            yield Button(
+                name, one.action.name, one.title, one.icon, one.confirm(row), tuple(question.items())
+            )
 
 
 def own_page(table: Table, row: Row) -> str:

@@ -265,9 +265,10 @@ def words(name: Any) -> str:
 
 
 _TONES = {
-    "good": "up established full ok running done confirmed committed succeeded",
-    "warn": "active connect opensent openconfirm 2-way exstart exchange loading init attempt queued disabled",
-    "bad": "down idle failed error unreachable rolled_back expired dead",
+    "good": "up established full ok running done confirmed committed succeeded cleared",
+    "warn": "active connect opensent openconfirm 2-way exstart exchange loading init attempt queued disabled"
+    " minor warning raised",
+    "bad": "down idle failed error unreachable rolled_back expired dead critical major",
 }
 
 

@@ -14,11 +14,15 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import calls_for, reads
 from webui.ui.page import look, look_at_candidate, show
-from webui.ui.pages.bgp import asn, sessions, status
+from webui.ui.pages.bgp import CLEAR, EXCHANGE_AGAIN, asn, sessions, status
 from webui.ui.pointers import join
 from webui.ui.state import bgp_session
+from webui.ui.tables.declaration import Table
 from webui.ui.tables.detail import panels_of, row_at, users_of
+from webui.ui.tables.listing import buttons_of
 from webui.ui.templatetags.ui import duration
+
+_BUTTONS = Table("bgp_neighbor", "BGP neighbor", "Neighbors", (), actions=(CLEAR, *EXCHANGE_AGAIN))
 
 
 @require_GET
@@ -41,6 +45,7 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
         {
             "row": row,
             "session": row.state,
+            "buttons": tuple(buttons_of(_BUTTONS, row)),
             "status": status(row),
             "remote_asn": asn(row),
             "description": row.said("description") or row.live("description", ""),

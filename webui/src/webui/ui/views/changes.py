@@ -162,6 +162,8 @@ def _after(request: HttpRequest, outcome: Any, kept: dict[str, Any]) -> HttpResp
             f"{error.get('step', '')}: {error.get('message', '')}" if isinstance(error, dict) else str(error)
         )
         return _page(request, {**kept, "failure": failure, "undone": True}, status=422)
+    for sentence in outcome.reopened:
+        tell(request, f"{sentence[:1].upper()}{sentence[1:]}.", "info")
     if outcome.confirm_expires_at:
         because = f", because {outcome.confirm_reason}" if outcome.confirm_reason else ""
         tell(request, f"Revision {outcome.revision} runs. Confirm it, or it rolls back{because}.", "warning")

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from appliance.client.selection import Selection
+from appliance.state.alarms import Alarms
 from appliance.state.bgp import BGP
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES
@@ -29,6 +30,8 @@ _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
 _CHARTS = 12
 """More interfaces than this are a table's work, not charts'."""
+_ALARMS = 8
+"""The worst ones; the page of alarms has all."""
 _SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
 """Width of a chart by how many there are; three stand in a row otherwise."""
 
@@ -52,6 +55,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         **_state(candidate.running),
         "api_calls": reads(
             ("Status of the router", "/state/health"),
+            ("Alarms", "/alarms"),
             ("Latest counters", "/counters"),
             ("Counters, one sample a second (SSE)", "/counters/stream"),
             ("Rates of the last hour", "/counters/history?range=1h"),
@@ -85,7 +89,10 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
     sessions = look(lambda: bgp.sessions(agent().state(BGP)), {}).value
     ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
+    alarms: Alarms = look(lambda: agent().alarms(), Alarms()).value
     return {
+        "alarms": alarms.alarms[:_ALARMS],
+        "more_alarms": max(0, len(alarms.alarms) - _ALARMS),
         "workers": counters.get("workers") or [],
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [
@@ -109,7 +116,8 @@ def _session(row: Row) -> dict[str, Any]:
         "description": row.said("description") or row.live("description", ""),
         "remote_asn": bgp.asn(row),
         "status": bgp.status(row),
-        **{name: row.live(name) for name in ("uptime_s", "received", "sent")},
+        "why_down": bgp.why_down(row),
+        **{name: row.live(name) for name in ("since_s", "received", "sent")},
     }
 
 

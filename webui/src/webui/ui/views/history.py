@@ -126,6 +126,8 @@ def rollback(request: HttpRequest) -> HttpResponse:
     if outcome.state == "failed":
         tell(request, f"The rollback failed and was undone: {outcome.error}", "error")
         return redirect("ui:revision", number=number)
+    for sentence in outcome.reopened:
+        tell(request, f"{sentence[:1].upper()}{sentence[1:]}.", "info")
     if outcome.confirm_expires_at:
         because = f", because {outcome.confirm_reason}" if outcome.confirm_reason else ""
         tell(

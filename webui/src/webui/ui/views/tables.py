@@ -60,7 +60,10 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
             "page": page,
             "listings": listings,
             "first": listings[tables.index(main)],
-            "tabs": [(one, len(candidate.both(one.mapping)), one == tables[0]) for one in page.tables]
+            "tabs": [
+                (one, len(candidate.both(one.mapping)) if one.mapping else None, one == tables[0])
+                for one in page.tables
+            ]
             if page.tabs
             else [],
             "instance": instance,
@@ -116,7 +119,13 @@ def table(request: HttpRequest, name: str) -> HttpResponse:
     page, found = _known(name)
     shown = _listing(request, page, found)
     response = render(
-        request, "ui/table.html", {"listing": shown, "may_edit": user_of(request).has_role(Role.ENGINEER)}
+        request,
+        "ui/table.html",
+        {
+            "listing": shown,
+            "may_edit": user_of(request).has_role(Role.ENGINEER),
+            "may_operate": user_of(request).has_role(Role.OPERATOR),
+        },
     )
     if request.GET.get("typed") == "1":
         response["HX-Replace-Url"] = shown.url

@@ -1,0 +1,66 @@
+"""Clearing OSPF adjacencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from appliance.actions.action import Action, Done
+from appliance.errors import NotFound
+from appliance.state.part import Question
+from frr_config.types import InterfaceName
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+
+class ClearOspfNeighbor(Question):
+    """Which adjacencies are cleared: those with one router, or those on one interface."""
+
+    neighbor: IPv4Address | None = Field(None, description="Router ID of the neighbor.")
+    interface: InterfaceName | None = Field(None, description="Name of the interface.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.neighbor is None) == (self.interface is None):
+            raise PydanticCustomError("one", "give neighbor or interface: one of the two")
+        return self
+
+
+def _act(router: Router, asked: ClearOspfNeighbor) -> Done:
+    from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
+
+    ospf = router.engine.running_config.routing.ospf
+    if ospf is None:
+        raise NotFound("OSPF is not configured")
+    if asked.interface is not None:
+        if asked.interface not in ospf.interfaces:
+            raise NotFound(f"OSPF does not run on an interface {asked.interface}")
+        router.routing.operate(clear_interface(asked.interface))
+        return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up anew",))
+    if not any(row.router_id == str(asked.neighbor) for row in router.routing.ospf_state().neighbors):
+        raise NotFound(f"there is no OSPF neighbor {asked.neighbor}")
+    router.routing.operate(clear_neighbor(str(asked.neighbor)))
+    return Done(done=(f"OSPF neighbor {asked.neighbor}: cleared, the adjacency is set up anew",))
+
+
+def _words(words: list[str]) -> Mapping[str, Any] | None:
+    match words:
+        case ["ospf", "neighbor" | "interface" as what, name]:
+            return {what: name}
+    return None
+
+
+CLEAR_OSPF_NEIGHBOR = Action(
+    "clear-ospf-neighbor",
+    "Forget OSPF neighbors and set their adjacencies up anew.",
+    ClearOspfNeighbor,
+    _act,
+    _words,
+    "ospf neighbor ROUTER-ID|interface NAME",
+    lambda asked: str(asked.neighbor or asked.interface),
+)

@@ -1,0 +1,33 @@
+"""Alarms that stand, and the log of those that were."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+from appliance.agent.bodies import query
+from appliance.health.watch import HealthWatch
+from appliance.state.alarms import EventsQuery
+
+
+class HealthApi:
+    """Handlers that tell what the watch found: they look at nothing themselves."""
+
+    def __init__(self, watch: HealthWatch) -> None:
+        self._watch = watch
+
+    def routes(self) -> list[web.RouteDef]:
+        """The endpoints."""
+        return [web.get("/v1/alarms", self.alarms), web.get("/v1/events", self.events)]
+
+    async def alarms(self, _request: web.Request) -> web.Response:
+        """Every alarm that stands."""
+        text = await asyncio.to_thread(lambda: self._watch.alarms().model_dump_json())
+        return web.json_response(text=text)
+
+    async def events(self, request: web.Request) -> web.Response:
+        """A part of the log, the newest first."""
+        asked = query(request, EventsQuery)
+        text = await asyncio.to_thread(lambda: self._watch.events(asked).model_dump_json())
+        return web.json_response(text=text)

@@ -1,0 +1,106 @@
+"""The checks that belong to no feature, and the list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from appliance.engine.reserve import Room
+from appliance.engine.view import Seen
+from appliance.features.registry import declared
+from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
+from appliance.state.health import PartHealth
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+_SHOWN = 5
+"""Lines of evidence; a count stands for the rest."""
+
+
+def _parts(router: Router) -> Mapping[str, PartHealth]:
+    """Data plane and routing asked now; the others as they were at the last look of the engine."""
+    seen = {name: PartHealth.model_validate(entry) for name, entry in router.engine.seen.health.items()}
+    return {**seen, **{part.name: part.health() for part in (router.dataplane, router.routing)}}
+
+
+def parts_down(look: Look[Mapping[str, PartHealth]]) -> Iterator[Finding]:
+    """Programs behind the router that do not answer, or of which a process does not run."""
+    for name, part in look.now.items():
+        if part.state != "down":
+            continue
+        stopped = sorted(daemon for daemon, state in part.daemons.items() if not state.running)
+        evidence = {"detail": part.detail, **({"not running": ", ".join(stopped)} if stopped else {})}
+        yield Finding(
+            "part_down",
+            name,
+            "critical",
+            f"{part.label or name} is down: {part.detail}",
+            "The system starts it again by itself. If this stays, look at its log with journalctl.",
+            evidence,
+        )
+
+
+def drift(look: Look[Seen]) -> Iterator[Finding]:
+    """The live router differs from the revision that runs."""
+    seen = look.now
+    if not seen.drift:
+        return
+    lines = {str(at): line for at, line in enumerate(seen.drift[:_SHOWN], 1)}
+    if (more := len(seen.drift) - _SHOWN) > 0:
+        lines["more"] = str(more)
+    repairs = look.config.system.drift_policy == "repair"
+    yield Finding(
+        "drift",
+        "router",
+        "major" if seen.waiting else "minor",
+        f"the router differs from its document in {len(seen.drift)} step{'s'[: len(seen.drift) != 1]}",
+        "The agent repairs it; if this stays, a step of the repair fails: see the evidence."
+        if repairs or seen.waiting
+        else "Commit the document again to put it back, or set the drift policy to repair.",
+        lines,
+        patience_s=UNDER_WAY_S,
+    )
+
+
+def damaged(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
+    """Parts of what was recorded that cannot be read."""
+    if look.now:
+        yield Finding(
+            "damaged_history",
+            "revisions",
+            "major",
+            look.now[0],
+            "The sentences say what runs instead and what to do; the list of revisions has the rest.",
+            {str(at): sentence for at, sentence in enumerate(look.now[:_SHOWN], 1)},
+        )
+
+
+def disk_full(look: Look[Room]) -> Iterator[Finding]:
+    """No room for another commit."""
+    room = look.now
+    if room.free_bytes < room.needed_bytes:
+        yield Finding(
+            "disk_full",
+            "disk",
+            "critical",
+            "the disk that holds the router's revisions is full: commits are refused",
+            "Free space on it. Confirming and rolling back work all the same.",
+            {
+                "free": f"{room.free_bytes // 1024 // 1024} MiB",
+                "needed": f"{room.needed_bytes // 1024 // 1024} MiB",
+            },
+        )
+
+
+OWN: tuple[AnyCheck, ...] = (
+    Check("parts of the router", _parts, parts_down),
+    Check("drift", lambda router: router.engine.seen, drift),
+    Check("recorded history", lambda router: tuple(router.engine.damage()), damaged),
+    Check("disk", lambda router: router.engine.room(), disk_full),
+)
+
+
+def every_check() -> tuple[AnyCheck, ...]:
+    """These and those of the features."""
+    return OWN + tuple(check for checks in declared("health", "CHECKS") for check in checks)

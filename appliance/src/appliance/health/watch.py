@@ -1,0 +1,344 @@
+"""Makes the checks again and again, and keeps the alarms that stand."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from appliance.config.document import RouterConfig
+from appliance.engine.clock import Clock, SystemClock
+from appliance.engine.records import timestamp
+from appliance.errors import MillraceError
+from appliance.health.check import AnyCheck, Check, Finding, Key, Look
+from appliance.health.checks import every_check
+from appliance.health.events import EventLog
+from appliance.state.alarms import SEVERITIES, Alarm, AlarmEvent, Alarms, Events, EventsQuery, counted
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+log = logging.getLogger(__name__)
+
+PERIOD_S = 5.0
+"""From one look to the next, unless looking takes long."""
+_AT_REST = 19
+"""A look is followed by so many times its duration without one: a twentieth of a CPU at most."""
+_LONGEST_REST_S = 60.0
+_ANSWER_S = 4.0
+"""What has not been read by then is unchecked in this look; the reading goes on."""
+_FIRST_LOOK_S = 30.0
+"""The longest wait for the engine's first look at the router."""
+MOST_FINDINGS = 500
+"""Alarms of one check; one more says how many are not listed."""
+_MOST_LOGGED = 20
+"""Events of one look that are written to the agent's own log, too."""
+_LONGEST_TEXT = 300
+_MOST_EVIDENCE = 12
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """An alarm that stands."""
+
+    check: str
+    finding: Finding
+    since_boot_s: float
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a check read the last time it could."""
+
+    value: Any
+    boot_s: float
+
+
+class HealthWatch:
+    """One thread that looks, and one for each check that reads. Asking it waits for nothing."""
+
+    def __init__(
+        self,
+        router: Router,
+        events: EventLog,
+        checks: Sequence[AnyCheck] | None = None,
+        clock: Clock | None = None,
+        period_s: float = PERIOD_S,
+    ) -> None:
+        self._router, self._events, self._period_s = router, events, period_s
+        self._checks = every_check() if checks is None else tuple(checks)
+        self._clock = clock or SystemClock()
+        self._readers = ThreadPoolExecutor(len(self._checks) or 1, thread_name_prefix="health")
+        self._under_way: dict[str, Future[Any]] = {}
+        self._before: dict[str, _Reading] = {}
+        self._first_found_boot_s: dict[Key, float] = {}
+        """Of what is found and stands not yet, for want of patience."""
+        self._standing: dict[Key, _Standing] = self._left_standing()
+        self._unchecked: dict[str, str] = {}
+        self._looked_boot_s: float | None = None
+        self._guard = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look again and again until ``stop``."""
+        self._thread = threading.Thread(target=self._run, name="health", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 5) -> None:
+        """Stop looking; a reading under way is left to itself."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        self._readers.shutdown(wait=False, cancel_futures=True)
+
+    # Asking.
+
+    def alarms(self) -> Alarms:
+        """Every alarm that stands, the worst first, then the oldest."""
+        with self._guard:
+            standing, unchecked = list(self._standing.values()), dict(self._unchecked)
+            looked_boot_s = self._looked_boot_s
+        now_s = self._clock.boot_s()
+        shown = [self._shown(one, one.check not in unchecked, now_s) for one in standing]
+        shown.sort(key=lambda alarm: (SEVERITIES.index(alarm.severity), -alarm.for_s, alarm.object))
+        return Alarms(
+            alarms=tuple(shown),
+            counts=counted(alarm.severity for alarm in shown),
+            worst=shown[0].severity if shown else None,
+            looked_s_ago=None if looked_boot_s is None else round(now_s - looked_boot_s, 1),
+            unchecked=unchecked,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """What ``alarms`` says, without the alarms."""
+        return self.alarms().model_dump(mode="json", exclude={"alarms"})
+
+    def events(self, query: EventsQuery) -> Events:
+        """The log."""
+        return self._events.find(query)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """Room that the log takes, and may take."""
+        return self._events.usage
+
+    # Looking.
+
+    def look(self) -> None:
+        """Make every check once. Raises nothing: what cannot be checked is said to be unchecked."""
+        engine = self._router.engine
+        revision, config = engine.revision, engine.running_config
+        readings, unchecked = self._read(config)
+        # What was read while another revision came to run is of neither.
+        if engine.revision != revision:
+            return
+        found: dict[Key, tuple[str, Finding]] = {}
+        done: set[str] = set()
+        for check in self._checks:
+            if check.name in unchecked:
+                continue
+            try:
+                findings = self._judged(check, readings.get(check.name), config)
+            except Exception as error:
+                log.exception("the check of %s failed", check.name)
+                unchecked[check.name] = f"the check failed: {error}"
+                continue
+            done.add(check.name)
+            found.update((one.key, (check.name, one)) for one in findings)
+        for name, reading in readings.items():
+            self._before[name] = reading
+        self._take(found, done, unchecked, revision)
+
+    def _read(self, config: RouterConfig) -> tuple[dict[str, _Reading], dict[str, str]]:
+        """What each check read; and why others did not."""
+        due = {check.name: check for check in self._checks if check.concerns(config)}
+        for name in self._before.keys() - due.keys():
+            del self._before[name]
+        for name, check in due.items():
+            if name not in self._under_way:
+                self._under_way[name] = self._readers.submit(self._reading, check)
+        wait([self._under_way[name] for name in due], _ANSWER_S)
+        readings: dict[str, _Reading] = {}
+        unchecked: dict[str, str] = {}
+        for name in due:
+            future = self._under_way[name]
+            if not future.done():
+                unchecked[name] = "it does not answer in time"
+                continue
+            del self._under_way[name]
+            error = future.exception()
+            if error is None:
+                readings[name] = future.result()
+                continue
+            if not isinstance(error, MillraceError):
+                log.error("the check of %s cannot read: %s", name, error, exc_info=error)
+            unchecked[name] = str(error) or type(error).__name__
+        return readings, unchecked
+
+    def _reading(self, check: AnyCheck) -> _Reading:
+        return _Reading(check.reads(self._router), self._clock.boot_s())
+
+    def _judged(self, check: Check[Any], reading: _Reading | None, config: RouterConfig) -> list[Finding]:
+        if reading is None:  # there is nothing to check
+            return []
+        before, now_s = self._before.get(check.name), self._clock.boot_s()
+        standing = {
+            key: now_s - one.since_boot_s for key, one in self._standing.items() if one.check == check.name
+        }
+        findings = list(
+            check.judges(
+                Look(
+                    reading.value,
+                    config,
+                    None if before is None else before.value,
+                    0.0 if before is None else reading.boot_s - before.boot_s,
+                    standing,
+                )
+            )
+        )
+        findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+        if (more := len(findings) - MOST_FINDINGS) > 0:
+            findings[MOST_FINDINGS:] = [
+                Finding(
+                    "more_alarms",
+                    check.name,
+                    findings[MOST_FINDINGS].severity,
+                    f"{more} more alarms of the check of {check.name} are not listed",
+                    "Mend those that are listed.",
+                )
+            ]
+        return findings
+
+    def _take(
+        self, found: dict[Key, tuple[str, Finding]], done: set[str], unchecked: dict[str, str], revision: int
+    ) -> None:
+        """Compare with what stands, and write down what was raised and what was cleared."""
+        now_s = self._clock.boot_s()
+        first_found: dict[Key, float] = {}
+        standing: dict[Key, _Standing] = {}
+        events: list[AlarmEvent] = []
+        known = {check.name for check in self._checks}
+        for key, one in self._standing.items():
+            if key in found:
+                name, finding = found[key]
+                standing[key] = _Standing(name, _cut(finding), one.since_boot_s)
+            elif one.check not in done and one.check in known:
+                # Nothing new is known of it.
+                standing[key] = one
+            else:
+                events.append(self._event("cleared", one, revision, now_s - one.since_boot_s))
+        for key, (name, finding) in found.items():
+            if key in standing:
+                continue
+            began_s = self._first_found_boot_s.get(key, now_s)
+            if now_s - began_s < finding.patience_s:
+                first_found[key] = began_s
+                continue
+            standing[key] = _Standing(name, _cut(finding), min(began_s, now_s - (finding.for_s or 0.0)))
+            events.append(self._event("raised", standing[key], revision))
+        first = self._events.next_number
+        events = [event.model_copy(update={"number": first + at}) for at, event in enumerate(events)]
+        for event in events[:_MOST_LOGGED]:
+            level = logging.WARNING if event.event == "raised" else logging.INFO
+            log.log(level, "alarm %s: %s: %s", event.event, event.severity, event.summary)
+        if (more := len(events) - _MOST_LOGGED) > 0:
+            log.warning("%s more alarms were raised or cleared: see the event log", more)
+        self._events.add(events)
+        self._first_found_boot_s = first_found
+        with self._guard:
+            self._standing, self._unchecked, self._looked_boot_s = standing, unchecked, now_s
+
+    def _event(self, what: str, one: _Standing, revision: int, lasted_s: float | None = None) -> AlarmEvent:
+        return AlarmEvent.model_validate(
+            {
+                **_words(one.finding),
+                "number": 0,
+                "time": timestamp(self._clock.unix_s()),
+                "event": what,
+                "check": one.check,
+                "lasted_s": None if lasted_s is None else round(lasted_s, 1),
+                "revision": revision,
+            }
+        )
+
+    def _shown(self, one: _Standing, checked: bool, now_s: float) -> Alarm:
+        for_s = max(0.0, now_s - one.since_boot_s)
+        since = timestamp(self._clock.unix_s() - for_s)
+        return Alarm.model_validate(
+            {**_words(one.finding), "since": since, "for_s": round(for_s, 1), "checked": checked}
+        )
+
+    def _left_standing(self) -> dict[Key, _Standing]:
+        """Alarms that stood when the agent stopped: the first look says whether they still do."""
+        now_s, now_unix_s = self._clock.boot_s(), self._clock.unix_s()
+        standing: dict[Key, _Standing] = {}
+        for event in self._events.uncleared():
+            try:
+                ago_s = max(0.0, now_unix_s - _unix_of(event.time))
+            except ValueError:
+                ago_s = 0.0
+            finding = Finding(
+                event.kind,
+                event.object,
+                event.severity,
+                event.summary,
+                event.advice,
+                event.evidence,
+                event.pointer,
+            )
+            standing[finding.key] = _Standing(event.check, finding, now_s - ago_s)
+        return standing
+
+    def _run(self) -> None:
+        self._wait_for_the_engine()
+        while not self._stop.is_set():
+            began_s = time.monotonic()
+            try:
+                self.look()
+            except Exception:
+                log.exception("looking at the router's health failed")
+            took_s = time.monotonic() - began_s
+            rest_s = min(max(self._period_s - took_s, took_s * _AT_REST), _LONGEST_REST_S)
+            if self._stop.wait(rest_s):
+                return
+
+    def _wait_for_the_engine(self) -> None:
+        """At its start the agent puts the router right first: what is down before that is no alarm yet."""
+        deadline_s = time.monotonic() + _FIRST_LOOK_S
+        while time.monotonic() < deadline_s:
+            states = {entry["state"] for entry in self._router.engine.seen.health.values()}
+            if "unknown" not in states or self._stop.wait(0.1):
+                return
+
+
+def _unix_of(text: str) -> float:
+    """The inverse of ``timestamp``. Raises ValueError."""
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _words(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "object": finding.object,
+        "severity": finding.severity,
+        "summary": finding.summary,
+        "evidence": dict(finding.evidence),
+        "advice": finding.advice,
+        "pointer": finding.pointer,
+    }
+
+
+def _cut(finding: Finding) -> Finding:
+    """Texts of a length that can be kept: other routers choose some of them."""
+    evidence = list(finding.evidence.items())[:_MOST_EVIDENCE]
+    return replace(
+        finding,
+        summary=finding.summary[:_LONGEST_TEXT],
+        evidence={name: str(value)[:_LONGEST_TEXT] for name, value in evidence},
+    )

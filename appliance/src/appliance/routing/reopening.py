@@ -1,0 +1,39 @@
+"""After a commit: sessions that FRR keeps closed for a limit that the commit has raised are set up again."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from frr_config import Routing
+from frr_config.protocols.bgp.clearing import clear
+from frr_config.protocols.bgp.limits import raised
+from frr_config.protocols.bgp.session import sessions
+
+if TYPE_CHECKING:
+    from appliance.routing.view import RoutingView
+
+log = logging.getLogger(__name__)
+
+
+def reopen(routing: RoutingView, before: Routing, after: Routing) -> list[str]:
+    """Clear each closed session whose limit is higher after than before; a sentence for each.
+
+    FRR is asked only where a limit was raised. A session that is up is left alone. Raises BackendUnavailable,
+    Conflict.
+    """
+    addresses = raised(before.bgp, after.bgp)
+    if not addresses:
+        return []
+    seen = routing.ask(sessions)
+    said = []
+    for address in addresses:
+        session = seen.get(address)
+        if session is not None and session.is_over_limit:
+            routing.operate(clear(address))
+            said.append(
+                f"the session with {address} was cleared: it was closed for too many prefixes, and more are "
+                "allowed now"
+            )
+            log.info("%s", said[-1])
+    return said

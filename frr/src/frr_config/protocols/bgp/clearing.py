@@ -1,0 +1,43 @@
+"""Clearing sessions: bgpd sets them up anew, or exchanges routes again over them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from frr_config.operation import Operation
+from frr_config.types import Address
+
+Soft = Literal["in", "out"]
+FamilyName = Literal["ipv4_unicast", "ipv6_unicast"]
+_ADDRESS: TypeAdapter[str] = TypeAdapter(Address)
+_FAMILIES: dict[str, str] = {"ipv4_unicast": "ipv4 unicast ", "ipv6_unicast": "ipv6 unicast "}
+
+
+def clear(neighbor: str | None, soft: Soft | None = None, family: FamilyName | None = None) -> Operation:
+    """Clear the session with a neighbor, or all sessions where it is None.
+
+    ``soft`` keeps the session: ``in`` asks the neighbor for its routes again (RFC 2918) and puts them through
+    the policy, ``out`` sends this router's. ``family`` limits that to one address family; a session that is
+    set up anew is so for all. Raises ValueError for what is no address.
+    """
+    if family is not None and soft is None:
+        raise ValueError("a session is set up anew for all its families")
+    who = "*" if neighbor is None else _address(neighbor)
+    words = "" if soft is None else f" soft {_one_of(soft, ('in', 'out'))}"
+    limit = "" if family is None else _FAMILIES[_one_of(family, tuple(_FAMILIES))]
+    return Operation("bgpd", f"clear bgp {limit}{who}{words}")
+
+
+def _address(text: str) -> str:
+    try:
+        return _ADDRESS.validate_python(text)
+    except ValidationError:
+        raise ValueError(f"{text!r} is not the address of a neighbor") from None
+
+
+def _one_of(word: str, known: tuple[str, ...]) -> str:
+    if word not in known:
+        raise ValueError(f"{word!r} is none of {', '.join(known)}")
+    return word

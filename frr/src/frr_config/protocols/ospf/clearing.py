@@ -1,0 +1,25 @@
+"""Clearing adjacencies: ospfd forgets the neighbor, and sets the adjacency up anew with its next hello."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+
+from pydantic import TypeAdapter, ValidationError
+
+from frr_config.operation import Operation
+from frr_config.types import InterfaceName
+
+_INTERFACE: TypeAdapter[str] = TypeAdapter(InterfaceName)
+
+
+def clear_neighbor(router_id: str) -> Operation:
+    """Clear the adjacencies with this router. Raises ValueError for what is no router ID."""
+    return Operation("ospfd", f"clear ip ospf neighbor {IPv4Address(router_id)}")
+
+
+def clear_interface(name: str) -> Operation:
+    """Clear all adjacencies on an interface. Raises ValueError for what cannot be its name."""
+    try:
+        return Operation("ospfd", f"clear ip ospf interface {_INTERFACE.validate_python(name)}")
+    except ValidationError:
+        raise ValueError(f"{name!r} is not the name of an interface") from None
