@@ -155,6 +155,8 @@ class Ethernet(Interface):
                 num_rx_queues=1,
                 num_tx_queues=1,
             )
+            # The device itself keeps another MAC, by which a real NIC drops what is for this one.
+            vpp.call("sw_interface_set_mac_address", sw_if_index=int(reply.sw_if_index), mac_address=self.mac)
             return int(reply.sw_if_index)
         if isinstance(self.attachment, VirtioPci):
             reply = vpp.call(
