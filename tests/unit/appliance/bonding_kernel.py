@@ -1,6 +1,6 @@
 """A kernel with the bonding driver, in memory: what it refuses, and what it does to members by itself.
 
-As the kernel's documentation of bonding and its driver have it: a link is down when it becomes a member and up
+As the documentation of bonding and its driver have it: a link is down when it becomes a member and up
 afterwards, it takes the bond's MTU and MAC address, and is down with its own when it leaves.
 """
 
