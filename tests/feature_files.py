@@ -13,7 +13,8 @@ CODE = {".py", ".html", ".js", ".css"}
 NOT_OURS = {"vendor", "migrations", "__pycache__", "static/vendor"}
 
 WORDS: dict[str, str] = {
-    "ethernet": r"\bethernets?\b|Ethernet(?!/)",
+    "ethernet": r"\bethernets?\b|(?<!Bond)Ethernet(?!/)",
+    "bond": r"\bbonds?\b|\bbond_|_bonds?\b|Bond[A-Z]?",
     "sub_interface": r"\bsub[_-]interfaces?\b|SubInterface|VlanLink",
     "loopback": r"[\"'/.]loopback\b|Loopback",
     "acl": r"\bacls?\b|\bacl_|_acls?\b|\bAcls?[A-Z]?|_ACLS?\b|\bACL",

@@ -41,6 +41,7 @@ TABLE: dict[str, str] = {
     "get_control_plane_state": "viewer",
     "get_neighbors_state": "viewer",
     "get_bfd_state": "viewer",
+    "get_bonds_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",
     "list_alarms": "viewer",

@@ -27,6 +27,7 @@ PAGES = {
     "interface": "/interfaces/lan0",
     "interface-edit": "/edit/interfaces/lan0",
     "interface-add": "/add/interfaces?type=sub_interface",
+    "bond-add": "/add/interfaces?type=bond",
     "routes": "/routes",
     "static": "/static-routes",
     "static-add": "/add/routing/static",

@@ -29,12 +29,19 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     """
     interfaces = _interfaces(rng, capabilities, nics)
     acls = {f"acl-{number}": _acl(rng) for number in range(rng.randint(0, 4))}
-    for interface in interfaces.values():
+    members = interfaces.get("bond0", {}).get("members", ())
+    for name, interface in interfaces.items():
+        if name in members:
+            continue
         for direction in ("acl_in", "acl_out"):
             if acls and rng.random() < 0.4:
                 interface[direction] = rng.sample(sorted(acls), rng.randint(1, min(3, len(acls))))
     document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
-    addresses = {name: _one_of_each_network(interface["addresses"]) for name, interface in interfaces.items()}
+    addresses = {
+        name: _one_of_each_network(interface["addresses"])
+        for name, interface in interfaces.items()
+        if name not in members
+    }
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
     config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
@@ -68,10 +75,17 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
         interfaces[name] = {"type": "ethernet", "match": match, **settings}
     for number in range(rng.randint(0, 2)):
         interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
-    ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
-    if "sub_interface" not in capabilities.lacking and ethernets:
+    if "bond" not in capabilities.lacking:
+        _bond(rng, interfaces, capabilities)
+    taken = interfaces.get("bond0", {}).get("members", ())
+    parents = [
+        name
+        for name, interface in interfaces.items()
+        if interface["type"] in ("ethernet", "bond") and name not in taken
+    ]
+    if "sub_interface" not in capabilities.lacking and parents:
         for vlan_id in rng.sample(range(1, 4095), rng.randint(0, 3)):
-            parent = rng.choice(ethernets)
+            parent = rng.choice(parents)
             largest = interfaces[parent].get("mtu", 1500)
             interfaces[f"vlan{vlan_id}"] = {
                 "type": "sub_interface",
@@ -81,6 +95,35 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 **_management(rng),
             }
     return interfaces
+
+
+def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabilities) -> None:
+    """Some ethernet interfaces become members; what one of them had is the bond's."""
+    ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
+    ethernets = [name for name in ethernets if "device" in interfaces[name]["match"]]
+    if not ethernets or rng.random() < 0.5:
+        return
+    members = rng.sample(ethernets, rng.randint(1, len(ethernets)))
+    first = interfaces[members[0]]
+    mode = rng.choice(["802.3ad", "active-backup", "balance-xor"])
+    bond = {key: value for key, value in first.items() if key != "match"}
+    bond |= {"type": "bond", "members": members, "mode": mode}
+    bond["lacp_rate"] = rng.choice(["fast", "slow"])
+    bond["hash_policy"] = rng.choice(["layer2", "layer2+3", "layer3+4"])
+    if mode == "active-backup" and rng.random() < 0.5:
+        bond["primary"] = rng.choice(members)
+    if mode == "802.3ad" and capabilities.driver == "linux":
+        bond["minimum_links"] = rng.randint(1, len(members))
+    if rng.random() < 0.3:
+        bond["mac"] = "02:4d:52:00:00:b0"
+    interfaces["bond0"] = bond
+    for member in members:
+        left = {
+            key: interfaces[member][key]
+            for key in ("type", "match", "description", "enabled")
+            if key in interfaces[member]
+        }
+        interfaces[member] = left | {"addresses": []}
 
 
 class _Networks:

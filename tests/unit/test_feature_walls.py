@@ -35,6 +35,7 @@ NAMES_ITS_FEATURES: dict[str, str] = {
 """Machinery that imports a feature, and why. Nothing is added here for a new feature."""
 MOST_FILES = {
     "ethernet": 25,
+    "bond": 20,
     "sub_interface": 16,
     "loopback": 11,
     "acl": 49,
@@ -220,7 +221,7 @@ def test_a_kind_of_interface_is_added_by_a_folder_and_one_line(tmp_path: Path) -
     for name, text in TUNNEL.items():
         (folder / name).write_text(text)
     seen = json.loads(_run(WITH_A_TUNNEL, str(tmp_path)))
-    assert seen["kinds"] == ["ethernet", "loopback", "sub_interface", "tunnel"]
+    assert seen["kinds"] == ["bond", "ethernet", "loopback", "sub_interface", "tunnel"]
     assert seen["good"] == []
     assert seen["bad"] == [
         ["/interfaces/tun0/over", "there is no interface gone"],

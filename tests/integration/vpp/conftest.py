@@ -62,6 +62,8 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
             continue  # goes with its parent
         if row.interface_name.startswith("host-"):
             client.call("af_packet_delete", host_if_name=row.interface_name.removeprefix("host-"))
+        elif row.interface_name.startswith("BondEthernet"):
+            client.call("bond_delete", sw_if_index=row.sw_if_index)
         elif row.interface_name.startswith("loop"):
             client.call("delete_loopback", sw_if_index=row.sw_if_index)
     for acl in client.dump("acl_dump", acl_index=0xFFFFFFFF):

@@ -13,11 +13,15 @@ from vpp_config import (
     Action,
     Address,
     AfPacket,
+    Bond,
+    BondMember,
+    BondMode,
     Ethernet,
     Family,
     Interface,
     InterfaceVrf,
     LcpPair,
+    LoadBalance,
     Loopback,
     PuntPolicer,
     SubInterface,
@@ -29,6 +33,8 @@ from vpp_config import (
 _MTUS = (1280, 1400, 1500, 9000)
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _ACTIONS: tuple[Action, ...] = ("permit", "deny", "permit_reflect")
+_BOND_MODES: tuple[BondMode, ...] = ("lacp", "xor", "active_backup")
+_HASHES: tuple[LoadBalance, ...] = ("l2", "l23", "l34")
 _TABLES = {10: "blue", 20: "red"}
 
 
@@ -50,14 +56,20 @@ def random_state(random: Random, netns: str) -> VppState:
         for family in _FAMILIES
         if random.random() < 0.6
     ]
-    objects: list[VppObject] = [*interfaces, *acls, *tables, *policers]
+    members = _members(random, interfaces)
+    objects: list[VppObject] = [*interfaces, *members, *acls, *tables, *policers]
+    bonded = {member.interface for member in members}
     for position, interface in enumerate(interfaces):
+        if interface.name in bonded:
+            continue
         objects += _on_interface(random, position, interface, tables, acls, netns)
     random.shuffle(objects)
     return VppState.of(objects)
 
 
 def _interfaces(random: Random) -> list[Interface]:
+    if random.random() < 0.3:
+        return _bonded(random)
     made: list[Interface] = []
     for number, name in enumerate(("wan0", "lan0")):
         if random.random() < 0.15:
@@ -81,6 +93,40 @@ def _interfaces(random: Random) -> list[Interface]:
                 Loopback(f"lo{number}", instance, mac_or_none, random.choice(_MTUS), random.random() < 0.9)
             )
     return made
+
+
+def _bonded(random: Random) -> list[Interface]:
+    """A bond over one NIC or both, with VLANs."""
+    mac, mtu = random.choice((nic_mac(0), "02:00:5e:10:00:02")), random.choice(_MTUS)
+    number = random.choice((0, 7))
+    mode = random.choice(_BOND_MODES)
+    hashes = None if mode == "active_backup" else random.choice(_HASHES)
+    bond = Bond("bond0", number, mode, mac, hashes, mtu, random.random() < 0.8)
+    made: list[Interface] = [bond]
+    for nic, name in enumerate(("wan0", "lan0")):
+        if random.random() < 0.8:
+            made.append(Ethernet(name, AfPacket(f"nic{nic}"), mac, mtu, random.random() < 0.8))
+    for vlan_id in (10, 20):
+        if random.random() < 0.4:
+            inner = random.choice([size for size in _MTUS if size <= mtu])
+            made.append(SubInterface(f"bond0.{vlan_id}", "bond0", vlan_id, inner, random.random() < 0.8))
+    return made
+
+
+def _members(random: Random, interfaces: list[Interface]) -> list[BondMember]:
+    bond = next((item for item in interfaces if isinstance(item, Bond)), None)
+    if bond is None:
+        return []
+    return [
+        BondMember(
+            bond.name,
+            item.name,
+            long_timeout=bond.mode == "lacp" and random.random() < 0.5,
+            weight=random.choice((0, 100)) if bond.mode == "active_backup" else 0,
+        )
+        for item in interfaces
+        if isinstance(item, Ethernet) and random.random() < 0.9
+    ]
 
 
 def _acls(random: Random) -> list[Acl]:

@@ -16,6 +16,8 @@ from vpp_config import (
     AclRule,
     Address,
     AfPacket,
+    Bond,
+    BondMember,
     Ethernet,
     Interface,
     InterfaceVrf,
@@ -73,6 +75,17 @@ _LOOP = Loopback("lo0", 0)
 _BLUE = VrfTable(10, "blue", "ipv4")
 _PERMIT = AclRule("permit", _ANY, _ANY)
 _DENY = AclRule("deny", _ANY, _ANY)
+_BOND = Bond("bond0", 7, "lacp", nic_mac(0), "l34")
+_PARTS: list[VppObject] = [
+    Ethernet("wan0", AfPacket("nic0"), nic_mac(0)),
+    Ethernet("lan0", AfPacket("nic1"), nic_mac(0)),
+]
+_IN_BOND: list[VppObject] = [BondMember("bond0", "wan0"), BondMember("bond0", "lan0")]
+_ON_BOND: list[VppObject] = [
+    SubInterface("bond0.10", "bond0", 10),
+    Address("bond0", ip_interface("10.0.0.1/24")),
+]
+_BACKUP = Bond("bond0", 7, "active_backup", nic_mac(0))
 _ONE, _TWO = Acl("one", (_PERMIT,)), Acl("two", (_PERMIT, _DENY))
 
 # What it stands on, one form of it, another form of it: both kept under one key.
@@ -108,6 +121,30 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
         LcpPair("wan0", "wan0", "NETNS"),
         LcpPair("wan0", "outside", "NETNS"),
     ),
+    "bond number": ([*_PARTS, *_IN_BOND, *_ON_BOND], _BOND, Bond("bond0", 8, "lacp", nic_mac(0), "l34")),
+    "bond mode": ([*_PARTS, *_IN_BOND, *_ON_BOND], _BOND, Bond("bond0", 7, "xor", nic_mac(0), "l34")),
+    "bond hash": ([*_PARTS, *_IN_BOND, *_ON_BOND], _BOND, Bond("bond0", 7, "lacp", nic_mac(0), "l23")),
+    "bond mtu": ([*_PARTS, *_IN_BOND], _BOND, Bond("bond0", 7, "lacp", nic_mac(0), "l34", 1400)),
+    "bond down": (
+        [*_PARTS, *_IN_BOND, *_ON_BOND],
+        _BOND,
+        Bond("bond0", 7, "lacp", nic_mac(0), "l34", enabled=False),
+    ),
+    "bond without members": ([*_ON_BOND], _BOND, Bond("bond0", 7, "xor", nic_mac(0), "l2")),
+    "member's timeout": ([*_PARTS, _BOND], _IN_BOND[0], BondMember("bond0", "wan0", long_timeout=True)),
+    "member's weight": (
+        [*_PARTS, _BACKUP, _IN_BOND[1]],
+        _IN_BOND[0],
+        BondMember("bond0", "wan0", weight=100),
+    ),
+    "member's bond": (
+        [*_PARTS, _BOND, Bond("bond1", 8, "xor", nic_mac(0), "l2")], _IN_BOND[0], BondMember("bond1", "wan0"),
+    ),
+    "member down": (
+        [_PARTS[0], _BOND, *_IN_BOND],
+        _PARTS[1],
+        Ethernet("lan0", AfPacket("nic1"), nic_mac(0), enabled=False),
+    ),
     "access list": ([_WAN, AclBinding("wan0", ("one",))], _ONE, Acl("one", (_DENY, _PERMIT))),
     "binding": (
         [_WAN, _ONE, _TWO],
@@ -141,6 +178,40 @@ def test_change(target: Target, case: str) -> None:
     if all(first.provides not in item.requires() for item in base):
         _go(session, without)
     _go(session, _NOTHING)
+
+
+def test_a_nic_becomes_a_member_and_back(target: Target) -> None:
+    """An interface with all on it becomes a part of a bond with the same on top, and itself again."""
+    session = target.session()
+    alone = VppState.of([
+        _WAN, _LAN, _VLAN, _ONE, LcpPair("wan0", "wan0", target.netns), LcpPair("lan0", "lan0", target.netns),
+        Address("wan0", ip_interface("10.0.0.1/24")), AclBinding("wan0", ("one",)),
+    ])  # fmt: skip
+    bonded = VppState.of([
+        *_PARTS, _BOND, *_IN_BOND, _ONE, SubInterface("wan0.10", "bond0", 10),
+        LcpPair("bond0", "bond0", target.netns),
+        Address("bond0", ip_interface("10.0.0.1/24")), AclBinding("bond0", ("one",)),
+    ])  # fmt: skip
+    fewer = VppState.of([
+        _PARTS[0], _LAN, _BOND, _IN_BOND[0], Address("lan0", ip_interface("10.0.1.1/24")),
+        Address("bond0", ip_interface("10.0.0.1/24")),
+    ])  # fmt: skip
+    for one, other in ((alone, bonded), (bonded, fewer), (fewer, alone)):
+        for first, second in ((one, other), (other, one)):
+            _go(session, first)
+            before = session.observe()
+            steps = plan(second, before)
+            for step in steps:
+                session.apply(step)
+            assert plan(second, session.observe()) == ()
+            for step in reversed(steps):
+                session.undo(step)
+            assert session.observe() == before
+    macs = {
+        row.tag: str(row.l2_address)
+        for row in target.client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)
+    }
+    assert macs["millrace:lan0"] == nic_mac(1)
 
 
 def test_addresses_reach_the_mirror(target: Target) -> None:
@@ -211,9 +282,17 @@ _FULL = [
 ]  # fmt: skip
 
 
-def test_killed_between_any_two_calls(target: Target) -> None:
+_FULL_BOND = [
+    *_PARTS, _BACKUP, _IN_BOND[1], BondMember("bond0", "wan0", weight=100), *_ON_BOND, _ONE,
+    AclBinding("bond0", ("one",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("objects", [_FULL, _FULL_BOND], ids=["nics", "bond"])
+def test_killed_between_any_two_calls(target: Target, objects: list[VppObject]) -> None:
     """However far an apply came, the next observe and plan repair it, whether they go on or back."""
-    full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
+    mirrored = "bond0" if objects is _FULL_BOND else "wan0"
+    full = VppState.of([*objects, LcpPair(mirrored, mirrored, target.netns)])
     for desired in (full, _NOTHING):
         calls = 0
         died = True
@@ -243,7 +322,11 @@ def test_a_refused_call_changes_nothing(target: Target) -> None:
         Ethernet("wan0", AfPacket("nic0"), nic_mac(0), 1600), _LOOP, Acl("one", (_DENY,)),
         Address("wan0", ip_interface("10.0.0.1/25")), AclBinding("wan0", ("one",)),
     ])  # fmt: skip
-    for start, desired in ((_NOTHING, full), (full, changed), (changed, full), (full, _NOTHING)):
+    bonded = VppState.of(_FULL_BOND)
+    for start, desired in (
+        (_NOTHING, full), (full, changed), (changed, full), (full, _NOTHING),
+        (full, bonded), (bonded, full), (bonded, _NOTHING),
+    ):  # fmt: skip
         refused = True
         calls = 0
         while refused:

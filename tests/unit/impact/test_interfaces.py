@@ -99,3 +99,30 @@ def test_a_caller_from_nowhere_is_told_that_his_way_was_not_looked_at() -> None:
     )
     assert "your own connection" not in answer.looked_at
     assert "your own connection" in result(_lan(description="x")).looked_at
+
+
+BOND: dict[str, Any] = {
+    "interfaces": {
+        "nic8": {"type": "ethernet", "match": {"device": "eth8"}},
+        "nic9": {"type": "ethernet", "match": {"device": "eth9"}},
+        "bond0": {"type": "bond", "members": ["nic8", "nic9"], "addresses": ["10.88.0.1/24"]},
+        "bond0.7": {
+            "type": "sub_interface",
+            "parent": "bond0",
+            "vlan_id": 7,
+            "addresses": ["10.89.0.1/24"],
+        },
+    }
+}
+
+
+def test_a_bond_lasts_as_long_as_one_of_its_members() -> None:
+    def texts(patch: dict[str, Any]) -> list[str]:
+        return [one.text for one in found({"interfaces": patch}, first=BOND)]
+
+    assert texts({"nic8": {"enabled": False}}) == ["No packet passes nic8 any more: nic8 is disabled."]
+    assert texts({"bond0": {"members": ["nic8"]}}) == []
+    assert texts({"bond0": {"hash_policy": "layer2"}}) == []
+    both = texts({"nic8": {"enabled": False}, "nic9": {"enabled": False}})
+    assert any("10.88.0.0/24 are no longer reached on bond0: all it is made of" in text for text in both)
+    assert any("10.89.0.0/24 are no longer reached on bond0.7" in text for text in both)

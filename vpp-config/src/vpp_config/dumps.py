@@ -29,7 +29,7 @@ class Asking(Protocol):
     def tables(self) -> tuple[Request, ...]:
         """What it asks once."""
 
-    def of_interface(self, index: int) -> tuple[Request, ...]:
+    def of_interface(self, row: InterfaceRow) -> tuple[Request, ...]:
         """What it asks about each interface of ours."""
 
 
@@ -67,7 +67,7 @@ class Dumps:
         dumps._ask(
             client,
             generation,
-            [item for row in ours for kind in kinds for item in kind.of_interface(row.index)],
+            [item for row in ours for kind in kinds for item in kind.of_interface(row)],
         )
         return dumps
 

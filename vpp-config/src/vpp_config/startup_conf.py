@@ -7,14 +7,15 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from vpp_config.objects.ethernet import Dpdk
+from vpp_config.objects import KINDS, Dpdk
 
 MIB = 1 << 20
 
-# What the objects of this package need of VPP. linux_cp and linux_nl are off unless named, whatever the
-# default is; tap carries the mirrors, and with everything disabled by default the pairs fail with -30
-# without it.
-NEEDED_PLUGINS = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
+# What every VPP of this package needs; kinds of objects say what they need besides. linux_cp and linux_nl are
+# off unless named, whatever the default is; tap carries the mirrors, and with everything disabled by default
+# the pairs fail with -30 without it.
+_OF_ALL = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
+NEEDED_PLUGINS = tuple(sorted({*_OF_ALL, *(plugin for kind in KINDS for plugin in kind.plugins)}))
 
 
 @dataclass(frozen=True)

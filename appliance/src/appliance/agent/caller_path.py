@@ -153,7 +153,13 @@ def _route_to(space: Namespace, address: Address) -> Hop | None:
 
 
 def _with_parents(names: set[str], config: RouterConfig) -> frozenset[str]:
-    return frozenset(names.union(*(config.interfaces[name].beneath for name in names)))
+    found: set[str] = set()
+    left = set(names)
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= set(config.interfaces[name].beneath) - found
+    return frozenset(found)
 
 
 def _bound(way: Way, config: RouterConfig) -> set[str]:

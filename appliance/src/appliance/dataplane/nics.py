@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from appliance.dataplane.nic_inventory import merge, read
 ALIAS = "millrace:"
 """Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
 
-_VIRTUAL = frozenset(
-    ["bridge", "dummy", "vlan", "bond", "vxlan", "tun", "ifb", "gre", "ipip", "sit", "macvlan"]
-)
+_VIRTUAL = frozenset(["bridge", "dummy", "vlan", "vxlan", "tun", "ifb", "gre", "ipip", "sit", "macvlan"])
+_MASTER = 0x400
+"""Of a link that is made of others."""
 
 
 def discover(
@@ -44,11 +44,17 @@ def of_link(message: Any) -> Nic | None:
     known = attributes(message)
     information = known.get("IFLA_LINKINFO")
     kind = dict(information["attrs"]).get("IFLA_INFO_KIND") if information else None
-    mac = known.get("IFLA_PERM_ADDRESS") or known.get("IFLA_ADDRESS")
-    if kind in _VIRTUAL or mac is None or message["ifi_type"] != 1:
+    mac = known.get("IFLA_PERM_ADDRESS") or _held_mac(information) or known.get("IFLA_ADDRESS")
+    if kind in _VIRTUAL or message["flags"] & _MASTER or mac is None or message["ifi_type"] != 1:
         return None
     pci = known.get("IFLA_PARENT_DEV_NAME") if known.get("IFLA_PARENT_DEV_BUS_NAME") == "pci" else None
     return Nic(own_name(known), str(mac).lower(), pci, kind)
+
+
+def _held_mac(information: Any) -> str | None:
+    """The MAC address that a link gets back from the one that holds it, such as a bond."""
+    held = attributes(information).get("IFLA_INFO_SLAVE_DATA") if information else None
+    return attributes(held).get("IFLA_BOND_SLAVE_PERM_HWADDR") if isinstance(held, Mapping) else None
 
 
 def own_name(known: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ FEATURES: tuple[str, ...] = (
     "dataplane",
     "interface",
     "ethernet",
+    "bond",
     "sub_interface",
     "loopback",
     "acl",

@@ -70,12 +70,13 @@ class Connected:
 
 
 def is_up(config: RouterConfig, name: str) -> bool:
-    """Whether the document has the interface enabled, and everything that it is on."""
+    """Whether the interface is enabled, with what it is on and some of what it is made of."""
     interface = config.interfaces.get(name)
     if interface is None or not interface.enabled:
         return False
-    beneath = (config.interfaces.get(below) for below in interface.beneath)
-    return all(below is not None and below.enabled for below in beneath)
+    if interface.carrier is not None:
+        return is_up(config, interface.carrier)
+    return not interface.made_of or any(is_up(config, part) for part in interface.made_of)
 
 
 @dataclass(frozen=True)

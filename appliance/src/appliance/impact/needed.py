@@ -9,7 +9,7 @@ from typing import Literal
 from appliance.impact.result import Kind
 from frr_config.types import IpAddress
 
-TCP, UDP, OSPF = 6, 17, 89
+TCP, UDP = 6, 17
 SYN, ACK = 0x02, 0x10
 EPHEMERAL_PORT = 49152
 """Stands for the port a program was given by its kernel."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from appliance.state.acls import ACLS
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
+from appliance.state.bonds import BONDS
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
@@ -21,6 +22,7 @@ __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Tabl
 
 PARTS: tuple[AnyPart, ...] = (
     INTERFACES,
+    BONDS,
     ROUTES,
     BGP,
     BGP_NEIGHBOR,

@@ -19,6 +19,7 @@ INVALID_REGISTRATION = -31
 VLAN_ALREADY_EXISTS = -56
 ADDRESS_NOT_FOUND = -60
 INVALID_INTERFACE = -71
+INVALID_ARGUMENT = -73
 IF_ALREADY_EXISTS = -79
 VALUE_EXIST = -81
 INVALID_SUB_SW_IF_INDEX = -98
@@ -28,6 +29,7 @@ UNSUPPORTED = -126
 DUPLICATE_IF_ADDRESS = -127
 ACL_IN_USE_INBOUND = -142
 ACL_IN_USE_OUTBOUND = -143
+INSTANCE_IN_USE = -147
 
 AnyInterface = IPv4Interface | IPv6Interface
 
@@ -52,6 +54,26 @@ class Pair:
     addresses: set[AnyInterface] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class FakeBond:
+    """What makes an interface a bond; ``mode`` and ``hash`` are VPP's numbers."""
+
+    number: int
+    mode: int
+    hash: int
+
+
+@dataclass
+class Membership:
+    """What makes an interface a member of ``bond``, an index."""
+
+    bond: int
+    own_mac: str
+    is_passive: bool
+    is_long_timeout: bool
+    weight: int = 0
+
+
 @dataclass
 class FakeInterface:
     """One row of the interface table."""
@@ -73,6 +95,8 @@ class FakeInterface:
     inbound: list[int] = field(default_factory=list)
     outbound: list[int] = field(default_factory=list)
     pair: Pair | None = None
+    bond: FakeBond | None = None
+    membership: Membership | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.acl_calls import AclCalls
+from vpp_config.fake.bond_calls import BondCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
 from vpp_config.fake.policer_calls import PolicerCalls
@@ -56,6 +57,7 @@ class FakeVpp:
             IpCalls(self._held),
             AclCalls(self._held),
             PolicerCalls(self._held),
+            BondCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):

@@ -7,6 +7,8 @@ from vpp_config.objects.acl_binding import AclBinding
 from vpp_config.objects.acl_rule import ALL_CODES, ANY, AclRule, Action
 from vpp_config.objects.address import Address
 from vpp_config.objects.base import Family, Interface, VppObject
+from vpp_config.objects.bond import Bond, BondMode, LoadBalance
+from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, VirtioPci
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
@@ -20,6 +22,8 @@ KINDS: tuple[type[VppObject], ...] = (
     VrfTable,
     Acl,
     Ethernet,
+    Bond,
+    BondMember,
     Loopback,
     SubInterface,
     InterfaceVrf,
@@ -40,12 +44,16 @@ __all__ = [
     "Address",
     "AfPacket",
     "Attachment",
+    "Bond",
+    "BondMember",
+    "BondMode",
     "Dpdk",
     "Ethernet",
     "Family",
     "Interface",
     "InterfaceVrf",
     "LcpPair",
+    "LoadBalance",
     "Loopback",
     "PuntPolicer",
     "SubInterface",

@@ -10,7 +10,7 @@ from typing import ClassVar
 from planner import Declared
 from vpp_config.access import Access
 from vpp_config.client import Request, request
-from vpp_config.dumps import Dumps
+from vpp_config.dumps import Dumps, InterfaceRow
 from vpp_config.errors import VppApiError
 from vpp_config.objects.base import Family, VppObject
 from vpp_config.objects.link import announce
@@ -94,14 +94,14 @@ class Address(VppObject):
     def observe(cls, dumps: Dumps) -> Iterator[Address]:
         """The addresses of our interfaces."""
         for row in dumps.tagged_interfaces():
-            for asked in cls.of_interface(row.index):
+            for asked in cls.of_interface(row):
                 for reply in dumps.table(asked):
                     if reply.prefix.version == 4 or not reply.prefix.is_link_local:
                         yield cls(row.name, reply.prefix)
 
     @classmethod
-    def of_interface(cls, index: int) -> tuple[Request, ...]:
+    def of_interface(cls, row: InterfaceRow) -> tuple[Request, ...]:
         """The addresses of both families."""
         return tuple(
-            request("ip_address_dump", sw_if_index=index, is_ipv6=is_ipv6) for is_ipv6 in (False, True)
+            request("ip_address_dump", sw_if_index=row.index, is_ipv6=is_ipv6) for is_ipv6 in (False, True)
         )

@@ -51,12 +51,14 @@ class VppObject(Declared):
 
     # -- reading
 
+    plugins: ClassVar[tuple[str, ...]] = ()
+    """Plugins of VPP that the kind cannot be without; what all need is in ``startup_conf``."""
     tables: ClassVar[tuple[Request, ...]] = ()
     """What observing the kind asks VPP once. A message that VPP does not know is answered by nothing."""
 
     @classmethod
-    def of_interface(cls, index: int) -> tuple[Request, ...]:
-        """What observing the kind asks VPP about each interface of ours; ``index`` is VPP's."""
+    def of_interface(cls, row: InterfaceRow) -> tuple[Request, ...]:
+        """What observing the kind asks VPP about each interface of ours."""
         return ()
 
     @classmethod

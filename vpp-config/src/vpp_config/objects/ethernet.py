@@ -129,6 +129,9 @@ class Ethernet(Interface):
         """Create, tag, set the MTU. The tag comes right after: until then observe sees a leftover."""
         index = self._attach(vpp)
         tag(vpp, self.name, index)
+        if isinstance(self.attachment, AfPacket):
+            # The device itself may have another MAC, by which a real NIC drops what is for this one.
+            vpp.call("sw_interface_set_mac_address", sw_if_index=index, mac_address=self.mac)
         self._set_mtu(vpp, index)
         if self.enabled:
             bring(vpp, index, up=True)

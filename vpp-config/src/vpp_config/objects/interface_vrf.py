@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vpp_config.access import Access
 from vpp_config.client import Request, request
-from vpp_config.dumps import Dumps
+from vpp_config.dumps import Dumps, InterfaceRow
 from vpp_config.objects.base import Family, VppObject
 from vpp_config.objects.vrf_table import table_token
 from vpp_config.tokens import interface_token
@@ -66,14 +66,15 @@ class InterfaceVrf(VppObject):
     def observe(cls, dumps: Dumps) -> Iterator[InterfaceVrf]:
         """Of our interfaces, those outside table 0."""
         for row in dumps.tagged_interfaces():
-            for asked in cls.of_interface(row.index):
+            for asked in cls.of_interface(row):
                 reply = dumps.reply(asked)
                 if reply is not None and reply.vrf_id:
                     yield cls(row.name, "ipv6" if asked.fields["is_ipv6"] else "ipv4", reply.vrf_id)
 
     @classmethod
-    def of_interface(cls, index: int) -> tuple[Request, ...]:
+    def of_interface(cls, row: InterfaceRow) -> tuple[Request, ...]:
         """The table of each family."""
         return tuple(
-            request("sw_interface_get_table", sw_if_index=index, is_ipv6=is_ipv6) for is_ipv6 in (False, True)
+            request("sw_interface_get_table", sw_if_index=row.index, is_ipv6=is_ipv6)
+            for is_ipv6 in (False, True)
         )

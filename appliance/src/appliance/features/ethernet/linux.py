@@ -12,4 +12,4 @@ from appliance.features.ethernet.model import Ethernet
 def objects(wanted: Wanted) -> Iterator[LinuxObject]:
     """The NIC, which gets the interface's name."""
     for name, interface in wanted.config.interfaces_of(Ethernet):
-        yield EthernetLink(name, wanted.nics[name].device, interface.mtu, interface.enabled)
+        yield EthernetLink(name, wanted.nics[name].device, wanted.mtu(name), interface.enabled)

@@ -14,6 +14,7 @@ class Ethernet(LinkSettings):
     """A NIC of the router."""
 
     takes_vlans: ClassVar[bool] = True
+    link_fields: ClassVar[tuple[str, ...]] = ("match",)
 
     type: Literal["ethernet"]
     """Kind of interface."""

@@ -20,9 +20,10 @@ _VIRTIO_TRANSITIONAL = "1af4:1000"
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
     """The interface on its NIC. Raises ValidationFailed when a NIC cannot be driven as asked."""
     for name, interface in wanted.config.interfaces_of(Ethernet):
-        nic = wanted.nics[name]
-        attachment = _attachment(name, interface, nic)
-        yield vpp.Ethernet(name, attachment, mac=nic.mac, mtu=interface.mtu, enabled=interface.enabled)
+        attachment = _attachment(name, interface, wanted.nics[name])
+        yield vpp.Ethernet(
+            name, attachment, mac=wanted.mac(name), mtu=wanted.mtu(name), enabled=interface.enabled
+        )
 
 
 def _shown(item: vpp.Ethernet) -> dict[str, Any]:

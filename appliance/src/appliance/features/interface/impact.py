@@ -7,7 +7,7 @@ from functools import partial
 from ipaddress import ip_interface, ip_network
 
 from appliance.config.pointer import join
-from appliance.features.interface.model import LinkSettings
+from appliance.features.interface.model import InterfaceSettings
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Arrival, Change, NotLookedAt, is_up
 from appliance.impact.facts import Fact
@@ -21,8 +21,6 @@ LINKS: Fact[Interfaces] = Fact(
 )
 _PORTS = {"ssh": 22, "https": 443}
 _SHOWN = 5
-_SAME_LINK = set(LinkSettings.model_fields) | {"driver"}
-"""Fields that do not say which link an interface is."""
 
 
 def _path(name: str, *more: str) -> str:
@@ -82,8 +80,9 @@ def _why(change: Change, name: str) -> str:
         return f"{name} is removed"
     if not now.enabled:
         return f"{name} is disabled"
-    below = next((one for one in now.beneath if not is_up(change.after, one)), "")
-    return f"{below}, which it is on, is disabled"
+    if now.carrier is not None:
+        return f"{now.carrier}, which it is on, is disabled"
+    return f"all it is made of is disabled: {', '.join(now.made_of[:_SHOWN])}"
 
 
 def links(change: Change) -> Iterator[Finding]:
@@ -104,11 +103,7 @@ def links(change: Change) -> Iterator[Finding]:
                 ),
                 depends_on=f"packets of {now.mtu + 1:,} to {was.mtu:,} bytes pass {name}",
             )
-        differs = [
-            field
-            for field in type(now).model_fields
-            if field not in _SAME_LINK and getattr(was, field, None) != getattr(now, field)
-        ]
+        differs = _differs(was, now)
         if was.type != now.type or differs:
             what = ", ".join(type(now).model_fields[field].title or field for field in differs) or "type"
             yield Finding(
@@ -118,6 +113,13 @@ def links(change: Change) -> Iterator[Finding]:
                 text=f"{name} becomes another link: its {what} changes. Hosts on the old one are lost.",
                 depends_on="the hosts are not on the new link too",
             )
+
+
+def _differs(was: InterfaceSettings, now: InterfaceSettings) -> list[str]:
+    """The fields by which it has become another link. While one of its parts stays, it is the same."""
+    if set(was.made_of) & set(now.made_of):
+        return []
+    return [field for field in now.link_fields if getattr(was, field, None) != getattr(now, field)]
 
 
 def management(change: Change) -> Iterator[Finding]:

@@ -20,6 +20,8 @@ class InterfaceSettings(Model):
 
     takes_vlans: ClassVar[bool] = False
     """Whether a sub-interface can be on an interface of this kind."""
+    link_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that say which link it is: whose hosts are reached by it."""
 
     if TYPE_CHECKING:
         type: str
@@ -45,8 +47,20 @@ class InterfaceSettings(Model):
 
     @property
     def beneath(self) -> tuple[str, ...]:
-        """Names of the interfaces that its packets pass, nearest first."""
-        return () if self.carrier is None else (self.carrier,)
+        """Names of the interfaces that its packets pass next, without those beneath them."""
+        return self.made_of if self.carrier is None else (self.carrier,)
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """Names of the interfaces that it is made of. They pass packets for it alone, with its MTU and MAC
+        address, and have no addresses, access lists or routing of their own.
+        """
+        return ()
+
+    @property
+    def given_mac(self) -> str | None:
+        """The MAC address the document gives it; None: that of its NIC, or of the first it is made of."""
+        return None
 
     @property
     def nic(self) -> Match | None:

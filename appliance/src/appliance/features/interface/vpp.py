@@ -16,8 +16,9 @@ PATHS = {
 
 
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
-    """A mirror in the kernel, and the addresses."""
+    """A mirror in the kernel, and the addresses. What is a part of another one has neither."""
     for name, interface in wanted.config.interfaces.items():
-        yield vpp.LcpPair(name, name, wanted.netns)
+        if wanted.whole(name) is None:
+            yield vpp.LcpPair(name, name, wanted.netns)
         for address in interface.addresses:
             yield vpp.Address(name, ip_interface(address))

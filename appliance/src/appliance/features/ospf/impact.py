@@ -11,12 +11,13 @@ from appliance.config.pointer import join
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change, is_up
 from appliance.impact.facts import Fact
-from appliance.impact.needed import OSPF, Needed, Now, Packet, is_new
+from appliance.impact.needed import Needed, Now, Packet, is_new
 from appliance.impact.result import Finding
 from appliance.state.ospf import OspfNeighborState, OspfState
 from frr_config.protocols.ospf.model import OspfInterface
 
 ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
+_PROTOCOL = 89
 _AGREED = {
     "area": "area",
     "hello_interval_s": "hello interval",
@@ -135,7 +136,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
                     "session",
                     name,
                     "in" if incoming else "out",
-                    ((Packet(*ends, OSPF), Packet(ends[0], _ALL_ROUTERS, OSPF)),),
+                    ((Packet(*ends, _PROTOCOL), Packet(ends[0], _ALL_ROUTERS, _PROTOCOL)),),
                     partial(_now, change, name) if name in earlier else is_new,
                 )
 

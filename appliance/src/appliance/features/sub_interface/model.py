@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ VlanId = Annotated[int, Field(ge=1, le=4094)]
 
 class SubInterface(LinkSettings):
     """A VLAN on an ethernet interface (IEEE 802.1Q)."""
+
+    link_fields: ClassVar[tuple[str, ...]] = ("parent", "vlan_id")
 
     type: Literal["sub_interface"]
     """Kind of interface."""

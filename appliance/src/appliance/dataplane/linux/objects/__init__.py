@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from appliance.dataplane.linux.objects.base import LinuxObject
+from appliance.dataplane.linux.objects.bond_link import BondLink
+from appliance.dataplane.linux.objects.bond_member import BondMember
 from appliance.dataplane.linux.objects.control_plane import ControlPlane
 from appliance.dataplane.linux.objects.ethernet_link import EthernetLink
 from appliance.dataplane.linux.objects.filter_binding import FilterBinding
@@ -18,6 +20,8 @@ KINDS: tuple[type[LinuxObject], ...] = (
     ControlPlane,
     FilterList,
     EthernetLink,
+    BondLink,
+    BondMember,
     LoopbackLink,
     VlanLink,
     FilterBinding,
@@ -31,6 +35,8 @@ LINKS: tuple[type[Link], ...] = tuple(kind for kind in KINDS if issubclass(kind,
 __all__ = [
     "KINDS",
     "LINKS",
+    "BondLink",
+    "BondMember",
     "ControlPlane",
     "EthernetLink",
     "FilterBinding",

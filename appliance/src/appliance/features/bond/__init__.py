@@ -1,0 +1,1 @@
+"""Several NICs that act as one (IEEE 802.1AX)."""
