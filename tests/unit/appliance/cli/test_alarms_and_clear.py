@@ -14,8 +14,8 @@ from appliance.state import Question
 from appliance.state.alarms import Alarm, AlarmEvent, Alarms, Events, EventsQuery
 
 ALARM = Alarm(
-    kind="bgp_down", object="192.0.2.1", severity="major", summary="down: \x1b[2J", since="2026-11-23T08:00:00Z",
-    for_s=61.4, advice="Mend it.", checked=False,
+    kind="bgp_down", object="192.0.2.1", severity="major", summary="down: \x1b[2J",
+    since="2026-11-23T08:00:00Z", for_s=61.4, advice="Mend it.", checked=False,
 )  # fmt: skip
 EVENT = AlarmEvent(
     number=1, time="2026-11-23T08:00:00Z", event="raised", kind="bgp_down", object="192.0.2.1",
@@ -100,8 +100,8 @@ def test_clear(agent: _Agent, session: Session, line: str, name: str, question: 
 @pytest.mark.parametrize(
     "line",
     [
-        "clear", "clear bgp", "clear bgp x", "clear bgp all soft", "clear bgp all soft both", "clear bgp all ipv4",
-        "clear bgp all soft in ipx", "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
+        "clear", "clear bgp", "clear bgp x", "clear bgp all soft", "clear bgp all soft both",
+        "clear bgp all ipv4", "clear bgp all soft in ipx", "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
         "clear ospf interface lan0 lan1", "clear isis all",
     ],
 )  # fmt: skip
