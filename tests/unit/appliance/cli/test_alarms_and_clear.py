@@ -101,7 +101,8 @@ def test_clear(agent: _Agent, session: Session, line: str, name: str, question: 
     "line",
     [
         "clear", "clear bgp", "clear bgp x", "clear bgp all soft", "clear bgp all soft both",
-        "clear bgp all ipv4", "clear bgp all soft in ipx", "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
+        "clear bgp all ipv4", "clear bgp all soft in ipx",
+        "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
         "clear ospf interface lan0 lan1", "clear isis all",
     ],
 )  # fmt: skip
