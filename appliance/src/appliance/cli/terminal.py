@@ -11,6 +11,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 
+from appliance.actions import ACTIONS
 from appliance.cli.completion import Choice, delete_choices, path_choices, set_choices
 from appliance.cli.errors import CommandError
 from appliance.cli.operational import SHOWS
@@ -39,6 +40,8 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
         return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
     candidate = session.candidate
     if candidate is None:
+        if words == ["clear"]:
+            return [(action.usage.split()[0], action.summary) for action in ACTIONS]
         return [(name, "") for name in SHOWS] if words == ["show"] else []
     below = words[1:]
     match words[0]:

@@ -82,6 +82,7 @@ class HealthWatch:
         self._unchecked: dict[str, str] = {}
         self._looked_boot_s: float | None = None
         self._guard = threading.Lock()
+        self._looking = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -132,6 +133,10 @@ class HealthWatch:
 
     def look(self) -> None:
         """Make every check once. Raises nothing: what cannot be checked is said to be unchecked."""
+        with self._looking:
+            self._look()
+
+    def _look(self) -> None:
         engine = self._router.engine
         revision, config = engine.revision, engine.running_config
         readings, unchecked = self._read(config)

@@ -101,8 +101,9 @@ def test_clear(agent: _Agent, session: Session, line: str, name: str, question: 
     "line",
     [
         "clear", "clear bgp", "clear bgp x", "clear bgp all soft", "clear bgp all soft both",
-        "clear bgp all ipv4", "clear bgp all soft in ipx", "clear bgp all soft in ipv4 more",
-        "clear ospf", "clear ospf neighbor x", "clear ospf interface lan0 lan1", "clear isis all",
+        "clear bgp all ipv4", "clear bgp all soft in ipx",
+        "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
+        "clear ospf interface lan0 lan1", "clear isis all",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_reaches_no_agent(agent: _Agent, session: Session, line: str) -> None:

@@ -62,6 +62,12 @@ def test_where_nothing_can_follow_nothing_is_offered(session: Session, line: str
     ] == []
 
 
+def test_what_can_be_cleared_is_offered(session: Session) -> None:
+    session.candidate = None
+    assert {word for word, _ in choices(session, "clear ")[0]} == {"bgp", "ospf"}
+    assert {"alarms", "events"} <= {word for word, _ in choices(session, "show ")[0]}
+
+
 def test_the_prompt_says_where_one_stands(session: Session) -> None:
     session.line("edit interfaces lan0")
     assert prompt(session, "r1") == "r1[edit interfaces lan0]# "
