@@ -33,7 +33,7 @@ PORTS = ["1-65535", "0-65535", "179", "100-200", "49152", "0"]
 @st.composite
 def rules(draw: st.DrawFn) -> AclRule:
     """A rule near the packets below."""
-    family: Literal["ipv4", "ipv6"] = draw(st.sampled_from(("ipv4", "ipv6")))
+    family: Literal["ipv4", "ipv6"] = draw(st.sampled_from(["ipv4", "ipv6"]))
     icmp = "icmp" if family == "ipv4" else "icmpv6"
     protocol = draw(st.sampled_from(["any", "any", "tcp", "udp", icmp, "ospf", "6"]))
     ports = st.none() | st.sampled_from(PORTS)

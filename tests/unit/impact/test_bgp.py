@@ -111,10 +111,16 @@ def test_a_list_that_permits_none_refuses_every_route() -> None:
     assert finding.text == f"Every IPv4 unicast route from {PEER} is refused: prefix list none permits none."
 
 
+def test_a_list_that_refused_everything_before_is_no_news() -> None:
+    refusing = _peer(ipv4_unicast={"prefix_list_in": "none"})
+    (finding,) = found(_peer(ipv4_unicast={"prefix_list_out": "some"}), first=refusing)
+    assert finding.grade == "possible"
+
+
 def test_what_is_no_longer_announced() -> None:
     (finding,) = found({"routing": {"bgp": {"ipv4_unicast": {"networks": []}}}})
     assert (finding.grade, finding.kind) == ("possible", "routes")
-    assert finding.text == "10.10.0.0/24 no longer announced by BGP to 2 neighbors."
+    assert finding.text == "BGP no longer announces 10.10.0.0/24 to 2 neighbors."
 
 
 def test_a_daemon_that_does_not_tell_makes_it_possible() -> None:

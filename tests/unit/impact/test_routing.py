@@ -41,6 +41,16 @@ def test_next_hops_whose_network_goes() -> None:
     assert "no next hop of its static route can be reached" in routes[0].text
 
 
+def test_next_hops_that_only_a_protocol_may_still_lead_to() -> None:
+    lost = [one for one in found({"interfaces": {"lan0": {"enabled": False}}}) if one.kind == "routes"]
+    assert {one.grade for one in lost} == {"possible"}
+    assert [one.path for one in lost] == [
+        "/routing/static/198.51.100.0~124",
+        "/routing/static/198.51.100.128~125",
+    ]
+    assert lost[0].depends_on == "no other route leads to one of them"
+
+
 def test_a_blackhole_drops() -> None:
     route = {"next_hops": None, "blackhole": True}
     (finding,) = found(_static(**{"198.51.100.0/24": route}))

@@ -85,13 +85,11 @@ class _Foretelling(FakeAgent):
 def test_check_tells_what_the_result_does_also_on_the_console() -> None:
     agent: Any = _Foretelling({"schema_version": 1})
     session = Session(agent, "alice")
-    assert session.line("configure; check").splitlines() == ["nothing would stop a commit"], (
-        "nothing is changed"
-    )
+    assert session.line("configure; check").splitlines() == ["nothing would stop a commit"]
     assert session.line("set system hostname r2; check").splitlines()[-5:] == [
         "nothing would stop a commit",
-        "possible: Packets above 1,300 bytes no longer pass wan0."
-        " (if such packets pass wan0) (now: evil?[2J)",
+        "possible: Packets above 1,300 bytes no longer pass wan0. (if such packets pass wan0) "
+        "(now: evil?[2J)",
         "No step resets a session or loses a packet.",
         "Afterwards: 1 possible.",
         "Looked at: MTU and links.",

@@ -26,14 +26,15 @@ def filters(change: Change) -> Iterator[Finding]:
         for family in FAMILIES:
             if was is None or not was.exchanges(family) or not now.exchanges(family):
                 continue
-            said = [told for field in _FIELDS if (told := changed.of(was, now, family, field))]
+            said = {field: told for field in _FIELDS if (told := changed.of(was, now, family, field))}
             if said and alive(change, address) is not False:
                 yield _finding(change, now, family, said)
 
 
-def _finding(change: Change, peer: Peer, family: Family, said: list[str]) -> Finding:
+def _finding(change: Change, peer: Peer, family: Family, said: Mapping[str, str]) -> Finding:
+    """``said`` is what is new, by its field."""
     path = join(["routing", "bgp", "neighbors", peer.address, family])
-    prefix_list = peer.named(family, "prefix_list_in")
+    prefix_list = peer.named(family, "prefix_list_in") if "prefix_list_in" in said else None
     rules = change.after.routing.policy.prefix_lists.get(prefix_list or "")
     if (
         prefix_list is not None
@@ -57,7 +58,7 @@ def _finding(change: Change, peer: Peer, family: Family, said: list[str]) -> Fin
         grade="possible",
         kind="routes",
         path=path,
-        text=f"{TITLES[family]} routes exchanged with {peer.address} change: {'; '.join(said)}.",
+        text=f"{TITLES[family]} routes exchanged with {peer.address} change: {'; '.join(said.values())}.",
         depends_on="which routes the new rules match: they were not counted",
         evidence=evidence(change, peer.address),
     )
@@ -140,8 +141,10 @@ def announced(change: Change) -> Iterator[Finding]:
                 grade="possible",
                 kind="routes",
                 path=join(["routing", "bgp", family]),
-                text=f"{', '.join(gone[:_SHOWN])}{more} no longer announced by BGP to {len(up)} "
-                f"neighbor{'s' if len(up) > 1 else ''}.",
+                text=(
+                    f"BGP no longer announces {', '.join(gone[:_SHOWN])}{more} to {len(up)} "
+                    f"neighbor{'s' if len(up) > 1 else ''}."
+                ),
                 depends_on="nothing else announces the same prefixes",
             )
 

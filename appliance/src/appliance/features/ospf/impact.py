@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from ipaddress import ip_address, ip_interface
+from ipaddress import IPv4Address, IPv4Interface
+from itertools import islice
 
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
@@ -26,7 +27,7 @@ _AGREED = {
     "network_type": "network type",
 }
 """What both ends have to have alike."""
-_ALL_ROUTERS = ip_address("224.0.0.5")
+_ALL_ROUTERS = IPv4Address("224.0.0.5")
 """To whom hellos are sent."""
 
 
@@ -124,19 +125,19 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
         text = _address(config, name)
         if text is None:
             continue
-        own = ip_interface(text)
+        own = IPv4Interface(text)
         known = _neighbors(change, name) if name in earlier else []
-        addresses = [ip_address(one.address) for one in known or () if one.address]
-        for other in addresses or [own.network.broadcast_address - 1]:
+        addresses = [IPv4Address(one.address) for one in known or () if one.address]
+        for other in addresses or [one for one in islice(own.network.hosts(), 2) if one != own.ip][:1]:
             for incoming in (True, False):
-                ends = (other, own.ip) if incoming else (own.ip, other)
+                source, destination = (other, own.ip) if incoming else (own.ip, other)
                 yield Needed(
                     f"OSPF on {name}",
                     join(["routing", "ospf", "interfaces", name]),
                     "session",
                     name,
                     "in" if incoming else "out",
-                    ((Packet(*ends, _PROTOCOL), Packet(ends[0], _ALL_ROUTERS, _PROTOCOL)),),
+                    ((Packet(source, destination, _PROTOCOL), Packet(source, _ALL_ROUTERS, _PROTOCOL)),),
                     partial(_now, change, name) if name in earlier else is_new,
                 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from appliance.config.context import address, network
 from appliance.config.document import RouterConfig
@@ -13,6 +14,8 @@ from appliance.impact.change import Change, Connected, is_up
 from appliance.impact.result import Finding
 from frr_config.protocols.static.model import NextHop, StaticRoute
 from frr_config.types import IpNetwork
+
+_Resolution = Literal["connected", "maybe", "no"]
 
 
 class _Table:
@@ -26,7 +29,7 @@ class _Table:
             parsed = network(prefix)
             self._prefixes[_key(parsed)] = prefix
             self._lengths.add((parsed.version, parsed.prefixlen))
-        self._resolved: dict[tuple[str | None, str | None], bool] = {}
+        self._resolved: dict[tuple[str | None, str | None], _Resolution] = {}
 
     @property
     def has_protocols(self) -> bool:
@@ -38,8 +41,12 @@ class _Table:
         return self._config.routing.static.get(prefix)
 
     def is_usable(self, route: StaticRoute) -> bool:
-        """Whether it drops what matches, or one of its paths is resolved."""
-        return route.blackhole or any(self._is_resolved(hop) for hop in route.next_hops)
+        """Whether it drops what matches, or one of its paths is, or may be, resolved."""
+        return route.blackhole or any(self._resolution(hop) != "no" for hop in route.next_hops)
+
+    def is_connected(self, route: StaticRoute) -> bool:
+        """Whether it drops what matches, or one of its paths leads to a connected network."""
+        return route.blackhole or any(self._resolution(hop) == "connected" for hop in route.next_hops)
 
     def covering(self, prefix: IpNetwork) -> str | None:
         """The usable route, or connected network, that packets take instead."""
@@ -54,19 +61,21 @@ class _Table:
                 best = (length, text)
         return None if best is None or best[0] > prefix.prefixlen else best[1]
 
-    def _is_resolved(self, hop: NextHop) -> bool:
+    def _resolution(self, hop: NextHop) -> _Resolution:
         key = (hop.address, hop.interface)
         if key not in self._resolved:
-            self._resolved[key] = self._looks_resolved(hop)
+            self._resolved[key] = self._resolve(hop)
         return self._resolved[key]
 
-    def _looks_resolved(self, hop: NextHop) -> bool:
+    def _resolve(self, hop: NextHop) -> _Resolution:
         if hop.interface is not None:
-            return is_up(self._config, hop.interface)
+            return "connected" if is_up(self._config, hop.interface) else "no"
         assert hop.address is not None
         gateway = address(hop.address)
-        # Through another route counts as resolved: whether that one is, the daemon works out.
-        return self._connected.of(gateway) is not None or self._is_covered(gateway.packed, gateway.version)
+        if self._connected.of(gateway) is not None:
+            return "connected"
+        # Through another route: whether that one is resolved, the daemon works out.
+        return "maybe" if self._is_covered(gateway.packed, gateway.version) else "no"
 
     def _is_covered(self, packed: bytes, version: int) -> bool:
         number, bits = int.from_bytes(packed, "big"), len(packed) * 8
@@ -109,6 +118,14 @@ def routes(change: Change) -> Iterator[Finding]:
                 after,
                 "no next hop of its static route can be reached",
                 join(["routing", "static", prefix]),
+            )
+        elif before.is_connected(was) and not after.is_connected(now):
+            yield Finding(
+                grade="possible",
+                kind="routes",
+                path=join(["routing", "static", prefix]),
+                text=f"No next hop of the static route to {prefix} is on a connected network any more.",
+                depends_on="no other route leads to one of them",
             )
     for prefix, now in change.after.routing.static.items():
         if now.blackhole and before.route(prefix) is None:
