@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIRequest
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 
@@ -19,6 +19,7 @@ from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.api.auth import BearerToken
 from webui.http.body_limit import Refusal
+from webui.problems import from_exception
 
 _PART_BYTES = 17 * 1024 * 1024
 """A part of an upgrade file and what surrounds it."""
@@ -63,6 +64,11 @@ def check_sender(scope: dict[str, Any]) -> Refusal | None:
     except MillraceError as error:
         status = getattr(error, "status", 403)
         return Refusal(status, str(error), dict(getattr(error, "headers", {})))
+    except (DatabaseError, InterfaceError) as error:
+        problem = from_exception(error)
+        if problem is None:
+            raise
+        return Refusal(problem.status, problem.detail, problem.headers)
     finally:
         connections.close_all()
     if user is None:

@@ -20,6 +20,7 @@ from django.db import close_old_connections
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
+from webui.database_outage import is_outage, outage_log
 from webui.http import busy
 from webui.http.body_limit import Receive, Scope, Send
 from webui.http.lane_choice import SIZES, lane_of
@@ -117,7 +118,11 @@ class LaneHandler(ASGIHandler):
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             response.close()
         for outcome in outcomes:
-            if isinstance(outcome, Exception) and not isinstance(outcome, (RequestAborted, TimeoutError)):
+            if not isinstance(outcome, Exception) or isinstance(outcome, (RequestAborted, TimeoutError)):
+                continue
+            if is_outage(outcome):
+                outage_log.tell("a stream ended, as nobody can tell whether it may go on", outcome)
+            else:
                 _log.error("a stream ended", exc_info=outcome)
 
     async def _until_refused(self, still_allowed: Callable[[], bool]) -> None:
