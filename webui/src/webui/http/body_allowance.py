@@ -26,6 +26,8 @@ _PART_BYTES = 17 * 1024 * 1024
 _PAGE_BYTES = 8 * 1024 * 1024
 """A form of the pages: an access list that is pasted whole."""
 _SMALL_BYTES = 1024 * 1024
+_LOGIN_BYTES = 16 * 1024
+"""A name and a password, which are read on the event loop."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ _ALLOWANCES = (
     _Allowance("/edit/", Role.ENGINEER, _PAGE_BYTES),
     _Allowance("/add/", Role.ENGINEER, _PAGE_BYTES),
     _Allowance("/acls", Role.ENGINEER, _PAGE_BYTES),
+    _Allowance("/login", Role.VIEWER, _LOGIN_BYTES),
     _Allowance("/", Role.VIEWER, _SMALL_BYTES),
 )
 
@@ -56,7 +59,8 @@ def most_bytes(path: str) -> int:
 def check_sender(scope: dict[str, Any]) -> Refusal | None:
     """Why this sender may not send a large body there, or None. Queries the database: for a thread."""
     allowance = _of(scope["path"])
-    request = ASGIRequest(scope, BytesIO())
+    # A query that is no text is for the view to refuse.
+    request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
     try:
         user = _user(request)
     except AuthenticationError:
