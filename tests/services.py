@@ -8,6 +8,7 @@ the servers run, so that Django's settings can name them at import: `addresses()
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -84,7 +85,12 @@ def _program(*candidates: Path | str) -> str:
 
 @contextmanager
 def _running(
-    argv: Sequence[str], *, account: pwd.struct_passwd | None, log: Path, ready: Callable[[], bool]
+    argv: Sequence[str],
+    *,
+    account: pwd.struct_passwd | None,
+    log: Path,
+    ready: Callable[[], bool],
+    end: signal.Signals = signal.SIGTERM,
 ) -> Iterator[None]:
     """Run a server until the block ends; raises ServiceFailed if it is not ready in time."""
     with log.open("wb") as output:
@@ -107,7 +113,7 @@ def _running(
             time.sleep(_POLL_S)
         yield
     finally:
-        server.terminate()
+        server.send_signal(end)
         try:
             server.wait(timeout=20)
         except subprocess.TimeoutExpired:
@@ -118,11 +124,21 @@ def _running(
 @contextmanager
 def postgres(at: Addresses) -> Iterator[None]:
     """A fresh PostgreSQL cluster on `at.directory`; unsafe on a power cut, and fast for it."""
+    make_cluster(at)
+    with cluster(at):
+        yield
+
+
+def _postgres_program(name: str) -> str:
     versions = sorted(
         Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True
     )
-    initdb = _program(*(path / "initdb" for path in versions), "initdb")
-    server = _program(*(path / "postgres" for path in versions), "postgres")
+    return _program(*(path / name for path in versions), name)
+
+
+def make_cluster(at: Addresses) -> None:
+    """What `cluster` runs."""
+    initdb = _postgres_program("initdb")
     account = _account("postgres")
     home = at.directory / "postgres"
     home.mkdir()
@@ -155,7 +171,13 @@ def postgres(at: Addresses) -> Iterator[None]:
     )
     if done.returncode:
         raise ServiceFailed(f"initdb failed: {done.stderr[-2000:]}")
+    (at.directory / ".s.PGSQL.5432").symlink_to(home / ".s.PGSQL.5432")
 
+
+@contextmanager
+def cluster(at: Addresses, end: signal.Signals = signal.SIGTERM) -> Iterator[None]:
+    """Run the cluster that was made there, and `end` it: SIGQUIT is PostgreSQL's way to crash."""
+    home = at.directory / "postgres"
     settings = {
         "listen_addresses": "",
         "unix_socket_directories": f"{home}",
@@ -166,13 +188,11 @@ def postgres(at: Addresses) -> Iterator[None]:
         "shared_buffers": "64MB",
     }
     argv = [
-        server,
+        _postgres_program("postgres"),
         "-D",
-        str(data),
+        str(home / "data"),
         *(word for key, value in settings.items() for word in ("-c", f"{key}={value}")),
     ]
-    socket = at.directory / ".s.PGSQL.5432"
-    socket.symlink_to(home / socket.name)
 
     def ready() -> bool:
         try:
@@ -181,7 +201,8 @@ def postgres(at: Addresses) -> Iterator[None]:
             return False
         return True
 
-    with _running(argv, account=account, log=at.directory / "postgres.log", ready=ready):
+    log = at.directory / "postgres.log"
+    with _running(argv, account=_account("postgres"), log=log, ready=ready, end=end):
         yield
 
 

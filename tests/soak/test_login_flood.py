@@ -2,7 +2,8 @@
 
 127.0.0.2 x 128 ---+
 127.0.1.1-20 ------+--- web half          lan host === router === wan host, 2000 packets a second
-127.0.0.1 admin ---+
+127.0.0.1 admin ---+    an address of an earlier login
+127.0.2.x admin ---+    each time an address that was never seen
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ SECONDS = float(os.environ.get("LOGIN_FLOOD_SECONDS", "30"))
 CEILING_BYTES = 400 << 20
 """What the web half may hold: two thirds of its ceiling on a router with 2 GB."""
 LOGIN_S = 3.0
+KNOWN, NEW = "an address of an earlier login", "a new address"
 CSRF = "a" * 32
 
 
@@ -44,7 +46,8 @@ class Seen:
 
     statuses: Counter[int] = field(default_factory=Counter)
     errors: int = 0
-    logins_s: list[float] = field(default_factory=list)
+    logins_s: dict[str, list[float]] = field(default_factory=dict)
+    """How long each right login took, by where it came from."""
     most_bytes: int = 0
 
 
@@ -72,15 +75,17 @@ async def _guess(live: LiveLab, address: str, number: int, until: float, seen: S
                 seen.errors += 1
 
 
-async def _administrator(live: LiveLab, until: float, seen: Seen) -> None:
-    """A new browser at an address of an earlier login, again and again."""
+async def _administrator(live: LiveLab, where: str, address: str, until: float, seen: Seen) -> None:
+    """A new browser, again and again; `address` may have a place for a number."""
+    count = 0
     while time.monotonic() < until:
         await asyncio.sleep(1)
-        async with _client(live, "127.0.0.1") as http:
+        count += 1
+        async with _client(live, address.format(count)) as http:
             began = time.monotonic()
             status = await _post(http, live.environment["USERNAME"], live.environment["PASSWORD"])
-            assert status == 302, f"the right login was answered {status}"
-            seen.logins_s.append(time.monotonic() - began)
+            assert status == 302, f"the right login from {where} was answered {status}"
+            seen.logins_s.setdefault(where, []).append(time.monotonic() - began)
 
 
 async def _watch(pid: int, until: float, seen: Seen) -> None:
@@ -95,7 +100,8 @@ async def _flood(live: LiveLab, pid: int, seen: Seen) -> None:
     guessers += [(f"127.0.1.{number}", 200 + number) for number in range(1, 21)]
     async with asyncio.TaskGroup() as group:
         group.create_task(_watch(pid, until, seen))
-        group.create_task(_administrator(live, until, seen))
+        group.create_task(_administrator(live, KNOWN, "127.0.0.1", until, seen))
+        group.create_task(_administrator(live, NEW, "127.0.2.{}", until, seen))
         for address, number in guessers:
             group.create_task(_guess(live, address, number, until, seen))
 
@@ -132,10 +138,14 @@ def test_a_right_login_gets_in_and_nothing_is_lost(flooded: LiveLab) -> None:
         f"\n{live.dataplane}: {sum(seen.statuses.values())} guesses in {SECONDS:g} s: {dict(seen.statuses)}, "
         f"{seen.errors} without an answer; "
         f"web {before >> 20} MiB before, {seen.most_bytes >> 20} MiB at most; "
-        f"{len(seen.logins_s)} right logins, the slowest {max(seen.logins_s):.2f} s; "
-        f"{result.sent} packets sent, {result.lost} lost"
+        + "".join(
+            f"{len(took_s)} right logins from {where}, the slowest {max(took_s):.2f} s; "
+            for where, took_s in seen.logins_s.items()
+        )
+        + f"{result.sent} packets sent, {result.lost} lost"
     )
-    assert seen.logins_s and max(seen.logins_s) <= LOGIN_S
+    assert seen.logins_s.keys() == {KNOWN, NEW}
+    assert all(max(took_s) <= LOGIN_S for took_s in seen.logins_s.values())
     assert seen.most_bytes <= CEILING_BYTES
     assert result.lost == 0
     assert pid == int(live.supervisorctl("pid", "web").split()[-1]), "the web process was restarted"

@@ -22,6 +22,8 @@ from appliance.errors import (
     StorageFull,
     ValidationFailed,
 )
+from webui import database_outage
+from webui.database_outage import is_nul, is_outage
 from webui.errors import Forbidden, MergeConflicts, RequestProblem
 
 CONTENT_TYPE = "application/problem+json"
@@ -109,4 +111,14 @@ def from_exception(error: Exception) -> ProblemDocument | None:
     ):  # fmt: skip
         if isinstance(error, kind):
             return ProblemDocument(status, str(error)[:500] or HTTPStatus(status).phrase)
+    if is_outage(error):
+        return ProblemDocument(
+            503,
+            database_outage.DETAIL,
+            "The database does not answer",
+            "urn:millrace:database-unavailable",
+            headers={"Retry-After": str(database_outage.RETRY_AFTER_S)},
+        )
+    if is_nul(error):
+        return ProblemDocument(400, "The request contains a NUL byte where it cannot be kept.")
     return None

@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "webui.http.api_problems.ApiProblemsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webui.http.static_files.StaticFilesMiddleware",
+    "webui.http.plain_text.PlainTextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -85,10 +86,16 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 
+_CONNECT_TIMEOUT_S = 3
+"""A server that takes a connection and then says nothing is as good as away."""
+
+
 def _databases() -> dict[str, Any]:
     if url := os.environ.get("DATABASE_URL"):
         # The threads of the lanes are few and stay (webui.http.handler), and each keeps its connection.
-        return {"default": dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)}
+        database = dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
+        options = {"connect_timeout": _CONNECT_TIMEOUT_S, **database.get("OPTIONS", {})}
+        return {"default": {**database, "OPTIONS": options}}
     return {
         "default": {
             "ENGINE": "django.db.backends.sqlite3",

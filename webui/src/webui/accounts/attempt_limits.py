@@ -31,6 +31,11 @@ class Attempts:
         with self._lock:
             return max(0.0, (self._now(key) + 1 - self._limit.burst) * self._limit.every_s)
 
+    def level(self, key: str) -> float:
+        """How much of the burst is used up."""
+        with self._lock:
+            return self._now(key)
+
     def take(self, key: str) -> float:
         """Count an attempt and return 0, or count none and return the seconds until `key` may try again."""
         with self._lock:

@@ -40,7 +40,7 @@ class Device:
 
 
 def device_of(request: HttpRequest) -> Device | None:
-    """Which browser this is, by a cookie that we signed; None for a stranger's."""
+    """Which browser this is, by a cookie that we signed; None for a stranger's. Costs an HMAC, no query."""
     text = request.COOKIES.get(COOKIE, "")
     if not text or len(text) > 512:
         return None
@@ -68,7 +68,7 @@ def remember(response: HttpResponse, username: str, device: Device | None) -> No
 
 
 class KnownSources:
-    """From where users signed in during the last 30 days, as the audit log has it."""
+    """From where users signed in during the last 30 days, as the audit log has it. Asking costs no query."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -77,21 +77,33 @@ class KnownSources:
         self._read_at: float | None = None
 
     def knows(self, username: str, source: str) -> bool:
-        """Whether the user signed in from there. One query a minute, however often it is asked."""
-        with self._lock:
-            if self._read_at is None or self._clock() - self._read_at >= _READ_EVERY_S:
-                self._pairs = self._read()
-                self._read_at = self._clock()
-            return (username, source) in self._pairs
+        """Whether the user signed in from there, by what was read last."""
+        return (username, source) in self._pairs
 
-    def forget(self) -> None:
-        """Read anew when next asked."""
+    def add(self, username: str, source: str) -> None:
+        """The user has signed in from there just now."""
         with self._lock:
-            self._read_at = None
+            self._pairs |= {(username, source)}
 
-    @staticmethod
-    def _read() -> frozenset[tuple[str, str]]:
+    def is_due(self) -> bool:
+        """Whether it is time to `read` again. Says so to one caller in a minute."""
+        with self._lock:
+            now = self._clock()
+            if self._read_at is not None and now - self._read_at < _READ_EVERY_S:
+                return False
+            self._read_at = now
+            return True
+
+    def read(self) -> None:
+        """Read the audit log. Queries the database: for a thread."""
         rows = AuditEntry.objects.filter(
             action="login", result="done", time__gte=timezone.now() - _ADDRESSES_KEPT
         ).values_list("username", "address")
-        return frozenset((username, source_of(address)) for username, address in rows[:_MOST_LOGINS])
+        pairs = frozenset((username, source_of(address)) for username, address in rows[:_MOST_LOGINS])
+        with self._lock:
+            self._pairs = pairs
+
+    def forget(self) -> None:
+        """Know nobody until it is read again."""
+        with self._lock:
+            self._pairs, self._read_at = frozenset(), None

@@ -1,15 +1,17 @@
 """Who may try a password now. Nothing here says whether a user exists: any name is treated alike.
 
-A stranger is limited by address (IPv6: by /64), by the user they try, and all strangers together; a user
-whose browser or address signed in before is limited apart from them, so that no stranger locks anybody out.
-In front of it axes counts failures of one user from one source.
+A stranger is limited by address (IPv6: by /64) and by the user they try; a user whose browser or address
+signed in before is limited apart from them. A source that has hardly tried anything may try a user at whom
+others guess: no stranger locks anybody out, and a crowd of them is slowed. In front of it axes counts
+failures of one user from one source; behind it one lane for all strangers lets the source that tried least go
+first (webui.http.fair_lane).
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,15 +22,19 @@ from webui.accounts.attempt_limits import Attempts, Limit
 from webui.accounts.hashing_queue import HashingQueue, QueueFull, queue
 from webui.accounts.known_devices import Device, KnownSources, device_of
 from webui.accounts.sign_in_tally import tally
-from webui.http.client_address import client_address, client_source
+from webui.http.client_address import client_address, client_source, network_of
 
 OF_A_SOURCE = Limit(10, 6.0)
 OF_A_USER = Limit(30, 30.0)
-OF_STRANGERS = Limit(20, 0.2)
-"""All of them together: 5 a second, about a third of one CPU."""
+OF_A_NEWCOMER = Limit(3, 3600.0)
+"""What a source may try at users whose own limit is used up."""
+OF_NEWCOMERS_AT_A_USER = Limit(200, 5.0)
+"""All those together: many addresses are cheap to have."""
+OF_A_NETWORK = Limit(60, 1.0)
+"""Only for the order of those who wait: who comes from a network that guesses goes after others."""
 OF_A_DEVICE = Limit(20, 30.0)
 OF_A_KNOWN_SOURCE = Limit(20, 6.0)
-_EVERYBODY = "everybody"
+_ADMITTED = "millrace.sign_in"
 
 
 class SignInRefused(Exception):
@@ -45,11 +51,15 @@ class Attempt:
 
     username: str
     device: Device | None
+    known: bool = False
+    rank: float = 0.0
+    """Of a stranger: how much the source, and its network, tried before. The lowest goes first."""
     charged: list[tuple[Attempts, str]] = field(default_factory=list)
 
     def take_back(self) -> None:
         """It counts against nobody: the password was right, or was not looked at."""
-        for attempts, key in self.charged:
+        while self.charged:
+            attempts, key = self.charged.pop()
             attempts.refund(key)
 
 
@@ -57,26 +67,56 @@ class SignInGate:
     """The limits and the queue of one process."""
 
     def __init__(
-        self, hashing: HashingQueue, known_sources: KnownSources, clock: Any = time.monotonic
+        self, hashing: HashingQueue, known_sources: KnownSources, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._queue, self._known_sources = hashing, known_sources
+        self._queue, self.known_sources = hashing, known_sources
         self._by_source = Attempts(OF_A_SOURCE, clock)
         self._by_user = Attempts(OF_A_USER, clock)
-        self._strangers = Attempts(OF_STRANGERS, clock)
+        self._newcomers = Attempts(OF_A_NEWCOMER, clock)
+        self._newcomers_by_user = Attempts(OF_NEWCOMERS_AT_A_USER, clock)
+        self._by_network = Attempts(OF_A_NETWORK, clock)
         self._by_device = Attempts(OF_A_DEVICE, clock)
         self._by_known_source = Attempts(OF_A_KNOWN_SOURCE, clock)
+
+    def admit(self, request: HttpRequest, username: str) -> Attempt:
+        """Count one attempt and let it in, or raise SignInRefused and count none. Memory only, no query."""
+        source, device = client_source(request), device_of(request)
+        attempt = Attempt(username, device)
+        if device is not None and device.username == username:
+            attempt.known = _charge(attempt, self._by_device, device.number) == 0
+        elif self.known_sources.knows(username, source):
+            attempt.known = True
+            _take(attempt, self._by_known_source, f"{source} {username}")
+        if not attempt.known:
+            self._admit_stranger(attempt, source)
+        return attempt
+
+    def admit_at_the_door(self, request: HttpRequest, username: str, scope: dict[str, Any]) -> Attempt:
+        """As `admit`, for what serves HTTP: the view that gets `scope` does not count the attempt again.
+
+        Raises SignInRefused, which is in the audit log's count already.
+        """
+        try:
+            scope[_ADMITTED] = attempt = self.admit(request, username)
+        except SignInRefused:
+            tally.refused(username, client_address(request), at_once=False)
+            raise
+        return attempt
 
     @contextmanager
     def attempt(self, request: HttpRequest, username: str) -> Iterator[Attempt]:
         """Let one attempt in for what is done inside. Raises SignInRefused, before anything costly."""
-        source, device = client_source(request), device_of(request)
-        known, limits = self._limits(username, source, device)
-        attempt = Attempt(username, device)
+        admitted = vars(request).get("scope", {}).get(_ADMITTED)
         try:
-            with self._queue.place(source, known):
-                self._take(attempt, limits)
-                yield attempt
+            if not isinstance(admitted, Attempt) or admitted.username != username:
+                if self.known_sources.is_due():
+                    self.known_sources.read()
+                admitted = self.admit(request, username)
+            with self._queue.place(client_source(request), admitted.known):
+                yield admitted
         except QueueFull as full:
+            if isinstance(admitted, Attempt):
+                admitted.take_back()
             tally.refused(username, client_address(request))
             raise SignInRefused(429 if full.own else 503, 1) from None
         except SignInRefused:
@@ -90,37 +130,51 @@ class SignInGate:
             device is not None and device.username == username and self._by_device.wait_s(device.number) == 0
         )
 
-    def signed_in(self) -> None:
-        """Somebody did: their source is known from now on."""
-        self._known_sources.forget()
+    def signed_in(self, request: HttpRequest, username: str) -> None:
+        """They did: their source is known from now on."""
+        self.known_sources.add(username, client_source(request))
 
     def forget(self) -> None:
         """Start over, as after a restart."""
         for attempts in (
-            self._by_source, self._by_user, self._strangers, self._by_device, self._by_known_source
+            self._by_source, self._by_user, self._newcomers, self._newcomers_by_user, self._by_network,
+            self._by_device, self._by_known_source,
         ):  # fmt: skip
             attempts.clear()
-        self._known_sources.forget()
+        self.known_sources.forget()
 
-    def _limits(
-        self, username: str, source: str, device: Device | None
-    ) -> tuple[bool, list[tuple[Attempts, str]]]:
-        if device is not None and device.username == username:
-            if self._by_device.wait_s(device.number) == 0:
-                return True, [(self._by_device, device.number)]
-        elif self._known_sources.knows(username, source):
-            return True, [(self._by_known_source, f"{source} {username}")]
-        return False, [
-            (self._by_source, source), (self._by_user, username), (self._strangers, _EVERYBODY)
-        ]  # fmt: skip
+    def _admit_stranger(self, attempt: Attempt, source: str) -> None:
+        network, username = network_of(source), attempt.username
+        attempt.rank = self._by_source.level(source) + self._by_network.level(network)
+        _take(attempt, self._by_source, source)
+        wait_s = _charge(attempt, self._by_user, username)
+        # While others guess at this user a newcomer may try all the same, or a flood would lock the user out.
+        if wait_s and not self._is_newcomer(attempt, source):
+            attempt.take_back()
+            raise SignInRefused(429, wait_s)
+        # This one limits nothing; it only orders those who wait.
+        _charge(attempt, self._by_network, network)
 
-    def _take(self, attempt: Attempt, limits: list[tuple[Attempts, str]]) -> None:
-        """Count the attempt against all limits, or against none and raise SignInRefused."""
-        for attempts, key in limits:
-            if wait_s := attempts.take(key):
-                attempt.take_back()
-                raise SignInRefused(503 if attempts is self._strangers else 429, wait_s)
-            attempt.charged.append((attempts, key))
+    def _is_newcomer(self, attempt: Attempt, source: str) -> bool:
+        return not (
+            _charge(attempt, self._newcomers, source)
+            or _charge(attempt, self._newcomers_by_user, attempt.username)
+        )
+
+
+def _take(attempt: Attempt, attempts: Attempts, key: str) -> None:
+    """Count the attempt, or count it against no limit at all and raise SignInRefused."""
+    if wait_s := _charge(attempt, attempts, key):
+        attempt.take_back()
+        raise SignInRefused(429, wait_s)
+
+
+def _charge(attempt: Attempt, attempts: Attempts, key: str) -> float:
+    """Count the attempt and return 0, or the seconds until it may be counted."""
+    wait_s = attempts.take(key)
+    if not wait_s:
+        attempt.charged.append((attempts, key))
+    return wait_s
 
 
 gate = SignInGate(queue, KnownSources())

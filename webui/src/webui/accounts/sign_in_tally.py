@@ -1,15 +1,19 @@
 """Failed sign-ins in the audit log: the first one at once, those after it counted, one row for each window.
 
 Guesses are free for whoever makes them, so they may neither fill the audit log nor cost a write each. Names
-and addresses are the guesser's choice too: past a number of them the rest is counted together.
+and addresses are the guesser's choice too: past a number of them the rest is counted together. In the web
+process a thread writes the rows: whoever counts, the event loop included, never waits for the database.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from django.db import DatabaseError, InterfaceError, close_old_connections, connections
 
 from webui.accounts import audit
 
@@ -17,6 +21,7 @@ WINDOW_S = 300.0
 MOST_KEYS = 50
 """User and address pairs that one window tells apart."""
 OTHERS = "(others)"
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -34,19 +39,22 @@ class SignInTally:
         self._lock = threading.Lock()
         self._counts: dict[tuple[str, str], _Count] = {}
         self._since = 0.0
+        self._unwritten: list[tuple[str, str, audit.Result]] = []
         self._stopped = threading.Event()
+        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
     def failed(self, username: str, address: str) -> None:
         """A wrong name or password."""
         self._count(username, address, "failed")
 
-    def refused(self, username: str, address: str) -> None:
-        """An attempt that was not even looked at."""
-        self._count(username, address, "refused")
+    def refused(self, username: str, address: str, at_once: bool = True) -> None:
+        """An attempt that was not looked at. Without `at_once` it is written by the thread or a flush."""
+        self._count(username, address, "refused", at_once)
 
     def flush(self) -> None:
         """Write what was counted, as one row for each user and address, and begin a new window."""
+        self._write_first()
         with self._lock:
             counts, self._counts = self._counts, {}
         for (username, address), count in counts.items():
@@ -64,26 +72,30 @@ class SignInTally:
     def forget(self) -> None:
         """Begin a new window without a word of the last one."""
         with self._lock:
-            self._counts = {}
+            self._counts, self._unwritten = {}, []
 
     def start(self) -> None:
-        """Write each window when it is over, from a thread."""
+        """From now on a thread writes: what comes first at once, and each window when it is over."""
         self._stopped.clear()
+        self._wake.clear()
         self._thread = threading.Thread(target=self._run, name="sign-ins", daemon=True)
         self._thread.start()
 
     def stop(self, timeout_s: float = 5.0) -> None:
         """Write what there is and end the thread."""
         self._stopped.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout_s)
+            self._thread = None
 
-    def _count(self, username: str, address: str, kind: audit.Result) -> None:
+    def _count(self, username: str, address: str, kind: audit.Result, at_once: bool = True) -> None:
         # Long enough for any user there can be; the rest of a made-up name only costs memory.
         key = (username[:64], address)
         with self._lock:
             over = bool(self._counts) and self._clock() - self._since >= WINDOW_S
-        if over:
+        at_once = at_once and self._thread is None
+        if over and at_once:
             self.flush()
         with self._lock:
             if not self._counts:
@@ -94,20 +106,38 @@ class SignInTally:
             first = getattr(count, kind) == 0
             setattr(count, kind, getattr(count, kind) + 1)
             count.told += first
-        if first:
-            audit.record_login(key[0], key[1], "login", kind)
+            if first:
+                self._unwritten.append((*key, kind))
+        if first and at_once:
+            self._write_first()
+        elif first:
+            self._wake.set()
+
+    def _write_first(self) -> None:
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, []
+        for username, address, kind in unwritten:
+            audit.record_login(username, address, "login", kind)
 
     def _run(self) -> None:
-        from django.db import connections
-
-        while True:
-            over = self._stopped.wait(WINDOW_S)
-            try:
-                self.flush()
-            finally:
-                connections.close_all()
+        due_s = self._clock() + WINDOW_S
+        while not self._stopped.is_set():
+            self._wake.wait(max(0.0, due_s - self._clock()))
+            self._wake.clear()
+            over = self._clock() >= due_s or self._stopped.is_set()
             if over:
-                return
+                due_s = self._clock() + WINDOW_S
+            self._write(self.flush if over else self._write_first)
+
+    def _write(self, rows: Callable[[], None]) -> None:
+        """Write from the thread. While the database is away rows are lost, which the log says."""
+        close_old_connections()
+        try:
+            rows()
+        except (DatabaseError, InterfaceError) as error:
+            _log.error("failed sign-ins are missing in the audit log: %s", str(error).strip()[:500])
+        finally:
+            connections.close_all()
 
 
 tally = SignInTally()

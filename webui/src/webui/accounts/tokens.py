@@ -12,9 +12,11 @@ from appliance.errors import Problem, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import ApiToken, User
+from webui.accounts.ready_lookup import ReadyLookup
 from webui.accounts.roles import Role
 from webui.errors import Forbidden
 
+_by_digest = ReadyLookup(ApiToken, "digest", "user")
 _USED_EVERY = timedelta(minutes=1)
 MAX_TOKENS = 100
 """Usable tokens one user may have."""
@@ -69,7 +71,7 @@ def find(text: str) -> ApiToken | None:
     """The usable token of an active user with this text; its last use is noted, at most once a minute."""
     if not text.startswith("mr_") or len(text) > 100 or not text.isascii():
         return None
-    token = ApiToken.objects.select_related("user").filter(digest=digest(text)).first()
+    token = _by_digest.find(digest(text))
     if token is None or not token.is_usable or not token.user.is_active:
         return None
     now = timezone.now()

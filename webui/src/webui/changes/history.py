@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,11 +23,15 @@ _MOST = 1000
 """Of the agent's revisions in one answer."""
 
 
-def mirror() -> None:
-    """Copy what the mirror lacks, newest first; again is no change. Raises AgentUnavailable."""
+def mirror(look: int = 1) -> Sequence[Mapping[str, Any]]:
+    """Copy what the mirror lacks, newest first; again is no change. Raises AgentUnavailable.
+
+    Returns the agent's newest revisions, at most `look`, where the mirror lacked none; else nothing.
+    """
     known = RevisionMirror.objects.order_by("-number").values_list("number", "digest").first()
-    if known and [(int(one["revision"]), one["digest"]) for one in agent().revisions(limit=1)] == [known]:
-        return
+    newest = agent().revisions(limit=look) if known else []
+    if [(int(one["revision"]), one["digest"]) for one in newest[:1]] == [known]:
+        return newest
     before: int | None = None
     while True:
         batch = agent().revisions(limit=_BATCH if before or not known else 20, before=before)
@@ -42,39 +47,47 @@ def mirror() -> None:
         before = int(batch[-1]["revision"])
     if known and not batch:
         RevisionMirror.objects.all().delete()
+    return []
 
 
-def mirror_quietly() -> None:
+def mirror_quietly(look: int = 1) -> Sequence[Mapping[str, Any]]:
     """As `mirror`; an agent that is away just now is told in the log, as the next read catches up."""
     try:
-        mirror()
+        return mirror(look)
     except AgentUnavailable as error:
         _log.warning("the history is not mirrored: %s", error)
+        return []
 
 
 def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
     """Revisions, newest first, whose author or comment holds `search`. Served from the mirror if need be."""
-    mirror_quietly()
+    # The agent is asked once for the first page, which is the one that is looked at.
+    newest = mirror_quietly(1 if offset or search else max(1, min(limit, _MOST)))
     rows = RevisionMirror.objects.all()
     if search:
         search = search.replace("\x00", "")[:200]
         rows = rows.filter(Q(author__icontains=search) | Q(comment__icontains=search))
     shown = [_revision(row) for row in rows[offset : offset + limit]]
-    damaged = _damaged(shown)
+    damaged = _damaged(shown, newest)
     return Page(
         [replace(one, result="damaged") if one.number in damaged else one for one in shown], rows.count()
     )
 
 
-def _damaged(shown: list[Revision]) -> set[int]:
-    """Those that the agent knows to be damaged by now; none while it is away."""
+def _damaged(shown: list[Revision], newest: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Those that the agent knows to be damaged by now; none while it is away.
+
+    Asks only for what `newest` does not have.
+    """
     if not shown:
         return set()
     first, last = shown[-1].number, shown[0].number
-    try:
-        found = agent().revisions(limit=min(last - first + 1, _MOST), before=last + 1)
-    except AgentUnavailable:
-        return set()
+    found = newest
+    if not newest or int(newest[0]["revision"]) < last or int(newest[-1]["revision"]) > first:
+        try:
+            found = agent().revisions(limit=min(last - first + 1, _MOST), before=last + 1)
+        except AgentUnavailable:
+            return set()
     return {int(one["revision"]) for one in found if one.get("result") == "damaged"}
 
 

@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponseBase
 
+from webui.database_outage import is_outage, outage_log
 from webui.http.lane_choice import is_for_programs
 from webui.http.response_middleware import ResponseMiddleware
 from webui.problems import CONTENT_TYPE, ProblemDocument, from_exception
@@ -30,6 +31,8 @@ class ApiProblemsMiddleware(ResponseMiddleware):
         """What a view below /api raised; other pages have Django's own error pages."""
         if not _is_api(request):
             return None
+        if is_outage(error):
+            outage_log.tell(f"{request.method} {request.path[:200]}", error)
         problem = from_exception(error)
         if problem is None:
             _log.error("unforeseen error in %s %s", request.method, request.path, exc_info=error)

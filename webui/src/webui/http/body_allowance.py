@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIRequest
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 
@@ -19,12 +19,15 @@ from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.api.auth import BearerToken
 from webui.http.body_limit import Refusal
+from webui.problems import from_exception
 
 _PART_BYTES = 17 * 1024 * 1024
 """A part of an upgrade file and what surrounds it."""
 _PAGE_BYTES = 8 * 1024 * 1024
 """A form of the pages: an access list that is pasted whole."""
 _SMALL_BYTES = 1024 * 1024
+_LOGIN_BYTES = 16 * 1024
+"""A name and a password, which are read on the event loop."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ _ALLOWANCES = (
     _Allowance("/edit/", Role.ENGINEER, _PAGE_BYTES),
     _Allowance("/add/", Role.ENGINEER, _PAGE_BYTES),
     _Allowance("/acls", Role.ENGINEER, _PAGE_BYTES),
+    _Allowance("/login", Role.VIEWER, _LOGIN_BYTES),
     _Allowance("/", Role.VIEWER, _SMALL_BYTES),
 )
 
@@ -55,7 +59,8 @@ def most_bytes(path: str) -> int:
 def check_sender(scope: dict[str, Any]) -> Refusal | None:
     """Why this sender may not send a large body there, or None. Queries the database: for a thread."""
     allowance = _of(scope["path"])
-    request = ASGIRequest(scope, BytesIO())
+    # A query that is no text is for the view to refuse.
+    request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
     try:
         user = _user(request)
     except AuthenticationError:
@@ -63,6 +68,11 @@ def check_sender(scope: dict[str, Any]) -> Refusal | None:
     except MillraceError as error:
         status = getattr(error, "status", 403)
         return Refusal(status, str(error), dict(getattr(error, "headers", {})))
+    except (DatabaseError, InterfaceError) as error:
+        problem = from_exception(error)
+        if problem is None:
+            raise
+        return Refusal(problem.status, problem.detail, problem.headers)
     finally:
         connections.close_all()
     if user is None:

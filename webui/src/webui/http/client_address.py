@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 _UNKNOWN = "0.0.0.0"
 _HOST_BITS = 64
+_CUSTOMER_BITS = {4: 32 - 24, 6: 128 - 48}
 
 
 def client_address(request: HttpRequest) -> str:
@@ -34,3 +35,10 @@ def source_of(address: str) -> str:
             return str(parsed.ipv4_mapped)
         return str(IPv6Address(int(parsed) >> _HOST_BITS << _HOST_BITS))
     return str(parsed)
+
+
+def network_of(source: str) -> str:
+    """What one customer has of the Internet's addresses, about: an IPv4 /24 or an IPv6 /48."""
+    address = ip_address(source)
+    bits = _CUSTOMER_BITS[address.version]
+    return f"{int(address) >> bits << bits:x}/{address.version}"

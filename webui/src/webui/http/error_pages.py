@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import TemplateDoesNotExist
+from django.template.loader import render_to_string
+
+from webui.database_outage import is_nul, is_outage, outage_log
+from webui.http.lane_choice import is_for_programs
+from webui.problems import from_exception
 
 _TITLES = {
     400: "That request could not be read",
@@ -14,7 +22,8 @@ _TITLES = {
 }
 
 
-def _page(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
+def page(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
+    """The page of an error, as plain text where its template is gone."""
     context = {"status": status, "title": _TITLES[status], "detail": detail}
     try:
         return render(request, "ui/error.html", context, status=status)
@@ -24,27 +33,56 @@ def _page(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
     """400."""
-    return _page(request, 400)
+    return page(request, 400)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403; the reason is ours when it was raised on purpose."""
-    return _page(request, 403, str(exception or ""))
+    return page(request, 403, str(exception or ""))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
     """403 of a form whose token is missing or old."""
-    return _page(request, 403, "The form was too old or came from another site. Load the page again.")
+    return page(request, 403, "The form was too old or came from another site. Load the page again.")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
     """404."""
-    return _page(request, 404)
+    return page(request, 404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, without any detail; a broken template must not break this."""
+    """What nobody caught, in a middleware too: 503 when the database is away, else 500 without any detail.
+
+    Called while the exception is handled. A broken template must not break this.
+    """
+    error = sys.exc_info()[1]
     try:
-        return _page(request, 500)
+        if isinstance(error, Exception) and (response := _told(request, error)) is not None:
+            return response
+        return page(request, 500)
     except Exception:
         return HttpResponse("500: internal error", status=500, content_type="text/plain")
+
+
+def _told(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """The answer to an error of the database that has one; a problem document for programs."""
+    if is_outage(error):
+        outage_log.tell(f"{request.method} {request.path[:200]}", error)
+    elif not is_nul(error):
+        return None
+    problem = from_exception(error)
+    assert problem is not None
+    response: HttpResponse = problem.to_response()
+    if not is_for_programs(request.path):
+        text = _page_alone(problem.status, problem.title or _TITLES[problem.status], problem.detail)
+        response = HttpResponse(text, status=problem.status, headers=dict(problem.headers))
+    # Django logs a traceback for each answer from 500 on that nobody logged; the outage is told already.
+    response._has_been_logged = True  # type: ignore[attr-defined]  # how Django's log_response marks it
+    return response
+
+
+@functools.cache
+def _page_alone(status: int, title: str, detail: str) -> str:
+    """Without the request, whose user would be asked of the database."""
+    return render_to_string("ui/error.html", {"status": status, "title": title, "detail": detail})

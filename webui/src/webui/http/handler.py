@@ -20,11 +20,15 @@ from django.db import close_old_connections
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
-from webui.http import busy
+from webui.accounts.sign_in_gate import SignInRefused, gate
+from webui.database_outage import is_outage, outage_log
+from webui.http import busy, sign_in_door
 from webui.http.body_limit import Receive, Scope, Send
-from webui.http.lane_choice import SIZES, lane_of
+from webui.http.fair_lane import FairLane
+from webui.http.lane_choice import SIGN_IN, SIZES, lane_of
 from webui.http.lanes import Lane, LaneFull, LaneSize
 from webui.http.live_response import LiveResponse
+from webui.http.sign_in_door import Admission, SignInDoor
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -47,6 +51,8 @@ class LaneHandler(ASGIHandler):
         super().__init__()
         self._sizes, self._slowest_send_s, self._recheck_s = sizes, slowest_send_s, recheck_s
         self._lanes: dict[str, Lane] = {}
+        self._door = SignInDoor(gate)
+        self._background: set[asyncio.Task[None]] = set()
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 - Django's signature
         """The synchronous chain, whatever Django's own handler asks for: it runs in a lane's thread."""
@@ -56,16 +62,26 @@ class LaneHandler(ASGIHandler):
         """One request."""
         if scope["type"] != "http":
             raise ValueError(f"only HTTP is served here, not {scope['type']}")
-        lane = self.lane(lane_of(scope["method"], scope["path"]))
+        name, client, rank = lane_of(scope["method"], scope["path"]), (scope.get("client") or ("",))[0], 0.0
         try:
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        client = (scope.get("client") or ("",))[0]
+        admission: Admission | None = None
+        if name == SIGN_IN:
+            try:
+                admission = self._admit(scope, body)
+            except SignInRefused as refused:
+                body.close()
+                await sign_in_door.refuse(send, refused)
+                return
+            name, client, rank = admission.lane, admission.client, admission.rank
         try:
-            response = await lane.run(client, partial(self._respond, scope, body))
+            response = await self.lane(name).run(client, partial(self._respond, scope, body), rank)
         except LaneFull:
             body.close()
+            if admission is not None:
+                self._door.turn_away(admission)
             await busy.refuse(scope, send)
             return
         if response.streaming:
@@ -73,10 +89,32 @@ class LaneHandler(ASGIHandler):
         else:
             await self.send_response(response, cast(Callable[[Mapping[str, Any]], Awaitable[None]], send))
 
+    def _admit(self, scope: Scope, body: Any) -> Admission:
+        """Where a sign-in waits, by who it is. Raises SignInRefused."""
+        if self._door.is_reading_due:
+            reading = asyncio.create_task(self._read_the_known())
+            self._background.add(reading)
+            reading.add_done_callback(self._background.discard)
+        admission = self._door.admit(scope, body.read())
+        body.seek(0)
+        return admission
+
+    async def _read_the_known(self) -> None:
+        """Without waiting for it: who is not known yet is a stranger, who gets in too."""
+        try:
+            await self.lane("check").run("", partial(_with_connection, self._door.read))
+        except LaneFull:
+            pass
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            outage_log.tell("reading from where users signed in", error)
+
     def lane(self, name: str) -> Lane:
         """The lane of this name; made in the event loop that serves."""
         if name not in self._lanes:
-            self._lanes[name] = Lane(name, self._sizes[name])
+            size = self._sizes[name]
+            self._lanes[name] = Lane(name, size) if size.pace is None else FairLane(name, size)
         return self._lanes[name]
 
     def _respond(self, scope: Scope, body: Any) -> HttpResponseBase:
@@ -117,7 +155,11 @@ class LaneHandler(ASGIHandler):
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             response.close()
         for outcome in outcomes:
-            if isinstance(outcome, Exception) and not isinstance(outcome, (RequestAborted, TimeoutError)):
+            if not isinstance(outcome, Exception) or isinstance(outcome, (RequestAborted, TimeoutError)):
+                continue
+            if is_outage(outcome):
+                outage_log.tell("a stream ended, as nobody can tell whether it may go on", outcome)
+            else:
                 _log.error("a stream ended", exc_info=outcome)
 
     async def _until_refused(self, still_allowed: Callable[[], bool]) -> None:

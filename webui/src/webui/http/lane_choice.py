@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from webui.accounts.attempt_limits import Limit
 from webui.http.lanes import LaneSize
+
+SIGN_IN, STRANGERS = "sign-in", "stranger"
+OF_STRANGERS = Limit(20, 0.2)
+"""Passwords of all strangers together: 5 a second, at most one CPU and mostly a third of it."""
 
 SIZES = {
     "read": LaneSize(threads=4, waiting=32),
     "status": LaneSize(threads=2, waiting=16),
     "change": LaneSize(threads=4, waiting=32),
-    "sign-in": LaneSize(threads=2, waiting=16),
+    SIGN_IN: LaneSize(threads=1, waiting=8),
+    STRANGERS: LaneSize(threads=1, waiting=8, pace=OF_STRANGERS),
     "file": LaneSize(threads=1, waiting=64),
     "check": LaneSize(threads=1, waiting=256),
 }
@@ -22,12 +28,13 @@ _OUTCOMES = "/api/v1/commits/"
 def lane_of(method: str, path: str) -> str:
     """The name of the lane: ``change`` for what writes and for what became of it, ``status`` for a glance.
 
-    Signing in is apart: it costs much, and anybody may try.
+    Signing in is apart: it costs much, and anybody may try. `webui.http.sign_in_door` tells the known, who
+    take this lane, from strangers, who have one of their own.
     """
     if path.startswith("/static/"):
         return "file"
     if method not in _SAFE:
-        return "sign-in" if path == "/login" else "change"
+        return SIGN_IN if path == "/login" else "change"
     if path in _STATUS:
         return "status"
     return "change" if path.startswith(_OUTCOMES) else "read"

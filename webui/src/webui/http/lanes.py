@@ -13,6 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from webui.accounts.attempt_limits import Limit
+
 T = TypeVar("T")
 LONGEST_WAIT_S = 2.0
 """Nobody waits longer for a thread: a caller who asks again later is served sooner than one who queues."""
@@ -32,6 +34,8 @@ class LaneSize:
     """Requests worked on at once; each thread keeps one connection to the database."""
     waiting: int
     """Requests that may wait for a thread."""
+    pace: Limit | None = None
+    """How many may begin, however fast the threads are; such a lane is served by rank."""
 
 
 class Lane:
@@ -50,13 +54,17 @@ class Lane:
         """How many wait for a thread now."""
         return self._waiting.total()
 
-    async def run(self, client: str, work: Callable[[], T]) -> T:
-        """What `work` returns, run in a thread of the lane. Raises LaneFull when it was not begun."""
-        await self._enter(client)
+    async def run(self, client: str, work: Callable[[], T], rank: float = 0.0) -> T:
+        """What `work` returns, run in a thread of the lane. Raises LaneFull when it was not begun.
+
+        A lane that is served by rank begins with the lowest.
+        """
+        await self._enter(client, rank)
         loop = asyncio.get_running_loop()
+        begun_s = loop.time()
 
         def leave(_: Future[Any]) -> None:
-            loop.call_soon_threadsafe(self._free.release)
+            loop.call_soon_threadsafe(lambda: self._leave(loop.time() - begun_s))
 
         # The place is given back when the thread is done, not when the caller stops waiting for it.
         running = self._pool.submit(work)
@@ -67,7 +75,10 @@ class Lane:
         """Let the threads end; what waits for one is not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _enter(self, client: str) -> None:
+    def _leave(self, took_s: float) -> None:  # noqa: ARG002 - a lane that measures its work asks for it
+        self._free.release()
+
+    async def _enter(self, client: str, rank: float) -> None:  # noqa: ARG002 - all are equal here
         if not self._free.locked():
             await self._free.acquire()
             return

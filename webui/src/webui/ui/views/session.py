@@ -12,6 +12,7 @@ from django.shortcuts import render
 from webui.accounts.known_devices import remember
 from webui.accounts.models import User
 from webui.accounts.sign_in_gate import SignInRefused, gate
+from webui.http.sign_in_door import MOST_OF_A_NAME
 
 
 class Login(LoginView):
@@ -22,13 +23,13 @@ class Login(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Try a password, if that may be done now."""
-        username = request.POST.get("username", "")[:150]
+        username = request.POST.get("username", "")[:MOST_OF_A_NAME]
         try:
             with gate.attempt(request, username) as attempt:
                 response: HttpResponse = super().post(request, *args, **kwargs)
                 if isinstance(request.user, User):
                     attempt.take_back()
-                    gate.signed_in()
+                    gate.signed_in(request, request.user.username)
                     remember(response, request.user.username, attempt.device)
                 return response
         except SignInRefused as refused:
