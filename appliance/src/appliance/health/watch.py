@@ -102,23 +102,33 @@ class HealthWatch:
 
     def alarms(self) -> Alarms:
         """Every alarm that stands, the worst first, then the oldest."""
-        with self._guard:
-            standing, unchecked = list(self._standing.values()), dict(self._unchecked)
-            looked_boot_s = self._looked_boot_s
+        standing, unchecked, totals = self._totals()
         now_s = self._clock.boot_s()
         shown = [self._shown(one, one.check not in unchecked, now_s) for one in standing]
         shown.sort(key=lambda alarm: (SEVERITIES.index(alarm.severity), -alarm.for_s, alarm.object))
-        return Alarms(
-            alarms=tuple(shown),
-            counts=counted(alarm.severity for alarm in shown),
-            worst=shown[0].severity if shown else None,
-            looked_s_ago=None if looked_boot_s is None else round(now_s - looked_boot_s, 1),
-            unchecked=unchecked,
-        )
+        return Alarms(alarms=tuple(shown), **totals)
 
     def summary(self) -> dict[str, Any]:
-        """What ``alarms`` says, without the alarms."""
-        return self.alarms().model_dump(mode="json", exclude={"alarms"})
+        """What ``alarms`` says, without the alarms; short work, however many there are."""
+        return self._totals()[2]
+
+    def _totals(self) -> tuple[list[_Standing], dict[str, str], dict[str, Any]]:
+        """The alarms of one look, what was unchecked then, and the fields that tell of both."""
+        with self._guard:
+            standing, unchecked = list(self._standing.values()), dict(self._unchecked)
+            looked_boot_s = self._looked_boot_s
+        counts = counted(one.finding.severity for one in standing)
+        ago_s = None if looked_boot_s is None else round(self._clock.boot_s() - looked_boot_s, 1)
+        return (
+            standing,
+            unchecked,
+            {
+                "counts": counts,
+                "worst": next(iter(counts), None),
+                "looked_s_ago": ago_s,
+                "unchecked": unchecked,
+            },
+        )
 
     def events(self, query: EventsQuery) -> Events:
         """The log."""
