@@ -75,6 +75,19 @@ def test_the_way_is_what_the_routes_say(
     assert way_of(host, forwarded, _config()).interfaces == interfaces
 
 
+def test_the_way_over_a_vlan_on_a_bond_leads_over_the_members() -> None:
+    vlan = {"type": "sub_interface", "parent": "bond0", "vlan_id": 9}
+    config = _config(
+        interfaces={
+            "a": {"type": "ethernet", "match": {"device": "eth1"}},
+            "b": {"type": "ethernet", "match": {"device": "eth2"}},
+            "bond0": {"type": "bond", "members": ["a", "b"]},
+            "bond0.9": vlan,
+        }
+    )
+    assert way_of(Hop("bond0.9"), None, config).interfaces == {"a", "b", "bond0", "bond0.9"}
+
+
 LAN_WAY = Way(frozenset({"lan0", "lan0.10"}), LAN)
 
 
