@@ -55,7 +55,7 @@ def test_an_enabled_interface_without_link_is_an_alarm_and_a_disabled_one_is_not
     assert (one.kind, one.object, one.severity, one.pointer) == (
         "link_down", "wan0", "major", "/interfaces/wan0",
     )  # fmt: skip
-    assert one.summary == "interface wan0 (uplink) is enabled and its link is down"
+    assert one.summary == "Interface wan0 (uplink) is enabled and its link is down"
     assert one.evidence == {"enabled": "yes", "link": "down", "also down": "interfaces on it: 1"}
 
 
@@ -135,7 +135,7 @@ def test_a_session_over_its_limit_says_so_in_words_and_what_to_do() -> None:
     assert "Idle (PfxCt)" in one.evidence["reason"]
     assert "Cease/Maximum Number of Prefixes Reached" in one.evidence["reason"]
     assert "clear the session" in one.advice
-    assert (one.for_s, one.patience_s, one.evidence["been up"]) == (4.0, 0.0, "1 times")
+    assert (one.for_s, one.patience_s, one.evidence["been up"]) == (4.0, 0.0, "once")
     assert one.pointer == "/routing/bgp/neighbors/192.0.2.1"
 
 
@@ -215,7 +215,7 @@ def test_parts_that_are_down_drift_damage_and_a_full_disk() -> None:
     (one,) = parts_down(Look({"frr": part, "host": PartHealth(state="up")}, LINKS))
     assert (one.severity, one.object, one.evidence["not running"]) == ("critical", "frr", "bgpd")
     (one,) = drift(Look(Seen(drift=("set a", "set b")), LINKS))
-    assert one.summary == "the router differs from its document in 2 steps" and one.severity == "minor"
+    assert one.summary == "The router differs from its document in 2 steps" and one.severity == "minor"
     assert list(drift(Look(Seen(), LINKS))) == []
     (one,) = damaged(Look(("revision 3 is damaged",), LINKS))
     assert one.kind == "damaged_history"

@@ -54,7 +54,7 @@ def drift(look: Look[Seen]) -> Iterator[Finding]:
         "drift",
         "router",
         "major" if seen.waiting else "minor",
-        f"the router differs from its document in {len(seen.drift)} step{'s'[: len(seen.drift) != 1]}",
+        f"The router differs from its document in {len(seen.drift)} step{'s'[: len(seen.drift) != 1]}",
         "The agent repairs it; if this stays, a step of the repair fails: see the evidence."
         if repairs or seen.waiting
         else "Commit the document again to put it back, or set the drift policy to repair.",
@@ -70,7 +70,7 @@ def damaged(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
             "damaged_history",
             "revisions",
             "major",
-            look.now[0],
+            look.now[0][:1].upper() + look.now[0][1:],
             "The sentences say what runs instead and what to do; the list of revisions has the rest.",
             {str(at): sentence for at, sentence in enumerate(look.now[:_SHOWN], 1)},
         )
@@ -84,7 +84,7 @@ def disk_full(look: Look[Room]) -> Iterator[Finding]:
             "disk_full",
             "disk",
             "critical",
-            "the disk that holds the router's revisions is full: commits are refused",
+            "The disk that holds the router's revisions is full: commits are refused",
             "Free space on it. Confirming and rolling back work all the same.",
             {
                 "free": f"{room.free_bytes // 1024 // 1024} MiB",

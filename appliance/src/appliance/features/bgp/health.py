@@ -52,12 +52,16 @@ def down(look: Look[Mapping[str, BgpSession]]) -> Iterator[Finding]:
                 {
                     "state": session.state,
                     "reason": reason,
-                    "been up": "never" if never else f"{session.established_count} times",
+                    "been up": _times(session.established_count),
                 },
                 pointer,
                 None if never else session.since_s,
                 patience_s=_SET_UP_S if never else 0.0,
             )
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
 def _concerns(config: RouterConfig) -> bool:

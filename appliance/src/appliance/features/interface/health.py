@@ -46,7 +46,7 @@ def links(look: Look[Links]) -> Iterator[Finding]:
         if below != name and not look.now.get(below):
             continue
         pointer = join(("interfaces", name))
-        said = f"interface {name}" + (f" ({settings.description})" if settings.description else "")
+        said = f"Interface {name}" + (f" ({settings.description})" if settings.description else "")
         also = {"also down": f"interfaces on it: {above[name]}"} if above[name] else {}
         if name not in look.now:
             yield Finding(
@@ -107,7 +107,7 @@ def drops(look: Look[Counters]) -> Iterator[Finding]:
             "drops_rising",
             name,
             "warning",
-            f"interface {name} loses {rate_pps:.0f} packets a second ({what})",
+            f"Interface {name} loses {rate_pps:.0f} packets a second ({what})",
             "Compare the rate with the interface's speed, look at the workers' load and the reasons of drops "
             "on the dashboard, and at access lists that deny.",
             {
