@@ -207,6 +207,9 @@ def test_a_nic_becomes_a_member_and_back(target: Target) -> None:
             for step in reversed(steps):
                 session.undo(step)
             assert session.observe() == before
+    _go(session, bonded)
+    assert set(session.interface_names().values()) == {"bond0", "wan0", "lan0", "wan0.10"}
+    _go(session, alone)
     macs = {
         row.tag: str(row.l2_address)
         for row in target.client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)

@@ -83,8 +83,11 @@ class Access:
 
     def interface_names(self) -> dict[int, str]:
         """VPP's index -> our name."""
-        found = {index: interface_name(token) for token, index in self._indexes.items()}
-        return {index: name for index, name in found.items() if name is not None}
+        return {
+            index: name
+            for token, index in self._indexes.items()
+            if (name := interface_name(token)) is not None
+        }
 
     def index_by_vpp_name(self, vpp_name: str) -> int | None:
         """VPP's index of an interface that VPP calls so."""
