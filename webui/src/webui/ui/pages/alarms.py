@@ -23,7 +23,7 @@ def _by_summary(answer: Alarms) -> Mapping[str, Alarm]:
 
 
 def _by_number(answer: Events) -> Mapping[str, AlarmEvent]:
-    return {f"{one.time[:19].replace('T', ' ')} UTC, event {one.number}": one for one in answer.events}
+    return {f"{one.time[:19].replace('T', ' ')} #{one.number}": one for one in answer.events}
 
 
 def _evidence(row: Row) -> list[str]:
@@ -66,7 +66,7 @@ PAGE = Page(
             name="events",
             noun="event",
             plural="Event log",
-            key_title="When",
+            key_title="When (UTC)",
             live=Live(_events, _by_number, api="/events"),
             columns=(
                 Column("event", "Event", look=Look.STATE, live=True),
