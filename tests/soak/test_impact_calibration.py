@@ -118,7 +118,7 @@ class _Measured:
 
 
 def _is_another(began_s: float, now_s: float | None) -> bool:
-    """Whether a session is gone or was set up anew. The daemon's word on its begin is a second off at times."""
+    """Whether a session is gone or was set up anew; its begin may be told a second off."""
     return now_s is None or now_s > began_s + 2
 
 
