@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import web
@@ -25,7 +26,6 @@ from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer
-from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.routing.rows import Family, RibRow
@@ -79,7 +79,8 @@ class _ToyDataplane(Toy):
     kernel_forwards = True
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
-        raise BackendUnavailable(self.name, "is a dictionary")
+        kernel: Any = SimpleNamespace(route=SimpleNamespace(get_links=list), index=lambda _: None)
+        return linux(kernel)
 
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="linux")
