@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import web
@@ -26,7 +27,6 @@ from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer
-from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.health.events import EventLog
@@ -88,7 +88,8 @@ class _ToyDataplane(Toy):
         self.without_link: set[str] = set()
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
-        raise BackendUnavailable(self.name, "is a dictionary")
+        kernel: Any = SimpleNamespace(route=SimpleNamespace(get_links=list), index=lambda _: None)
+        return linux(kernel)
 
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="linux")
