@@ -25,6 +25,8 @@ _FLAGS = (
 )
 """Bits of an LACP port's state (IEEE 802.1AX, 6.4.2.3), lowest first."""
 _PASSING = {"collecting", "distributing"}
+_SILENT = {"defaulted", "expired"}
+"""This end waited for a packet of the other's in vain."""
 _COUNTED = ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
 
 
@@ -181,7 +183,7 @@ def _on_vpp(bond: str, mode: str, member: str, flags: int, lacp: Any, place: int
     elif place > 0:
         state, reason = "standby", "another member is used"
     else:
-        state, reason = "waiting", _not_agreed(partner)
+        state, reason = "waiting", _not_agreed(actor, partner)
     return BondMemberState(
         bond=bond, interface=member, state=state, reason=reason, actor=actor, partner=partner
     )
@@ -200,8 +202,9 @@ def _port(side: str, row: Any) -> LacpPort | None:
     )
 
 
-def _not_agreed(partner: LacpPort | None) -> str:
-    if partner is None or not partner.flags:
+def _not_agreed(actor: LacpPort | None, partner: LacpPort | None) -> str:
+    silent = actor is not None and not _SILENT.isdisjoint(actor.flags or ())
+    if silent or partner is None or not partner.flags:
         return "no LACP packet has come from the other end"
     if not _PASSING.issubset(partner.flags):
         return "the other end does not pass packets by it"
@@ -256,7 +259,7 @@ def _in_the_kernel(
     elif mode == "802.3ad" and (partner is None or not _in_use(member, ad)):
         state, reason = (
             "waiting",
-            _not_agreed(None) if partner is None else "it is not in the bond's aggregator",
+            _not_agreed(None, None) if partner is None else "it is not in the bond's aggregator",
         )
     elif mode == "active-backup" and data.get("IFLA_BOND_ACTIVE_SLAVE") != message["index"]:
         state, reason = "standby", "another member is used"
