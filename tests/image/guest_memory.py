@@ -1,0 +1,26 @@
+"""Runs inside the guest: joins a unit's control group and takes memory until the kernel ends it.
+
+``python -m tests.image.guest_memory CONTROL_GROUP MEBIBYTES`` prints ``joined``, and ``survived`` when it got
+that many and still lives.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+STEP_MIB = 8
+
+
+def main() -> None:
+    """Take it in steps, each page written, so that it is memory and not a promise."""
+    group, most_mib = Path(sys.argv[1]), int(sys.argv[2])
+    (group / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    print("joined", flush=True)
+    taken = [b"\x01" * (STEP_MIB << 20) for _ in range(most_mib // STEP_MIB)]
+    print(f"survived {len(taken) * STEP_MIB}")
+
+
+if __name__ == "__main__":
+    main()
