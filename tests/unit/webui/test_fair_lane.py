@@ -138,3 +138,21 @@ async def test_nobody_waits_for_ever_or_leaves_a_place_behind() -> None:
     assert await working == "a"
     assert await lane.run("d", work.of("d"), 0) == "d" and work.begun == ["a", "d"]
     lane.close()
+
+
+async def test_who_gave_up_just_now_is_neither_begun_nor_sent_away() -> None:
+    lane, work = _lane(waiting=1), _Work()
+    working = await _ask(lane, work, "a", 0)
+    gone = await _ask(lane, work, "b", 9)
+    # Its future is cancelled at once; its task takes the ticket out when it runs next.
+    gone.cancel()
+    (ticket,) = lane._queue
+    assert ticket.turn.cancelled()
+    lane._give_back()  # a thread is free just then
+    assert lane._idle == 1 and lane.waiting == 0
+    lane._idle -= 1
+    later = await _ask(lane, work, "c", 0)
+    work.go.set()
+    assert await asyncio.gather(working, later) == ["a", "c"]
+    assert lane.waiting == 0
+    lane.close()

@@ -102,6 +102,8 @@ class FairLane(Lane):
 
     def _begin_next(self) -> None:
         """Let those begin whose turn it is; come again when the pace allows the next one."""
+        # Who gave up may not have run since, to take their ticket out.
+        self._queue = [one for one in self._queue if not one.turn.done()]
         while self._queue and self._idle:
             if self._pace is not None and (wait_s := self._pace.take(_ALL)):
                 if self._due is None:
