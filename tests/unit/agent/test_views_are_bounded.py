@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
@@ -20,6 +21,7 @@ from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from frr_config import FakeFrr
 
+T = TypeVar("T")
 ROUTE = {"prefix": "16.0.7.0/24", "protocol": "bgp", "selected": True, "nexthops": [{"ip": "192.0.2.1"}]}
 SHORT = {
     "show version",
@@ -39,7 +41,8 @@ SHORT = {
 }
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
-    "interfaces", "bgp", "bfd", "ospf", "acls", "control-plane", "neighbors", "hardware", "health",
+    "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
+    "health",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
@@ -86,6 +89,10 @@ class Plane:
         return []
 
     acl_state = neighbors = interfaces_state
+
+    def look(self, *, vpp: Callable[[Any], T], linux: Callable[[Any], T]) -> T:
+        """At a kernel without links."""
+        return linux(SimpleNamespace(route=SimpleNamespace(get_links=list), index=lambda _: None))
 
     def hardware(self) -> Hardware:
         return Hardware(driver="linux")
