@@ -153,6 +153,6 @@ async def test_who_gave_up_just_now_is_neither_begun_nor_sent_away() -> None:
     lane._idle -= 1
     later = await _ask(lane, work, "c", 0)
     work.go.set()
-    assert await asyncio.gather(working, later) == ["a", "c"]
+    assert list(await asyncio.gather(working, later)) == ["a", "c"]
     assert lane.waiting == 0
     lane.close()
