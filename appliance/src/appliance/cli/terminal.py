@@ -42,13 +42,7 @@ def choices(session: Session, line: str) -> tuple[list[Choice], str]:
 
 def _next(session: Session, words: list[str]) -> list[Choice]:
     if words and words[-1] == "|":
-        return [
-            ("json", "as JSON"),
-            ("display", "set: as commands"),
-            ("match", "lines with TEXT"),
-            ("count", "lines"),
-            ("compare", "changes"),
-        ]
+        return list(_PIPES)
     if not words:
         return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
     candidate = session.candidate
