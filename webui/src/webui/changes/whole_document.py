@@ -16,7 +16,10 @@ _OTHER_SECRET = (
     "is masked, and your changes have another secret here than what runs: give the secret itself, "
     "or discard your changes first"
 )
-_COMMANDS = "is made of set commands: paste those into configure mode of the command line; a JSON document is read here"
+_COMMANDS = (
+    "is made of set commands: paste those into configure mode of the command line; "
+    "a JSON document is read here"
+)
 
 
 def read_text(text: str | bytes, most_values: int) -> Any:
