@@ -29,6 +29,7 @@ TABLE = [
     ("/api/v1/tokens", "viewer"),
     ("/edit/interfaces/lan0", "engineer"),
     ("/acls/paste/edge", "engineer"),
+    ("/configuration/upload", "engineer"),
     ("/password", "viewer"),
 ]
 ROLES = ("viewer", "operator", "engineer", "admin")
