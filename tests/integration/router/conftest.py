@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from lab import readiness
 from tests.live_lab import LiveLab, live_lab
 from tests.requirements import require_root_netns, require_vpp
 
@@ -20,3 +21,9 @@ def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
         require_vpp()
     with live_lab(f"a{dataplane[0]}", dataplane) as lab:
         yield lab
+
+
+@pytest.fixture(autouse=True)
+def routing_is_whole(live: LiveLab) -> None:
+    """A test before may have closed sessions: each begins when all prefixes are there again."""
+    readiness.wait(readiness.routing_checks(live.topology.namespaces), 120, lambda _: None)
