@@ -54,6 +54,8 @@ PAGES = (
     "/policies",
     "/policies?kind=route_maps",
     "/acls",
+    "/configuration",
+    "/configuration/compare?from=1&to=running",
 )
 
 
@@ -256,6 +258,7 @@ def test_every_table_is_asked_once_of_the_agent(browser: Client, router: RouterI
         return whole(call)
 
     get(browser, "/ospf")  # what is asked once an hour is asked now
+    get(browser, "/history")  # and here the mirror of the revisions is filled
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(router.client, "_ask", counting)
         for path in PAGES[1:]:

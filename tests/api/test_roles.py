@@ -29,6 +29,7 @@ TABLE: dict[str, str] = {
     "list_revisions": "viewer",
     "get_revision": "viewer",
     "compare_revisions": "viewer",
+    "compare": "viewer",
     "rollback": "engineer",
     "confirm": "operator",
     "get_commit": "viewer",

@@ -74,6 +74,11 @@ def test_short_forms() -> None:
         ("permit tpc any any", "no protocol"),
         ("permit any any any any", "already"),
         ("permit tcp any any colour red", "does not understand"),
+        ("permit ipv4 2001:db8::/32 any", "ipv4 and 2001:db8::/32 (IPv6) are not of the same"),
+        ("permit ipv6 any 10.0.0.0/8", "ipv6 and 10.0.0.0/8 (IPv4) are not of the same"),
+        ("permit ipv4 icmpv6 any any", "ipv4 and icmpv6 (IPv6)"),
+        ("permit icmp 2001:db8::/32 any type 8", "icmp (IPv4) and 2001:db8::/32 (IPv6)"),
+        ("permit tcp 192.0.2.1 2001:db8::1 port 22", "192.0.2.1/32 (IPv4) and 2001:db8::1/128 (IPv6)"),
     ],
 )
 def test_what_is_no_rule_says_why(line: str, word: str) -> None:

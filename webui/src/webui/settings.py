@@ -174,6 +174,8 @@ X_FRAME_OPTIONS = "DENY"
 # A document of 100,000 routes is some 15 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+# A file stays in memory, as any other body does: a document may hold secrets, which belong on no disk.
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
 
 STATIC_URL = "/static/"
 STATIC_BUILT = bool(os.environ.get("MILLRACE_STATIC_DIR"))

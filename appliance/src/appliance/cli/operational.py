@@ -55,7 +55,7 @@ def show_config(agent: AgentClient, words: list[str]) -> Output:
     if part is None:
         raise CommandError(f"{' '.join(words)} is not set")
     shown = mask(part, pointer)
-    return Output(shown, text.tree(shown))
+    return Output(shown, text.tree(shown), tuple(words))
 
 
 def show_interfaces(agent: AgentClient, words: list[str]) -> Output:

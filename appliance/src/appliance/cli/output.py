@@ -14,6 +14,8 @@ class Output:
 
     data: Any
     shown: str
+    at: tuple[str, ...] | None = None
+    """Where ``data`` stands in the document; None for what is no part of it."""
 
 
 def number(word: str, what: str) -> int:

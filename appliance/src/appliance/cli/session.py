@@ -13,6 +13,7 @@ from appliance.cli.output import Output, number
 from appliance.cli.words import split_line
 from appliance.client import AgentClient
 from appliance.client.answers import CommitAnswer, PlanAnswer
+from appliance.config.set_commands import set_commands
 from appliance.errors import MillraceError
 
 OPERATIONAL = (
@@ -235,8 +236,9 @@ class Session:
             self.candidate = candidate
 
     def _show_candidate(self, words: list[str]) -> Output:
-        shown = self._here().shown(words)
-        return Output(shown, text.tree(shown))
+        here = self._here()
+        shown = here.shown(words)
+        return Output(shown, text.tree(shown), (*here.at, *words))
 
     def _compare(self, words: list[str]) -> Output:
         _nothing(words, "compare")
@@ -280,7 +282,11 @@ class Session:
 
     def _render(self, output: Output, pipes: list[Pipe]) -> str:
         as_json = self.as_json or any(pipe.name == "json" for pipe in pipes)
-        if as_json:
+        if any(pipe.name == "set" for pipe in pipes):
+            if output.at is None:
+                raise CommandError("| set is for the configuration: show config | set")
+            shown = "\n".join(map(text.clean, set_commands(output.data, output.at)))
+        elif as_json:
             shown = text.as_json(output.data) if output.data is not None else ""
         else:
             shown = output.shown
@@ -311,12 +317,14 @@ def _pipes(words: list[str]) -> tuple[list[str], list[Pipe]]:
             parts[-1].append(word)
     pipes = []
     for part in parts[1:]:
-        if part == ["json"] or part == ["count"] or part == ["compare"]:
+        if part in (["json"], ["count"], ["compare"], ["set"]):
             pipes.append(Pipe(part[0]))
+        elif part == ["display", "set"]:
+            pipes.append(Pipe("set"))
         elif len(part) == 2 and part[0] == "match":
             pipes.append(Pipe("match", part[1]))
         else:
-            raise CommandError("after | comes json, compare, count, or match TEXT")
+            raise CommandError("after | comes json, set, compare, count, or match TEXT")
     return parts[0], pipes
 
 

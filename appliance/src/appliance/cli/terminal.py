@@ -20,6 +20,13 @@ from appliance.cli.text import told
 from appliance.cli.words import split_line
 from appliance.errors import MillraceError
 
+_PIPES = (
+    ("json", "as JSON"),
+    ("set", "as the commands that make it"),
+    ("match", "lines with TEXT"),
+    ("count", "lines"),
+    ("compare", "changes"),
+)
 HISTORY = Path("~/.millrace_history")
 
 
@@ -35,7 +42,7 @@ def choices(session: Session, line: str) -> tuple[list[Choice], str]:
 
 def _next(session: Session, words: list[str]) -> list[Choice]:
     if words and words[-1] == "|":
-        return [("json", "as JSON"), ("match", "lines with TEXT"), ("count", "lines"), ("compare", "changes")]
+        return list(_PIPES)
     if not words:
         return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
     candidate = session.candidate

@@ -132,7 +132,9 @@ def _element(where: Place, remaining: list[str], document: Any) -> Iterator[Assi
     if not remaining:
         raise CommandError(f"{name} needs a value")
     if item.get("type") != "object":
-        yield Assignment(where.pointer, value(item, remaining.pop(0), name), append=True)
+        at = _position(where, remaining, document)
+        pointer = join((*where.tokens, str(at))) if at is not None else where.pointer
+        yield Assignment(pointer, value(item, remaining.pop(0), name), append=at is None)
         return
     if remaining[0].isdecimal():
         index = remaining.pop(0)
@@ -149,6 +151,22 @@ def _element(where: Place, remaining: list[str], document: Any) -> Iterator[Assi
         known = ", ".join(item["properties"])
         raise CommandError(f"{name} has elements with {known}; {remaining[0]!r} is none of these")
     yield Assignment(where.pointer, element, append=True)
+
+
+def _position(where: Place, remaining: list[str], document: Any) -> int | None:
+    """Takes the position off ``POSITION VALUE``, by which a list says a value twice.
+
+    None where only a value stands.
+    """
+    if len(remaining) < 2 or not remaining[0].isdecimal():
+        return None
+    if _knows(place(where.tokens[:-1], document), remaining[1]):
+        return None
+    known = len(value_at(document, where.pointer) or ())
+    word = remaining.pop(0)
+    if len(word) > 6 or int(word) > known:
+        raise CommandError(f"{where.tokens[-1]} has {known} values: the next position is {known}, not {word}")
+    return int(word) if known else None
 
 
 def value(node: JsonSchema, word: str, name: str) -> Any:

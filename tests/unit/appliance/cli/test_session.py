@@ -108,6 +108,41 @@ def test_show_never_shows_a_secret(session: Session) -> None:
         assert "another-word" not in said
 
 
+def test_the_configuration_as_set_commands(session: Session) -> None:
+    lines = session.line("show config | display set").splitlines()
+    assert lines[:3] == [
+        "set interfaces wan0 type ethernet",
+        "set interfaces wan0 match device nic-wan",
+        "set interfaces wan0 addresses 192.0.2.2/30",
+    ]
+    assert "set routing bgp neighbors 192.0.2.1 password ********" in lines
+    assert not any("hidden-word" in line or "schema_version" in line for line in lines)
+    part = session.line("show config interfaces lan0 addresses | set")
+    assert part == "set interfaces lan0 addresses 10.10.0.1/24"
+    configure(session, "edit interfaces lan0", 'set description "the #1 \\"lan\\""')
+    lines = session.line("show | set").splitlines()
+    assert 'set interfaces lan0 description "the #1 \\"lan\\""' in lines
+    assert session.line("show | set | match mtu") == ""
+    with pytest.raises(CommandError, match="for the configuration"):
+        session.line("run show interfaces | set")
+
+
+def test_a_list_says_a_value_twice_by_its_position(session: Session) -> None:
+    path = "set routing policy route_maps out rules 10"
+    document = configure(
+        session,
+        f"{path} action permit",
+        f"{path} set as_path_prepend 65000",
+        f"{path} set as_path_prepend 1 65000",
+        f"{path} set as_path_prepend 65001 metric 5",
+        f"{path} set as_path_prepend 3 64999 metric 7",
+    )
+    rule = document["routing"]["policy"]["route_maps"]["out"]["rules"]["10"]
+    assert rule["set"] == {"as_path_prepend": [65000, 65000, 65001, 64999], "metric": 7}
+    with pytest.raises(CommandError, match="the next position is 4, not 9"):
+        session.line(f"{path} set as_path_prepend 9 65000")
+
+
 def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
     configure(session, "set interfaces lan0 mtu 1400", "set interfaces loop0 type loopback")
     assert session.line("compare").splitlines() == [

@@ -164,7 +164,10 @@ def _describe(operations: Json, schema: Json) -> None:
                 "200": {
                     "description": "OK",
                     "headers": version,
-                    "content": {"application/json": {"schema": _masked(schema)}},
+                    "content": {
+                        "application/json": {"schema": _masked(schema)},
+                        "text/plain": {"schema": {"type": "string", "description": "With format=set."}},
+                    },
                 },
                 "304": {"description": "Not Modified"},
             }  # fmt: skip

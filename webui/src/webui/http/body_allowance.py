@@ -42,6 +42,7 @@ class _Allowance:
 _ALLOWANCES = (
     _Allowance("/api/v1/config", Role.ENGINEER, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
     _Allowance("/api/v1/upgrade", Role.ADMIN, _PART_BYTES),
+    _Allowance("/configuration/upload", Role.ENGINEER, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
     _Allowance("/api/", Role.VIEWER, _SMALL_BYTES),
     _Allowance("/edit/", Role.ENGINEER, _PAGE_BYTES),
     _Allowance("/add/", Role.ENGINEER, _PAGE_BYTES),

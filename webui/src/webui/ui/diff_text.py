@@ -15,6 +15,8 @@ Json = Any
 
 _MAX_LINES = 400
 """Lines shown of one object; a bulk change says how many more there are."""
+_MAX_OBJECTS = 500
+_MAX_LINES_OF_ALL = 8_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,16 @@ def group(changes: Iterable[Any], before: Json = None, after: Json = None) -> li
     for change in (one for whole in changes for one in _apart(whole)):
         by_object.setdefault(object_of(part(change, "path")), []).append(change)
     return [_object(pointer, listed, before, after) for pointer, listed in by_object.items()]
+
+
+def bounded(objects: list[ObjectDiff]) -> tuple[list[ObjectDiff], int]:
+    """The first objects, as many as a page shows, and how many more there are."""
+    lines = 0
+    for count, one in enumerate(objects[:_MAX_OBJECTS]):
+        lines += len(one.lines)
+        if lines > _MAX_LINES_OF_ALL:
+            return objects[: count + 1], len(objects) - count - 1
+    return objects[:_MAX_OBJECTS], max(0, len(objects) - _MAX_OBJECTS)
 
 
 def _apart(change: Any) -> Iterator[Any]:

@@ -49,6 +49,7 @@ _BY_HAND: dict[str, tuple[Entry, ...]] = {
     "Firewall": (Entry("Control plane", "shield-check", "ui:control_plane", 90),),
     "Operate": (
         Entry("Changes", "git-pull-request", "ui:changes", 10, "c", badge="changes"),
+        Entry("Configuration", "code", "ui:configuration", 15, "f"),
         Entry("Tools", "tool", "ui:tools", 20, "t"),
     ),
     "System": (

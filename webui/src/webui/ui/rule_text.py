@@ -21,6 +21,9 @@ from appliance.errors import ValidationFailed
 STEP = 10
 """Distance between sequences that are made up."""
 _ACTIONS = ("permit", "deny", "permit_reflect")
+_FAMILY_OF = {"icmp": "ipv4", "icmpv6": "ipv6"}
+"""Protocols that are one family's own."""
+_NAMES = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _MAX_LINES = 20_000
 _MAX_VALUES = 20 * _MAX_LINES
 
@@ -140,15 +143,27 @@ def _parse_line(line: str) -> tuple[int | None, dict[str, Any]]:
             rule["protocol"] = word
         rest = list(words)
     _read_ends(rule, rest)
-    if (
-        family == "ipv6"
-        or rule.get("protocol") == "icmpv6"
-        or ":" in (rule.get("source", "") + rule.get("destination", ""))
-    ):
+    if _family(family, rule) == "ipv6":
         rule["family"] = "ipv6"
     if description.strip():
         rule["description"] = description.strip()
     return sequence, rule
+
+
+def _family(said: str | None, rule: dict[str, Any]) -> str:
+    """The family that the line is for. Raises _NotARule where its words do not agree on one."""
+    signs = {said: said} if said else {}
+    if (protocol := rule.get("protocol")) in _FAMILY_OF:
+        signs[protocol] = _FAMILY_OF[protocol]
+    for side in ("source", "destination"):
+        if end := rule.get(side):
+            signs[end] = "ipv6" if ":" in end else "ipv4"
+    if len(set(signs.values())) > 1:
+        first, *others = signs
+        odd = next(word for word in others if signs[word] != signs[first])
+        names = [word if word in _NAMES else f"{word} ({_NAMES[signs[word]]})" for word in (first, odd)]
+        raise _NotARule(f"a rule is for one family: {names[0]} and {names[1]} are not of the same")
+    return next(iter(signs.values()), "ipv4")
 
 
 def _next(words: Iterator[str], wanted: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from appliance.config.pointer import split
 from appliance.config.secrets_in import mask
+from appliance.config.set_commands import set_commands
 from appliance.errors import Conflict
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -45,9 +47,12 @@ Edit = Callable[[Document], Document]
 
 
 class ChangeQuery(Schema):
-    """Which document is read."""
+    """Which document is read, and how it is written down."""
 
     change: int | None = Field(None, ge=1, le=2**31 - 1, description="Read this change set's candidate.")
+    format: Literal["json", "set"] = Field(
+        "json", description="JSON, or as text the commands of the command line that make it."
+    )
 
 
 class WriteQuery(Schema):
@@ -117,6 +122,9 @@ def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpRespons
     value = mask(documents.value_at(document, pointer), pointer)
     if _names(request.headers.get("If-None-Match"), etag):
         return HttpResponse(status=304, headers=headers)
+    if query.format == "set":
+        text = "".join(f"{line}\n" for line in set_commands(value, split(pointer)))
+        return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
     return JsonResponse(value, safe=False, headers=headers)
 
 

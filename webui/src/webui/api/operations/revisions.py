@@ -15,9 +15,11 @@ from webui.api.auth import actor, needs
 from webui.api.find import Number
 from webui.api.idempotency import once
 from webui.api.operations.config import commit_answer
-from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page
+from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
 from webui.api.schemas import CONFIRM_S, CommitOut, Difference, RevisionOut, Strict
 from webui.changes import services as changes
+from webui.changes.chosen import WORDS
+from webui.changes.chosen import compare as compare_documents
 from webui.changes.commits import MAX_CONFIRM_S
 
 router = Router(tags=["revisions"])
@@ -47,6 +49,22 @@ class RollbackIn(Strict):
     revision: int = Field(ge=0, le=2**31 - 1)
     comment: str = Field("", max_length=500)
     confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
+
+
+Document = Annotated[
+    str,
+    Field(
+        pattern=WORDS,
+        description="running; candidate, your open change set on what runs; or a revision's number.",
+    ),
+]
+
+
+class CompareQuery(Schema):
+    """Which two documents are compared."""
+
+    from_: Document = Field(alias="from")
+    to: Document
 
 
 class Comparison(Schema):
@@ -79,6 +97,13 @@ def get_revision(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 -
 def compare_revisions(request: HttpRequest, number: Number, other: Number) -> Any:  # noqa: ARG001 - ninja's signature
     """What leads from one revision to the other; secrets masked."""
     return {"diff": [asdict(one) for one in changes.compare(number, other)]}
+
+
+@router.get("/compare", auth=needs(Role.VIEWER), response=Paged[Difference], operation_id="compare")
+def compare(request: HttpRequest, query: Query[CompareQuery], limit: Limit, offset: Offset) -> Any:
+    """What leads from one document to another, in the order of the document; secrets masked."""
+    found = compare_documents(actor(request).user, query.from_, query.to)
+    return page_of_list(request, [asdict(one) for one in found.changes], limit, offset)
 
 
 @router.post(

@@ -24,7 +24,7 @@ from webui.accounts.roles import Role
 from webui.changes import conflicts, services
 from webui.errors import MergeConflicts
 from webui.ui.api_call import call, reads
-from webui.ui.diff_text import group, text_lines
+from webui.ui.diff_text import ObjectDiff, bounded, group, text_lines
 from webui.ui.objects import object_of
 from webui.ui.page import candidate_of, look, show, tell
 from webui.ui.pointers import MISSING, get
@@ -83,7 +83,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
     if preview is not None:
         candidate = candidate_of(request)
         context |= {
-            "objects": group(preview.diff, candidate.running, candidate.document),
+            **_shown(group(preview.diff, candidate.running, candidate.document)),
             "frr_lines": text_lines(preview.frr_diff),
             "own_path": preview.own_path,
             "confirm_default_s": preview.confirm_default_s,
@@ -92,8 +92,14 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
             "conflicts": preview.conflicts,
         }
     elif change is not None and not change.is_empty:
-        context["objects"] = group(services.diff(change))
+        context |= _shown(group(services.diff(change)))
     return show(request, "ui/changes.html", "changes", {**context, **(extra or {})}, status=status)
+
+
+def _shown(objects: list[ObjectDiff]) -> dict[str, Any]:
+    """As many objects as a page shows, and how many there are: an uploaded document may change thousands."""
+    shown, more = bounded(objects)
+    return {"objects": shown, "more_objects": more, "object_count": len(objects)}
 
 
 def _editable(pointer: str) -> str:

@@ -1,0 +1,59 @@
+"""A whole document from a file or a paste becomes what a change set wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appliance.config.load import MAX_PROBLEMS, parse_json
+from appliance.config.secrets_in import masked, secrets_of, unmask
+from appliance.errors import Problem, ValidationFailed
+from webui.accounts.actor import Actor
+from webui.agent import agent
+from webui.changes import documents, services
+from webui.changes.models import ChangeSet
+
+_OTHER_SECRET = (
+    "is masked, and your changes have another secret here than what runs: give the secret itself, "
+    "or discard your changes first"
+)
+_COMMANDS = (
+    "is made of set commands: paste those into configure mode of the command line; "
+    "a JSON document is read here"
+)
+
+
+def read_text(text: str | bytes, most_values: int) -> Any:
+    """The JSON of a text, or ValidationFailed with the line and column, or why it is not read at all."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValidationFailed([Problem("", f"is not UTF-8 text: see byte {error.start + 1}")]) from None
+    text = text.rstrip()
+    if not text:
+        raise ValidationFailed([Problem("", "is empty: choose a file, or paste a document")])
+    if text.startswith("set "):
+        raise ValidationFailed([Problem("", _COMMANDS)])
+    return parse_json(text, most_values)
+
+
+def replace_by(actor: Actor, change: ChangeSet, document: Any) -> ChangeSet:
+    """Make `document` what the change set wants, in place of all that was collected in it.
+
+    A masked secret keeps the one that stands there in the change set, which is what runs unless it was
+    changed: where the two differ nobody knows which is meant, and it is refused by name. Raises
+    ValidationFailed with pointers, Conflict.
+    """
+    documents.check_depth(document)
+    if isinstance(document, dict):
+        running = agent().config()["document"]
+        wanted, runs = secrets_of(change.document), secrets_of(running)
+        unsure = [
+            place
+            for place in masked(document)
+            if place in wanted and place in runs and wanted[place] != runs[place]
+        ]
+        if unsure:
+            raise ValidationFailed([Problem(place, _OTHER_SECRET) for place in unsure[:MAX_PROBLEMS]])
+        document = unmask(document, running)
+    return services.replace_document(actor, change, document)
