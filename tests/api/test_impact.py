@@ -69,7 +69,7 @@ def test_a_first_list_of_ipv4_rules_drops_all_ipv6_of_the_lan(engineer: ApiClien
         ("possible", "traffic", "/interfaces/lan0/acl_in"),
     ]
     dropped, denied = body["result"]["findings"]
-    assert dropped["text"].startswith("All IPv6 packets received on lan0, neighbour discovery excepted, are")
+    assert dropped["text"].startswith("All IPv6 packets received on lan0, except neighbor discovery, are")
     assert dropped["text"].endswith("no rule of it is for IPv6.")
     assert denied["text"] == "Of the IPv4 packets received on lan0, what rule 10 of lan-in denies is dropped."
     rules["30"] = {"action": "permit", "family": "ipv6"}
@@ -140,7 +140,7 @@ def test_routing_that_does_not_answer_makes_it_possible_and_is_told(
     (finding,) = body["result"]["findings"]
     assert (finding["grade"], finding["depends_on"]) == (
         "possible",
-        "the session is up now, which the router does not tell",
+        "the session is up now, which the router does not report",
     )
     assert "the state of BGP sessions: frr: bgpd does not answer" in body["result"]["not_looked_at"]
 
@@ -158,7 +158,7 @@ def test_a_document_that_cannot_be_committed_promises_nothing(
     change = engineer.post("changes").body["id"]
     engineer.merge(f"config/interfaces/lan0?change={change}", {"addresses": ["192.0.2.1/30"]})
     page = html.unescape(browser.get("/changes", secure=True).content.decode())
-    assert "to mend before a commit" in page
+    assert "to correct before a commit" in page
     assert "No step" not in page
     assert 'id="impact"' not in page
 

@@ -11,7 +11,7 @@ from tests.live_lab import LiveLab
 def test_a_wrong_password_says_so_and_no_more(driver: webdriver.Chrome, lab: LiveLab) -> None:
     page = BrowserPage(driver, lab.base_url)
     page.log_in(lab.environment["USERNAME"], "not the password")
-    page.sees("User name or password is wrong.")
+    page.sees("The user name or password is wrong.")
     assert page.find("#username").get_attribute("value") == lab.environment["USERNAME"]
     assert page.find("#password").get_attribute("value") == ""
 

@@ -238,7 +238,10 @@ def test_the_same_document_makes_a_revision_that_ends_the_alarm(toy: Router) -> 
     delete(record_of(toy, 2))
     engine = started(toy)
     assert engine.rollback(1, "alice").revision == 3
-    told = "revision 2 is damaged (its record is missing): nobody can go back to it, and that is all"
+    told = (
+        "revision 2 is damaged (its record is missing): it cannot be rolled back to, "
+        "and nothing else is affected"
+    )
     assert engine.damage() == [told]
     assert engine.health()["revisions"]["state"] == "up"
 

@@ -136,5 +136,5 @@ def test_a_daemon_that_does_not_tell_makes_it_possible() -> None:
     answer = foretell(Change(parse_document(ROUTER), after, ToldFacts(facts)))
     (finding,) = answer.findings
     assert finding.grade == "possible"
-    assert finding.depends_on == "the session is up now, which the router does not tell"
+    assert finding.depends_on == "the session is up now, which the router does not report"
     assert answer.not_looked_at == ("the state of BGP sessions: nobody told it",)

@@ -85,7 +85,7 @@ def test_the_sentences_claim_no_more_than_was_looked_at() -> None:
         f"Looked at: a, b; {found}.",
     ]
     assert summary(nothing, ["resets x", "loses packets on y"])[0] == (
-        "While it is made it resets x; loses packets on y."
+        "While it is applied it resets x; loses packets on y."
     )
     blind = summary(Result(not_looked_at=("a: why",)), [])
     assert blind[1:] == ["Nothing was looked at.", "Not looked at: a: why."]

@@ -95,7 +95,8 @@ def test_a_caller_from_nowhere_is_told_that_his_way_was_not_looked_at() -> None:
     after = parse_document(merge_patch(ROUTER, _lan(description="x")))
     answer = foretell(Change(parse_document(ROUTER), after, is_remote=True))
     assert any(
-        one.startswith("your own connection: you come by no interface") for one in answer.not_looked_at
+        one.startswith("your own connection: as far as the router knows, you do not come")
+        for one in answer.not_looked_at
     )
     assert "your own connection" not in answer.looked_at
     assert "your own connection" in result(_lan(description="x")).looked_at

@@ -123,7 +123,7 @@ def test_a_link_is_not_followed(router: Appliance, tmp_path: Path) -> None:
             member = tarfile.TarInfo(name)
             member.type, member.linkname = tarfile.SYMTYPE, "/etc/shadow"
             archive.addfile(member)
-    with pytest.raises(UpgradeRefused, match="no plain file"):
+    with pytest.raises(UpgradeRefused, match="not a plain file"):
         bundle.open_bundle(path, router.paths.public_key)
 
 

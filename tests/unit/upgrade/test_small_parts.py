@@ -103,7 +103,7 @@ def test_signatures(tmp_path: Path) -> None:
     with pytest.raises(UpgradeRefused, match="no key for upgrades"):
         signing.verify(tmp_path / "absent.pub", b"data", b"")
     (tmp_path / "text").write_text("no key")
-    with pytest.raises(UpgradeRefused, match="no private key"):
+    with pytest.raises(UpgradeRefused, match="not a private key"):
         signing.sign(tmp_path / "text", b"data")
 
 

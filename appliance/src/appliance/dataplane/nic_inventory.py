@@ -60,7 +60,7 @@ def read(path: Path = INVENTORY) -> tuple[NicRecord, ...]:
     except FileNotFoundError:
         return ()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataPlaneError(f"{path} does not tell of the NICs: {error}") from error
+        raise DataPlaneError(f"{path} does not list the NICs: {error}") from error
 
 
 def write(records: Iterable[NicRecord], path: Path = INVENTORY) -> None:

@@ -135,7 +135,7 @@ class _Asking:
             self._socket.send(header + body)
             return self._receive(family)
         except OSError as error:
-            raise DataPlaneError(f"the kernel does not tell its route to {address}: {error}") from error
+            raise DataPlaneError(f"the kernel does not report its route to {address}: {error}") from error
 
     def _receive(self, family: int) -> Matched:
         while True:

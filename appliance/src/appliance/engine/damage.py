@@ -36,7 +36,8 @@ def of_history(head: int, running: int, damaged: Mapping[int, str]) -> list[str]
     """Damage that concerns nothing but going back."""
     older = [number for number in sorted(damaged, reverse=True) if number != head or running == head]
     sentences = [
-        f"revision {number} is damaged ({damaged[number]}): nobody can go back to it, and that is all"
+        f"revision {number} is damaged ({damaged[number]}): it cannot be rolled back to, "
+        "and nothing else is affected"
         for number in older[:_NAMED]
     ]
     if len(older) > _NAMED:

@@ -275,7 +275,7 @@ class RevisionStore:
     def _damaged(self, number: int, problem: str) -> Damaged:
         self.damage[number] = problem
         return Damaged(
-            f"revision {number} is damaged and cannot be used: {problem}. Other revisions are not concerned"
+            f"revision {number} is damaged and cannot be used: {problem}. Other revisions are not affected"
         )
 
     def _has(self, number: int) -> bool:

@@ -56,7 +56,7 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
 def summary(result: Result, impacts: Sequence[str]) -> list[str]:
     """Sentences that say what the steps disturb and what was found, and never more than was looked at."""
     sentences = [
-        f"While it is made it {'; '.join(impacts)}."
+        f"While it is applied it {'; '.join(impacts)}."
         if impacts
         else "No step resets a session or loses a packet."
     ]

@@ -110,7 +110,7 @@ def _check_members(members: list[tarfile.TarInfo | None], size: int) -> None:
     if names != [MANIFEST, SIGNATURE, ROOT]:
         raise ValueError(f"it does not hold {MANIFEST}, {SIGNATURE} and {ROOT}, in this order")
     if not all(member is not None and member.isreg() for member in members):
-        raise ValueError("it holds something that is no plain file")
+        raise ValueError("it holds something that is not a plain file")
     root = members[2]
     if root is not None and root.offset_data + root.size > size:
         raise ValueError("it ends too early")
@@ -121,5 +121,5 @@ def _read(archive: tarfile.TarFile, member: tarfile.TarInfo, most_bytes: int) ->
         raise ValueError(f"{member.name} has {member.size} bytes")
     stream = archive.extractfile(member)
     if stream is None:
-        raise ValueError(f"{member.name} is no plain file")
+        raise ValueError(f"{member.name} is not a plain file")
     return stream.read()

@@ -63,8 +63,8 @@ def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
     """Raises UpgradeRefused when the image is older than the one that runs, and that was not asked for."""
     if older(manifest, runs) and not allow_downgrade:
         raise UpgradeRefused(
-            f"version {manifest.version} is older than {runs.version}, which runs: what was mended since "
-            "would be open again. If it is meant, allow the downgrade (allow-downgrade)"
+            f"version {manifest.version} is older than {runs.version}, which runs: weaknesses fixed since "
+            "would be open again. To install it anyway, allow the downgrade (allow-downgrade)"
         )
 
 

@@ -63,7 +63,7 @@ def _private(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UpgradeRefused(f"{path.name} is no private key in PEM: {error}") from None
+        raise UpgradeRefused(f"{path.name} is not a private key in PEM: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise UpgradeRefused(f"{path.name} is not an Ed25519 key")
     return key

@@ -60,10 +60,12 @@ class Upload:
             self._check_room(size)
             self._size = size
         elif self._size not in (None, size):
-            raise Conflict(f"another upgrade file, of {self._size} bytes, is being sent: begin anew, from 0")
+            raise Conflict(f"another upgrade file, of {self._size} bytes, is being sent: start again from 0")
         received = self._received()
         if offset != received:
-            raise Conflict(f"{received} bytes of the upgrade file are here: go on from there, or from 0")
+            raise Conflict(
+                f"{received} bytes of the upgrade file are here: continue from there, or start again from 0"
+            )
         self._append(data, offset)
         received += len(data)
         manifest = None

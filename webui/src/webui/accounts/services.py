@@ -43,7 +43,7 @@ def require_person(actor: Actor, confirmed: bool) -> None:
     """Raise Forbidden unless a person acts: one who signed in, or a token's owner who gave their password."""
     if actor.via == "token" and not confirmed:
         raise Forbidden(
-            "A token gives nobody access: sign in, or give its owner's password as current_password."
+            "A token cannot give anybody access: sign in, or give its owner's password as current_password."
         )
 
 

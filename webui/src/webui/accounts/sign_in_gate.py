@@ -42,7 +42,7 @@ class SignInRefused(Exception):
 
     def __init__(self, status: int, retry_after_s: float) -> None:
         self.status, self.retry_after_s = status, max(1, math.ceil(retry_after_s))
-        super().__init__("Too many attempts to log in.")
+        super().__init__("Too many attempts to sign in.")
 
 
 @dataclass

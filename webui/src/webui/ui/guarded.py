@@ -36,7 +36,7 @@ def _whole_login(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     if request.user.is_authenticated or response.status_code != 302:
         return response
     if request.headers.get("HX-Request"):
-        return HttpResponse("Log in again.", status=401, content_type="text/plain")
+        return HttpResponse("Sign in again.", status=401, content_type="text/plain")
     if request.method not in ("GET", "HEAD"):
         came_from = urlsplit(request.headers.get("Referer", ""))
         here = came_from.netloc == request.get_host()

@@ -48,7 +48,7 @@ def generation() -> int:
         if kind & 0x7FFF == _NFTA_GEN_ID:
             return int(struct.unpack_from("!I", reply, offset + 4)[0])
         offset += (max(length, 4) + 3) & ~3
-    raise DataPlaneError("the kernel does not tell the generation of its nftables rules")
+    raise DataPlaneError("the kernel does not report the generation of its nftables rules")
 
 
 def _run(arguments: list[str], text: str | None = None) -> str:

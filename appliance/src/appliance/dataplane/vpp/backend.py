@@ -311,7 +311,9 @@ class VppDataplane:
 
     def _restart(self, settings: StartupSettings) -> None:
         if self._startup_conf is None or self._services is None:
-            raise StepError("VPP cannot be restarted from here: nothing is told how")
+            raise StepError(
+                "VPP cannot be restarted from here: the agent has no startup file or service of it"
+            )
         before = self._startup_conf.read_bytes()
         durable.write(self._startup_conf, startup.rewrite(before.decode(), settings).encode(), 0o644)
         try:

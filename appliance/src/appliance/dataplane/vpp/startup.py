@@ -132,7 +132,7 @@ def _set(words: Words, section: str, key: str, value: str | None) -> None:
 def _megabytes(text: str) -> int:
     match = re.fullmatch(r"(\d+)([kKmMgG]?)[bB]?", text)
     if match is None:
-        raise ValueError(f"the startup file has a size that is none: {text}")
+        raise ValueError(f"the startup file has {text} where a size is expected")
     scale = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}[match[2].lower()]
     return int(match[1]) * scale >> 20
 

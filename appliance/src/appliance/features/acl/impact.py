@@ -165,7 +165,7 @@ def _told(
     path, title = join(["interfaces", interface, f"acl_{direction}"]), family_title(family)
     packets = f"{title} packets {'received' if direction == 'in' else 'sent'} on {interface}"
     if new.why_all_dropped:
-        but = ", neighbour discovery excepted," if family == "ipv6" else ""
+        but = ", except neighbor discovery," if family == "ipv6" else ""
         own = [
             one for one in change.after.interfaces[interface].addresses if (":" in one) == (family == "ipv6")
         ]
@@ -241,7 +241,7 @@ def _refused(change: Change, lists: _Lists, one: Needed, ways: list[Verdict | No
     if None in ways:
         depends.append("it was set up from the end whose packets are refused")
     if one.now().works is None:
-        depends.append("it works now, which the router does not tell")
+        depends.append("it works now, which the router does not report")
     names = {*_names(change.after, one.interface, "in"), *_names(change.after, one.interface, "out")}
     if any(lists.rules((name,), after=True).reflects for name in names):
         depends.append("no permit_reflect lets these packets back in")

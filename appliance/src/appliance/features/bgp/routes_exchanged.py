@@ -51,7 +51,7 @@ def _finding(change: Change, peer: Peer, family: Family, said: Mapping[str, str]
             ),
             depends_on=""
             if alive(change, peer.address)
-            else "the session is up now, which the router does not tell",
+            else "the session is up now, which the router does not report",
             evidence=evidence(change, peer.address),
         )
     return Finding(

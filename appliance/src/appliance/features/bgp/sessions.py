@@ -66,7 +66,7 @@ def sessions(change: Change) -> Iterator[Finding]:
                 kind="session",
                 path=_path(address, reasons[0].field),
                 text=f"The BGP session with {address} closes: {'; '.join(one.text for one in reasons)}.",
-                depends_on="" if is_alive else "the session is up now, which the router does not tell",
+                depends_on="" if is_alive else "the session is up now, which the router does not report",
                 evidence=evidence(change, address),
             )
     for address, peer in after.items():
@@ -208,7 +208,7 @@ def _limits(change: Change, was: Peer | None, now: Peer) -> Iterator[Finding]:
             )
         elif received is None and _is_lower(limit, was.limit(family)):
             unknown = (
-                "the router does not tell how many it has sent"
+                "the router does not report how many it has sent"
                 if is_alive is None
                 else "how many is not known"
             )

@@ -127,7 +127,9 @@ def management(change: Change) -> Iterator[Finding]:
     arrival = change.arrival
     if arrival is None:
         if change.is_remote:
-            raise NotLookedAt("you come by no interface of the document, as far as the router knows")
+            raise NotLookedAt(
+                "as far as the router knows, you do not come through an interface of the document"
+            )
         return
     name, address = arrival.interface, arrival.address
     if is_up(change.before, name) and not is_up(change.after, name):

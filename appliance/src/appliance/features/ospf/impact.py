@@ -48,7 +48,7 @@ def adjacencies(change: Change) -> Iterator[Finding]:
             kind="session",
             path=_path(change, name, field),
             text=f"OSPF on {name} loses the adjacency with {who}: {reason}.",
-            depends_on="" if neighbors is not None else "there is one, which the router does not tell",
+            depends_on="" if neighbors is not None else "there is one, which the router does not report",
             evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
         )
 

@@ -131,7 +131,7 @@ def get_user(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - nin
     operation_id="update_user",
 )
 def update_user(request: HttpRequest, number: Number, body: UserChange) -> Any:
-    """Change role, password or whether the user may log in. A new password ends their sessions and tokens."""
+    """Change role, password or whether the user may sign in. A new password ends sessions and tokens."""
     user, who = find_user(number), actor(request)
     confirmed = accounts.confirm(who, body.current_password)
     changed = None

@@ -67,7 +67,7 @@ def _facts(row: Row, pointer: str, value: Any, around: str) -> Iterator[Setting]
         for name, below in value.items():
             yield from _facts(row, pointer + join(name), below, f"{title}: ")
         if not value:
-            yield Setting(title, ("as by default",))
+            yield Setting(title, ("all defaults",))
     else:
         lines = list(_lines(row, value, refers_to(node)))
         more = len(lines) - _LINES

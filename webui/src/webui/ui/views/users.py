@@ -48,14 +48,14 @@ def add_user(request: HttpRequest) -> HttpResponse:
             errors.setdefault(problem.pointer.strip("/"), []).append(problem.message)
         kept = {"errors": errors or {"username": [str(error)]}, "typed_name": username, "typed_role": role}
         return _page(request, kept, status=422)
-    tell(request, f"User {username} can log in.")
+    tell(request, f"User {username} can sign in.")
     return redirect("ui:users")
 
 
 @require_POST
 @role_required(Role.ADMIN)
 def change_user(request: HttpRequest, user_id: int) -> HttpResponse:
-    """Role, password, whether the user may log in, or removal: ``action`` says which."""
+    """Role, password, whether the user may sign in, or removal: ``action`` says which."""
     user = get_object_or_404(User, pk=user_id)
     actor = actor_of(request)
     try:

@@ -132,6 +132,6 @@ def marked(name: str, alias: str, kernel: Access) -> int:
     """Mark a link just made as ours; the kernel's index of it."""
     index = kernel.index(name)
     if index is None:
-        raise DataPlaneError(f"{name} was made and is not there")
+        raise DataPlaneError(f"{name} was made but does not exist")
     kernel.route.link("set", index=index, ifalias=alias)
     return index
