@@ -39,6 +39,8 @@ class Program:
     stop_s: int = 10
     stop_signal: str = "TERM"
     automatic: bool = True
+    nice: int = 0
+    """Below 0 it is given more of the CPU than others, as its systemd unit does on the appliance."""
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -241,7 +243,7 @@ def _render_program(program: Program, directory: Path) -> list[str]:
     environment = {**program.environment, MARKER: str(directory)}
     lines = [
         f"[program:{program.name}]",
-        "command=" + " ".join(_quoted(word) for word in program.argv),
+        "command=" + " ".join(_quoted(word) for word in _with_its_share(program)),
         "environment=" + ",".join(f"{key}={_quoted(value)}" for key, value in sorted(environment.items())),
         f"priority={program.priority}",
         f"autostart={'true' if program.automatic else 'false'}",
@@ -262,6 +264,10 @@ def _render_program(program: Program, directory: Path) -> list[str]:
     if program.user is not None:
         lines.append(f"user={program.user}")
     return lines
+
+
+def _with_its_share(program: Program) -> Sequence[str]:
+    return ["nice", "-n", str(program.nice), *program.argv] if program.nice else program.argv
 
 
 def _quoted(value: str) -> str:

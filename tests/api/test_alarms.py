@@ -59,7 +59,7 @@ def test_a_router_with_a_link_down_is_not_healthy(looked: RouterInMemory, browse
     assert _chip(browser) == ("1 major", "chip-alarm")
     page = browser.get("/alarms", secure=True).content.decode()
     assert "Interface wan0 is enabled and its link is down" in page
-    assert "Look at the cable" in page
+    assert "Check the cable" in page
     dashboard = browser.get("/", secure=True).content.decode()
     assert "Interface wan0 is enabled and its link is down" in dashboard
     looked.dataplane.without_link.clear()

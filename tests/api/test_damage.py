@@ -74,6 +74,7 @@ def test_a_damaged_newest_one_is_on_every_page(admin: ApiClient, router: RouterI
     state = browser.get("/dashboard/state", secure=True)
     shown = page + (state.content.decode() if state.status_code == 200 else "")
     assert told in shown
-    assert "degraded" in page
+    # The look at the router's health may have raised its alarm by now, or not.
+    assert "degraded" in page or "1 major" in page
     listed = browser.get("/history", secure=True).content.decode()
     assert '<span class="tag tag-bad">damaged</span>' in listed

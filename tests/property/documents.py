@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from ipaddress import ip_interface
 from typing import Any
@@ -18,6 +19,7 @@ from tests.property.routing_documents import random_routing
 Json = dict[str, Any]
 
 _WORDS = ("uplink", "to the core (east)", "R1/R2: 10G", "customer #7", "")
+_BOND_MAC = "02:4d:52:00:00:b0"
 _NAMES = ("wan0", "lan0", "core0", "edge-1", "p2p.7", "x")
 
 
@@ -69,8 +71,12 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
     interfaces: dict[str, Json] = {}
     chosen = rng.sample(sorted(nics, key=lambda nic: nic.device), rng.randint(0, len(nics)))
     names = rng.sample(_NAMES, min(len(chosen), len(_NAMES)))
+    # A NIC that has no permanent address, as a veth, has its bond's while it is a member.
+    counts = Counter(nic.mac for nic in nics)
+    own = {nic.mac for nic in nics if counts[nic.mac] == 1 and nic.mac != _BOND_MAC}
     for name, nic in zip(names, chosen, strict=False):
-        match = {"device": nic.device} if rng.random() < 0.5 else {"mac": nic.mac}
+        by_device = rng.random() < 0.5 or nic.mac not in own
+        match = {"device": nic.device} if by_device else {"mac": nic.mac}
         settings = {**_settings(rng, networks, 9000), **_management(rng)}
         interfaces[name] = {"type": "ethernet", "match": match, **settings}
     for number in range(rng.randint(0, 2)):
@@ -115,7 +121,7 @@ def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabil
     if mode == "802.3ad" and capabilities.driver == "linux":
         bond["minimum_links"] = rng.randint(1, len(members))
     if rng.random() < 0.3:
-        bond["mac"] = "02:4d:52:00:00:b0"
+        bond["mac"] = _BOND_MAC
     interfaces["bond0"] = bond
     for member in members:
         left = {

@@ -12,7 +12,7 @@ from appliance.state.alarms import MOST_EVENTS, Alarm, EventsQuery
 def show_alarms(agent: AgentClient, words: list[str]) -> Output:
     """Alarms that stand, the worst first."""
     if words:
-        raise CommandError(f"{words[0]!r} is left over")
+        raise CommandError(f"{words[0]!r} is not expected here")
     answer = agent.alarms()
     parts = [_told(one) for one in answer.alarms]
     parts += [f"not checked: {name}: {text.clean(reason)}" for name, reason in answer.unchecked.items()]

@@ -32,7 +32,7 @@ Show = Callable[[AgentClient, list[str]], Output]
 
 def _none(words: list[str]) -> None:
     if words:
-        raise CommandError(f"{words[0]!r} is left over")
+        raise CommandError(f"{words[0]!r} is not expected here")
 
 
 def _one(words: list[str]) -> str | None:
@@ -212,7 +212,7 @@ def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
     answer = agent.state(CONTROL_PLANE)
     interfaces = tuple(row for row in answer.interfaces if name in (None, row.interface))
     if name is not None and not interfaces:
-        raise CommandError(f"{name} is no data interface")
+        raise CommandError(f"{name} is not a data interface")
     rows = [
         {"interface": row.interface, "reason": reason, "verdict": verdict, "packets": packets}
         for row in interfaces

@@ -100,11 +100,11 @@ def assignments(base: tuple[str, ...], words: list[str], document: Any) -> Itera
                 continue
             yield from _leaf(entered, remaining, document)
             if remaining and not _knows(where, remaining[0]):
-                raise CommandError(f"{remaining[0]!r} is left over after {word}")
+                raise CommandError(f"{remaining[0]!r} is not expected after {word}")
             continue
         yield from _leaf(where, remaining, document)
         if remaining:
-            raise CommandError(f"{remaining[0]!r} is left over")
+            raise CommandError(f"{remaining[0]!r} is not expected here")
 
 
 def _enter(where: Place, word: str, document: Any) -> Place:

@@ -111,7 +111,7 @@ class Reserve:
         raise StorageFull(
             f"the disk that holds the router's revisions ({self._directory.parent}) is full: "
             f"{_mib(free_bytes)} MiB are free and {_mib(needed_bytes) + 1} MiB are needed. Nothing was "
-            "changed. Free space on it, then commit again; confirming and rolling back work all the same"
+            "changed. Free space on it, then commit again; confirming and rolling back still work"
         )
 
     def room(self) -> Room:

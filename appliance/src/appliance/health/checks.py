@@ -36,7 +36,7 @@ def parts_down(look: Look[Mapping[str, PartHealth]]) -> Iterator[Finding]:
             name,
             "critical",
             f"{part.label or name} is down: {part.detail}",
-            "The system starts it again by itself. If this stays, look at its log with journalctl.",
+            "The system restarts it by itself. If it stays down, look at its log with journalctl.",
             evidence,
         )
 
@@ -55,7 +55,7 @@ def drift(look: Look[Seen]) -> Iterator[Finding]:
         "router",
         "major" if seen.waiting else "minor",
         f"The router differs from its document in {len(seen.drift)} step{'s'[: len(seen.drift) != 1]}",
-        "The agent repairs it; if this stays, a step of the repair fails: see the evidence."
+        "The agent repairs it. If this persists, a step of the repair fails: see the evidence."
         if repairs or seen.waiting
         else "Commit the document again to put it back, or set the drift policy to repair.",
         lines,
@@ -71,7 +71,7 @@ def damaged(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
             "revisions",
             "major",
             look.now[0][:1].upper() + look.now[0][1:],
-            "The sentences say what runs instead and what to do; the list of revisions has the rest.",
+            "The evidence says what runs instead and what to do; the list of revisions has the rest.",
             {str(at): sentence for at, sentence in enumerate(look.now[:_SHOWN], 1)},
         )
 
@@ -85,7 +85,7 @@ def disk_full(look: Look[Room]) -> Iterator[Finding]:
             "disk",
             "critical",
             "The disk that holds the router's revisions is full: commits are refused",
-            "Free space on it. Confirming and rolling back work all the same.",
+            "Free space on it. Confirming and rolling back still work.",
             {
                 "free": f"{room.free_bytes // 1024 // 1024} MiB",
                 "needed": f"{room.needed_bytes // 1024 // 1024} MiB",

@@ -187,7 +187,7 @@ def test_rollback_in_configure_makes_a_candidate_and_outside_a_commit(
         ("set interfaces lan0 nothing 1", "interfaces lan0 has no setting nothing"),
         ("set interfaces lan0 enabled perhaps", "enabled is true or false"),
         ("set acls a rules 10 action maybe", "action is one of permit, deny, permit_reflect"),
-        ("set system hostname a b", "'b' is left over"),
+        ("set system hostname a b", "'b' is not expected after hostname"),
         ("set", "set what"),
         ("delete interfaces none0", "there is no interfaces none0"),
         ("edit interfaces lan0 mtu", "is a value"),
@@ -215,7 +215,7 @@ def test_packets_for_the_router_itself_are_shown_by_reason(session: Session) -> 
     one = session.line("show control-plane wan0")
     assert "udp" in one and "lan0" not in one and "50000" not in one
     assert json.loads(session.line("show control-plane wan0 | json"))["interfaces"][0]["dropped"]["tcp"] == 12
-    with pytest.raises(CommandError, match="nic0 is no data interface"):
+    with pytest.raises(CommandError, match="nic0 is not a data interface"):
         session.line("show control-plane nic0")
 
 

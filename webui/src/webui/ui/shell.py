@@ -81,10 +81,10 @@ class Shell:
         counts = self.alarms.get("counts") or {}
         if counts:
             return ", ".join(f"{count} {severity}" for severity, count in counts.items())
-        if not self.looked_at:
-            return "not checked yet" if self.alarms.get("looked_s_ago") is None else "not checked"
         if self.unhealthy:
             return "degraded"
+        if not self.looked_at:
+            return "not checked yet" if self.alarms.get("looked_s_ago") is None else "not checked"
         return "not all checked" if self.unchecked else "healthy"
 
     @property

@@ -16,7 +16,7 @@ def check(context: Context) -> Iterator[Problem]:
     rules = sum(len(acl.rules) for acl in config.acls.values())
     if rules > can.max_acl_rules:
         yield Problem(
-            "/acls", f"{rules} rules are more than the {can.max_acl_rules} of the {can.driver} data plane"
+            "/acls", f"there are {rules} rules; the {can.driver} data plane takes {can.max_acl_rules} at most"
         )
     if ALWAYS_PASSED in config.acls:
         yield Problem(f"/acls/{ALWAYS_PASSED}", f"the name {ALWAYS_PASSED} is reserved")

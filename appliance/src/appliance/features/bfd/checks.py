@@ -34,14 +34,14 @@ def _watched(context: Context, hop: NextHop, path: str) -> Iterator[Problem]:
     near = context.connected(hop.address, hop.interface) is not None or gateway.is_link_local
     if not near and not hop.bfd_multihop:
         yield Problem(
-            f"{path}/bfd_multihop", f"{hop.address} is in no connected network: BFD has to be multihop"
+            f"{path}/bfd_multihop", f"{hop.address} is in no connected network: set bfd_multihop to true"
         )
     if hop.bfd_source is None:
         return
     if family_of(hop.bfd_source) != family_of(hop.address):
         family = family_title(family_of(hop.address))
         yield Problem(
-            f"{path}/bfd_source", f"{hop.bfd_source} is not an {family} address, as the next hop is"
+            f"{path}/bfd_source", f"the next hop is an {family} address, and {hop.bfd_source} is not"
         )
     elif address(hop.bfd_source) not in context.own:
         yield Problem(f"{path}/bfd_source", f"{hop.bfd_source} is not an address of this router")

@@ -15,6 +15,9 @@ from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborSettings, Peer
 
 FAMILIES = ("ipv4_unicast", "ipv6_unicast")
 AS_TRANS = 23456
+_AS_TRANS_IS_NONE = (
+    f"{AS_TRANS} (AS_TRANS) only stands for 4-byte AS numbers: give the AS number itself (RFC 6793)"
+)
 Kind = Literal["internal", "external"]
 
 
@@ -25,9 +28,9 @@ def check(context: Context) -> Iterator[Problem]:
         return
     path = "/routing/bgp"
     if bgp.asn == AS_TRANS:
-        yield Problem(f"{path}/asn", f"{AS_TRANS} stands for an AS number that does not fit (RFC 6793)")
+        yield Problem(f"{path}/asn", _AS_TRANS_IS_NONE)
     if bgp.router_id is not None and int(bgp.router_id) == 0:
-        yield Problem(f"{path}/router_id", "0.0.0.0 is not a router id")
+        yield Problem(f"{path}/router_id", "0.0.0.0 is not a router ID")
     if bgp.router_id is None and not context.has_ipv4():
         yield Problem(f"{path}/router_id", "is required: no interface has an IPv4 address to take it from")
     if bgp.ipv4_unicast.redistribute.ospf is not None and context.config.routing.ospf is None:
@@ -57,7 +60,7 @@ def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> I
         yield Problem(path, f"{address} is this router's own address, on {context.own[parsed]}")
         return
     if parsed.is_multicast or parsed.is_unspecified or parsed.is_loopback:
-        yield Problem(path, f"{address} cannot be a neighbor")
+        yield Problem(path, f"{address} is a multicast, unspecified or loopback address, and no neighbor's")
         return
     if parsed.version == 6 and parsed.is_link_local:
         yield Problem(path, f"{address} is link-local: give the neighbor's global address")
@@ -82,7 +85,9 @@ def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> I
     source = effective.get("update_source")
     if isinstance(source, str) and _is_address(source) and family_of(source) != family_of(address):
         family = family_title(family_of(address))
-        yield Problem(f"{path}/update_source", f"{source} is not an {family} address, as the neighbor's is")
+        yield Problem(
+            f"{path}/update_source", f"the neighbor has an {family} address, and {source} is not one"
+        )
     kind = _kind(bgp, effective.get("remote_asn"))
     if neighbor.remote_asn is not None or group is not None:
         yield from _by_kind(kind, effective, path)
@@ -144,7 +149,7 @@ def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterat
             yield Problem(at, f"{source} is not an address of this router")
     if settings.remote_asn == AS_TRANS:
         at = f"{path}/remote_asn"
-        yield Problem(at, f"{AS_TRANS} stands for an AS number that does not fit (RFC 6793)")
+        yield Problem(at, _AS_TRANS_IS_NONE)
     for family in FAMILIES:
         exchanged = getattr(settings, family)
         if exchanged is None:

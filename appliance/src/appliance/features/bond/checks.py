@@ -37,7 +37,7 @@ def _settings(path: str, bond: Bond, driver: str) -> Iterator[Problem]:
     elif bond.minimum_links > len(bond.members):
         yield Problem(f"{path}/minimum_links", f"is more than the {len(bond.members)} members")
     elif bond.minimum_links > 1 and driver == "vpp":
-        message = "VPP knows no minimum of links: a bond is up while one member is active; leave it at 1"
+        message = "VPP has no such limit, and a bond is up while one member is active: leave it at 1"
         yield Problem(f"{path}/minimum_links", message)
     if bond.primary is not None:
         if bond.mode != "active-backup":
@@ -45,7 +45,7 @@ def _settings(path: str, bond: Bond, driver: str) -> Iterator[Problem]:
         elif bond.primary not in bond.members:
             yield Problem(f"{path}/primary", f"{bond.primary} is not one of the members")
     if bond.mac is not None and (int(bond.mac[:2], 16) & 1 or bond.mac == "00:00:00:00:00:00"):
-        yield Problem(f"{path}/mac", f"{bond.mac} is not the address of one interface")
+        yield Problem(f"{path}/mac", f"{bond.mac} is a group address or zero: give a unicast address")
 
 
 def _members(name: str, bond: Bond, config: RouterConfig, bond_of: dict[str, str]) -> Iterator[Problem]:

@@ -53,8 +53,8 @@ def links(look: Look[Links]) -> Iterator[Finding]:
                 "interface_missing",
                 name,
                 "critical",
-                f"{said} is not there",
-                "The data plane does not have it: look whether its NIC is present, and at drift.",
+                f"{said} is missing",
+                "The data plane does not have it: check whether its NIC is present, and look at drift.",
                 also,
                 pointer,
                 patience_s=UNDER_WAY_S,
@@ -65,8 +65,8 @@ def links(look: Look[Links]) -> Iterator[Finding]:
                 name,
                 "major",
                 f"{said} is enabled and its link is down",
-                "Look at the cable, the transceiver and the port at the other end; for a virtual NIC at "
-                "whether it is connected. Disable the interface if it is not in use.",
+                "Check the cable, the transceiver and the port at the other end, or whether a virtual NIC "
+                "is connected. Disable the interface if it is not in use.",
                 {"enabled": "yes", "link": "down", **also},
                 pointer,
             )
@@ -108,8 +108,8 @@ def drops(look: Look[Counters]) -> Iterator[Finding]:
             name,
             "warning",
             f"Interface {name} loses {rate_pps:.0f} packets a second ({what})",
-            "Compare the rate with the interface's speed, look at the workers' load and the reasons of drops "
-            "on the dashboard, and at access lists that deny.",
+            "Compare the rate with the interface's speed; look at the workers' load and the reasons for "
+            "drops on the dashboard, and at access lists that deny.",
             {
                 "rate": f"{rate_pps:.1f} packets/s",
                 "share": f"{share:.1%}",

@@ -15,7 +15,7 @@ def check(context: Context) -> Iterator[Problem]:
     if ospf is None:
         return
     if ospf.router_id is not None and int(ospf.router_id) == 0:
-        yield Problem("/routing/ospf/router_id", "0.0.0.0 is not a router id")
+        yield Problem("/routing/ospf/router_id", "0.0.0.0 is not a router ID")
     if ospf.router_id is None and not context.has_ipv4():
         yield Problem(
             "/routing/ospf/router_id", "is required: no interface has an IPv4 address to take it from"
@@ -26,4 +26,4 @@ def check(context: Context) -> Iterator[Problem]:
             yield Problem(path, f"{name} has no IPv4 address, which OSPFv2 needs")
         key = interface.authentication
         if key is not None and key.type == "simple" and "key_id" in key.model_fields_set and key.key_id != 1:
-            yield Problem(f"{path}/authentication/key_id", "a simple password has no key id")
+            yield Problem(f"{path}/authentication/key_id", "a simple password has no key ID: leave it out")

@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Problem]:
     for prefix, route in routes.items():
         path = f"/routing/static/{escape(prefix)}"
         if _unroutable(prefix):
-            yield Problem(path, f"{prefix} is not routed: it is multicast, loopback or link-local")
+            yield Problem(path, f"{prefix} cannot be routed: it is multicast, loopback or link-local")
         version = 6 if ":" in prefix else 4
         for index, hop in enumerate(route.next_hops):
             # Thousands of routes share a few next hops: what was right for one is right for all.
@@ -51,7 +51,7 @@ def _next_hop(
     gateway, at = address(hop.address), f"{path}/address"
     if gateway.version != network(prefix).version:
         family = family_title(family_of(prefix))
-        yield Problem(at, f"{hop.address} is not an {family} address, as {prefix} needs")
+        yield Problem(at, f"{prefix} needs an {family} next hop, and {hop.address} is not one")
     elif gateway.is_multicast or gateway.is_unspecified or gateway.is_loopback:
         yield Problem(at, f"{hop.address} cannot be a next hop")
     elif gateway in context.own:
@@ -61,7 +61,7 @@ def _next_hop(
             yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
     elif hop.interface is not None:
         if context.connected(hop.address, hop.interface) is None:
-            yield Problem(at, f"{hop.address} is in no network of {hop.interface}")
+            yield Problem(at, f"{hop.address} is not in a network of {hop.interface}")
     elif context.connected(hop.address) is None and not covering.recursive(hop.address, prefix):
         yield Problem(at, f"{hop.address} is in no connected network, and no route can lead to it")
 

@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Problem]:
             continue
         other = vlans.setdefault((interface.parent, interface.vlan_id), name)
         if other != name:
-            message = f"VLAN {interface.vlan_id} of {interface.parent} is already {other}"
+            message = f"VLAN {interface.vlan_id} of {interface.parent} is already taken by {other}"
             yield Problem(f"{path}/vlan_id", message)
         if interface.mtu > parent.mtu:
             yield Problem(f"{path}/mtu", f"is greater than the MTU of {interface.parent}, {parent.mtu}")
