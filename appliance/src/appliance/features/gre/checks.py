@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_network
 
 from appliance.config.context import Context, address, family_title
@@ -27,6 +27,9 @@ def check(context: Context) -> Iterator[Problem]:
         if not problems:
             sound[name] = gre
             yield from _size(context, ways, name, gre)
+    for name in _never_out({name: _of_tunnels(gre.carrier, sound) for name, gre in sound.items()}):
+        message = f"{tunnels[name].source} begins at a tunnel in turn, and none of them at anything else"
+        yield Problem(_path(name, "source"), message)
     leading = {name: ways.to(destination_of(gre)) & sound.keys() for name, gre in sound.items()}
     for name in _never_out(leading):
         through = " and ".join(sorted(leading[name]))
@@ -119,7 +122,7 @@ class _Ways:
         return next((self._connected[prefix] for prefix in prefixes if prefix in self._connected), None)
 
 
-def _holding(one: IpAddress, lengths: list[tuple[int, int]]) -> Iterator[IpNetwork]:
+def _holding(one: IpAddress, lengths: Sequence[tuple[int, int]]) -> Iterator[IpNetwork]:
     """The prefixes of these lengths that hold the address."""
     host: IpNetwork = ip_network(one)
     for version, length in lengths:
@@ -127,7 +130,11 @@ def _holding(one: IpAddress, lengths: list[tuple[int, int]]) -> Iterator[IpNetwo
             yield host.supernet(new_prefix=length)
 
 
-def _never_out(ways: dict[str, frozenset[str]]) -> list[str]:
+def _of_tunnels(name: str | None, tunnels: Mapping[str, Gre]) -> frozenset[str]:
+    return frozenset() if name is None or name not in tunnels else frozenset((name,))
+
+
+def _never_out(ways: Mapping[str, frozenset[str]]) -> list[str]:
     """The tunnels from which a way leads into tunnels for ever."""
     entered: dict[str, list[str]] = {}
     for name, through in ways.items():
