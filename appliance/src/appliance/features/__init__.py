@@ -13,6 +13,7 @@ FEATURES: tuple[str, ...] = (
     "bond",
     "sub_interface",
     "loopback",
+    "gre",
     "acl",
     "control_plane",
     "static",
