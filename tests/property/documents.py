@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from ipaddress import ip_interface
 from typing import Any
 
@@ -14,7 +14,6 @@ from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
 from appliance.config.validate import require_valid
 from appliance.dataplane.nic import Nic
-from frr_config import Routing
 from tests.property.routing_documents import random_routing
 
 Json = dict[str, Any]
@@ -47,22 +46,9 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     }
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
-    routing = random_routing(rng, addresses, **can)
-    tunnels = {name for name, interface in interfaces.items() if interface["type"] == "gre"}
-    config = plain.model_copy(update={"routing": _point_to_point(routing, tunnels)})
+    config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
     require_valid(config, capabilities)
     return config
-
-
-def _point_to_point(routing: Routing, tunnels: Collection[str]) -> Routing:
-    """OSPF on tunnels is point-to-point."""
-    if routing.ospf is None:
-        return routing
-    interfaces = {
-        name: one.model_copy(update={"network_type": "point-to-point"}) if name in tunnels else one
-        for name, one in routing.ospf.interfaces.items()
-    }
-    return routing.model_copy(update={"ospf": routing.ospf.model_copy(update={"interfaces": interfaces})})
 
 
 def _one_of_each_network(addresses: Sequence[str]) -> list[str]:

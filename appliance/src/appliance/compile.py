@@ -31,9 +31,7 @@ def compile_document(config: RouterConfig, driver: Driver, context: CompileConte
         dataplane: Any = compile_vpp(config, nics, context)
     else:
         dataplane = compile_linux(config, nics)
-    tunnels = {name for name, interface in config.interfaces.items() if not interface.is_ethernet}
-    routing = config.routing.over_tunnels(tunnels)
-    return {driver: dataplane, "frr": routing, "host": compile_host(config.system)}
+    return {driver: dataplane, "frr": config.routing, "host": compile_host(config.system)}
 
 
 def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConfig:
