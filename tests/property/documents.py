@@ -100,28 +100,7 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 **_settings(rng, networks, largest),
                 **_management(rng),
             }
-    if "gre" not in capabilities.lacking:
-        _tunnels(rng, networks, interfaces, "gre_over_ipv6" not in capabilities.lacking)
     return interfaces
-
-
-def _tunnels(rng: random.Random, networks: _Networks, interfaces: dict[str, Json], over_ipv6: bool) -> None:
-    """Tunnels that begin at an interface, or its address, and end in the same network."""
-    sources = [(name, address) for name, one in interfaces.items() for address in one["addresses"]]
-    for number, (name, text) in enumerate(rng.sample(sources, min(len(sources), rng.randint(0, 3)))):
-        address = ip_interface(text)
-        overhead, longest = (24, 24) if address.version == 4 else (44, 64)
-        largest = interfaces[name].get("mtu", 1500) - overhead
-        if address.network.prefixlen > longest or largest < 1280 or (address.version == 6 and not over_ipv6):
-            continue
-        settings = {**_settings(rng, networks, 1400), **_management(rng)}
-        interfaces[f"gre{number + 1}"] = {
-            "type": "gre",
-            "source": rng.choice([name, str(address.ip)]),
-            "destination": str(address.network[200 + number]),
-            **settings,
-            "mtu": min(largest, settings["mtu"]),
-        }
 
 
 def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabilities) -> None:

@@ -38,8 +38,9 @@ def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConf
     gone = {name for name, nic in nics.items() if not nic.present}
     if not gone:
         return config
-    left = config.interfaces
-    while gone:
-        left = {name: interface for name, interface in left.items() if name not in gone}
-        gone = {name for name, interface in left.items() if interface.carrier in gone}
+    left = {
+        name: interface
+        for name, interface in config.interfaces.items()
+        if name not in gone and interface.carrier not in gone
+    }
     return config.model_copy(update={"interfaces": left})

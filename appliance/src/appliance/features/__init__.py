@@ -13,7 +13,6 @@ FEATURES: tuple[str, ...] = (
     "bond",
     "sub_interface",
     "loopback",
-    "gre",
     "acl",
     "control_plane",
     "static",

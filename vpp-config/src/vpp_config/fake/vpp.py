@@ -13,7 +13,6 @@ from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.bond_calls import BondCalls
-from vpp_config.fake.gre_calls import GreCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
 from vpp_config.fake.policer_calls import PolicerCalls
@@ -59,7 +58,6 @@ class FakeVpp:
             AclCalls(self._held),
             PolicerCalls(self._held),
             BondCalls(self._held),
-            GreCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):

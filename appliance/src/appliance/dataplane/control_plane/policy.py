@@ -52,8 +52,6 @@ class ControlPlane:
     bfd: tuple[BfdPeer, ...] = ()
     bfd_links: tuple[str, ...] = ()
     """Interfaces on which every neighbor of the link may speak BFD: OSPF finds its neighbors itself."""
-    gre: tuple[str, ...] = ()
-    """Where tunnels come from: addresses as prefixes."""
     management: tuple[Opening, ...] = ()
     altered: bool = False
     """Somebody else changed the rules: never so in what is wanted."""

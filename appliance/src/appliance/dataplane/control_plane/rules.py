@@ -4,17 +4,16 @@ Layout of table ``inet millrace_control``::
 
     chain input (input)                 packets of the guarded interfaces go on in chain protect
     chain protect                       by protocol into the chains below; else dropped
-    chain bgp, ospf, bfd, gre, echo, icmp, traceroute, management
+    chain bgp, ospf, bfd, echo, icmp, traceroute, management
     set guarded                         names of the guarded interfaces
     set bgp-<family>-<TTL>              neighbors by address; TTL is the least their packets may have
     set bfd-<family>-<link or far>      neighbors by address, on the link or several hops away
-    set gre-<family>                    other ends of tunnels by address
     set links-bfd                       interfaces on which any neighbor may speak BFD
     set accepted-<reason>, dropped-<reason>, rate-<reason>
                                         interfaces, each with its own counter, or its own rate
 
 No rule names connection tracking: what a flood would fill is not there. Nothing but the sets and the chains
-``bgp``, ``bfd``, ``gre`` and ``management`` depends on the document, so that counts outlive a commit.
+``bgp``, ``bfd`` and ``management`` depends on the document, so that counts outlive a commit.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ TABLE = "millrace_control"
 HOOK = ("input", 0, "accept")
 """Behind the access lists, which are asked before the kernel routes."""
 
-ACCEPTED = ("bgp", "ospf", "bfd", "gre", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
-DROPPED = ("bgp", "ospf", "bfd", "gre", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
+ACCEPTED = ("bgp", "ospf", "bfd", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
+DROPPED = ("bgp", "ospf", "bfd", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
 RATES = {"echo": 500, "icmp": 1000, "traceroute": 100}
 """Packets a second, and at once, of each interface."""
 FAMILIES = ("ipv4", "ipv6")
 
 _BGP = 179
 _BFD, _BFD_ECHO, _BFD_FAR = 3784, 3785, 4784
-_IGMP, _TCP, _UDP, _GRE, _OSPF = 2, 6, 17, 47, 89
+_IGMP, _TCP, _UDP, _OSPF = 2, 6, 17, 89
 NFPROTO = {"ipv4": 2, "ipv6": 10}
 _ACK_OR_RST = 0x14
 _TRACEROUTE = [33434, 33534]
@@ -74,8 +73,8 @@ def bfd_set(family: str, *, multihop: bool) -> str:
 
 
 def is_of_peers(name: str) -> bool:
-    """Whether a set holds addresses of neighbors, or of the other ends of tunnels."""
-    return name.startswith(("bgp-", "bfd-", "gre-"))
+    """Whether a set holds addresses of neighbors."""
+    return name.startswith(("bgp-", "bfd-"))
 
 
 def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
@@ -85,8 +84,6 @@ def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
         found.setdefault(bgp_set(family_of(peer.prefix), peer.least_ttl), []).append(peer.prefix)
     for one in wanted.bfd:
         found.setdefault(bfd_set(family_of(one.prefix), multihop=one.multihop), []).append(one.prefix)
-    for end in wanted.gre:
-        found.setdefault(f"gre-{family_of(end)}", []).append(end)
     return {name: tuple(sorted(prefixes)) for name, prefixes in found.items()}
 
 
@@ -129,7 +126,6 @@ def chains(wanted: ControlPlane) -> dict[str, list[list[Json]]]:
         "bgp": [*_bgp_rules(wanted), *_refused("bgp")],
         "ospf": [_accepted("ospf"), *_refused("ospf")],
         "bfd": [*_bfd_rules(wanted), *_refused("bfd")],
-        "gre": [*_gre_rules(wanted), *_refused("gre")],
         "echo": [_limited("echo", {"accept": None}), *_refused("echo")],
         "icmp": [_limited("icmp", {"accept": None}), *_refused("icmp")],
         "traceroute": [
@@ -156,7 +152,6 @@ def _protect() -> list[list[Json]]:
         [match(payload("tcp", "dport"), _BGP), _goto("bgp")],
         [match(payload("tcp", "sport"), _BGP), match(flags, 0, "!="), _goto("bgp")],
         [match(meta("nfproto"), NFPROTO["ipv4"]), match(meta("l4proto"), _OSPF), _goto("ospf")],
-        [match(meta("l4proto"), _GRE), _goto("gre")],
         [match(payload("udp", "dport"), {"set": [_BFD, _BFD_ECHO, _BFD_FAR]}), _goto("bfd")],
         *([match(payload(name, "type"), number), _goto("echo")] for name, number in _ECHO_REQUEST.items()),
         *([*matches, _goto("icmp")] for matches in answers),
@@ -170,13 +165,12 @@ def _protect() -> list[list[Json]]:
 
 def _bgp_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     for name in sorted(peer_sets(wanted)):
-        kind, family, *rest = name.split("-")
+        kind, family, least_ttl = name.split("-")
         if kind != "bgp":
             continue
-        least_ttl = int(rest[0])
         matches = [match(_SOURCE[family], f"@{name}")]
-        if least_ttl:
-            matches.append(match(_TTL[family], least_ttl, ">="))
+        if int(least_ttl):
+            matches.append(match(_TTL[family], int(least_ttl), ">="))
         yield [*matches, *_accepted("bgp")]
 
 
@@ -184,11 +178,11 @@ def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     """On a link nothing that came from further away; an echo packet has been forwarded once."""
     control, echo = match(payload("udp", "dport"), _BFD), match(payload("udp", "dport"), _BFD_ECHO)
     for name in sorted(peer_sets(wanted)):
-        kind, family, *rest = name.split("-")
+        kind, family, distance = name.split("-")
         if kind != "bfd":
             continue
         known = match(_SOURCE[family], f"@{name}")
-        if rest == ["far"]:
+        if distance == "far":
             yield [known, match(payload("udp", "dport"), _BFD_FAR), *_accepted("bfd")]
             continue
         yield [known, control, match(_TTL[family], _FROM_THE_LINK), *_accepted("bfd")]
@@ -196,13 +190,6 @@ def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     if wanted.bfd_links:
         of_ipv4 = match(_TTL["ipv4"], _FROM_THE_LINK)
         yield [_interface_in("links-bfd"), control, of_ipv4, *_accepted("bfd")]
-
-
-def _gre_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
-    for name in sorted(peer_sets(wanted)):
-        kind, family = name.split("-")[:2]
-        if kind == "gre":
-            yield [match(_SOURCE[family], f"@{name}"), *_accepted("gre")]
 
 
 def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:

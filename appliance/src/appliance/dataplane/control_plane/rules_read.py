@@ -55,7 +55,6 @@ def read(listing: Json) -> Reading:
         ospf=tuple(sorted(members.get("accepted-ospf", ()))),
         bfd=_bfd_peers(members),
         bfd_links=tuple(sorted(members.get("links-bfd", ()))),
-        gre=_tunnels(members),
         management=_openings(rules.get("management", [])),
     )
     intact = hooks == {"input": HOOK} and _same_sets(sets, members, read_back) and _same(rules, read_back)
@@ -98,11 +97,6 @@ def _bfd_peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BfdPeer, ...]:
             for prefix in prefixes
         )
     )
-
-
-def _tunnels(members: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    of_tunnels = (prefixes for name, prefixes in members.items() if name.startswith("gre-"))
-    return tuple(sorted(_canonical(prefix) for prefixes in of_tunnels for prefix in prefixes))
 
 
 def _canonical(text: str) -> str:

@@ -54,9 +54,6 @@ def _more(one: ControlPlane, other: ControlPlane) -> Iterator[str]:
     for name in one.bfd_links:
         if name not in other.bfd_links:
             yield f"BFD on {name}"
-    for prefix in one.gre:
-        if prefix not in other.gre:
-            yield f"GRE from {_host(prefix)}"
     for opening in one.management:
         if opening not in other.management:
             yield _opened(opening)

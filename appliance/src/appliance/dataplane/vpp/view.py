@@ -24,7 +24,6 @@ from vpp_config.fib import FibRoute, fib_lookups
 
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
-_NO_MAC = "00:00:00:00:00:00"
 _UP = 3
 """Administratively, and with a link."""
 _ALL = 0xFFFFFFFF
@@ -205,7 +204,7 @@ def _state(item: Interface, row: Any, addresses: tuple[str, ...]) -> InterfaceSt
         type=item.kind,
         enabled=item.enabled,
         link="up" if flags & _LINK_UP and item.enabled else "down",
-        mac=None if str(row.l2_address) == _NO_MAC else str(row.l2_address),
+        mac=str(row.l2_address),
         mtu=item.mtu,
         addresses=addresses,
         speed_bps=speed * 1000 if 0 < speed < _ALL else None,

@@ -1,1 +1,0 @@
-"""A tunnel to another router (RFC 2784)."""
