@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 from ipaddress import ip_interface
 from typing import Any
@@ -71,9 +70,9 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
     interfaces: dict[str, Json] = {}
     chosen = rng.sample(sorted(nics, key=lambda nic: nic.device), rng.randint(0, len(nics)))
     names = rng.sample(_NAMES, min(len(chosen), len(_NAMES)))
-    # A NIC that has no permanent address, as a veth, has its bond's while it is a member.
-    counts = Counter(nic.mac for nic in nics)
-    own = {nic.mac for nic in nics if counts[nic.mac] == 1 and nic.mac != _BOND_MAC}
+    # A NIC that has no permanent address, as a veth, has its bond's while VPP has it as a member, and after.
+    changing = capabilities.driver == "vpp" and "bond" not in capabilities.lacking
+    own = set() if changing else {nic.mac for nic in nics}
     for name, nic in zip(names, chosen, strict=False):
         by_device = rng.random() < 0.5 or nic.mac not in own
         match = {"device": nic.device} if by_device else {"mac": nic.mac}

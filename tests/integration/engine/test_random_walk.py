@@ -13,7 +13,7 @@ from tests.real_router import RealRouter
 pytestmark = [pytest.mark.integration, pytest.mark.root, pytest.mark.timeout(900)]
 
 DOCUMENTS = 40
-SEED = 26_06
+SEED = 11
 
 
 def test_every_commit_reads_back(make_router: Callable[[Path], RealRouter], tmp_path: Path) -> None:
