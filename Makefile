@@ -56,13 +56,13 @@ down:
 	@if [ -x $(PYTHON) ]; then exec $(PYTHON) -m lab down; else echo "millrace: nothing was set up here" >&2; fi
 
 test:
-	@setup/packages.sh python node lab database test
+	@setup/packages.sh python node lab feeder database test
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:
-	@setup/packages.sh python node lab database
+	@setup/packages.sh python node lab feeder database
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m bench -s --timeout=1800 tests/bench $(PYTEST); status=$$?; setup/give_back.sh; exit $$status

@@ -18,6 +18,7 @@ WORDS: dict[str, str] = {
     "sub_interface": r"\bsub[_-]interfaces?\b|SubInterface|VlanLink",
     "loopback": r"[\"'/.]loopback\b|Loopback",
     "acl": r"\bacls?\b|\bacl_|_acls?\b|\bAcls?[A-Z]?|_ACLS?\b|\bACL",
+    "nat": r"\bnat\b|\bnat_|_nat\b|\bNat(?=[A-Z]|\b)|\bNAT",
     "bgp": r"\bbgp\b|_bgp\b|\bbgp_|\bBgp|\bBGP\b",
     "bfd": r"\bbfd\b|_bfd\b|\bbfd_|\bBfd|\bBFD",
     "ospf": r"\bospf\b|_ospf\b|\bospf_|\bOspf|\bOSPF",

@@ -17,6 +17,7 @@ from appliance.dataplane.base import DataPlane
 from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.dataplane.nic import Nic
 from appliance.engine.backend import Backend
+from appliance.engine.clock import Clock
 from appliance.engine.engine import Engine
 from appliance.engine.live import StepHook
 from appliance.host import HostBackend
@@ -45,15 +46,15 @@ class RealRouter:
         """What each backend sees now."""
         return {backend.name: backend.observe() for backend in self.backends}
 
-    def engine(self, step_hook: StepHook | None = None) -> Engine:
-        """An engine that does nothing on its own: the test is the clock."""
+    def engine(self, step_hook: StepHook | None = None, *, clock: Clock | None = None) -> Engine:
+        """An engine that does nothing on its own: the test is the clock; ``clock`` tells it the time."""
         driver = cast(Any, self.dataplane.name)
 
         def compiled(config: RouterConfig) -> dict[str, Any]:
             return compile_document(config, driver, self.dataplane.compile_context())
 
         able = partial(capabilities, self.dataplane, self.routing)
-        return Engine(self.backends, compiled, able, self.state_dir, step_hook=step_hook)
+        return Engine(self.backends, compiled, able, self.state_dir, step_hook=step_hook, clock=clock)
 
 
 @contextmanager

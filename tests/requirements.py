@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import feeder
+
 VPP = Path("/usr/bin/vpp")
 
 needs_vpp = pytest.mark.vpp
@@ -40,6 +42,12 @@ def require_vpp() -> None:
     """Skip the running test, or all that use the running fixture, unless VPP is installed."""
     if not vpp_installed():
         pytest.skip(f"VPP is not installed ({VPP})")
+
+
+def require_rustc() -> None:
+    """Skip the running test, or all that use the running fixture, unless the feeder can be built."""
+    if feeder.compiler() is None:
+        pytest.skip("there is no Rust compiler (Debian package rustc)")
 
 
 def skip_unmet(item: pytest.Item) -> None:

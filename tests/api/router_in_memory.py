@@ -24,7 +24,7 @@ from appliance.agent.router import Router
 from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.engine import Engine
@@ -86,6 +86,7 @@ class _ToyDataplane(Toy):
     def __init__(self, name: str, down: str, up: str) -> None:
         super().__init__(name, down, up)
         self.without_link: set[str] = set()
+        self._began_s = time.monotonic()
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
         kernel: Any = SimpleNamespace(route=SimpleNamespace(get_links=list), index=lambda _: None)
@@ -98,13 +99,17 @@ class _ToyDataplane(Toy):
         return CompileContext()
 
     def counters(self) -> dict[str, Any]:
-        self.packets += 100
+        # A hundred a second, however many look.
+        self.packets = 100 + int((time.monotonic() - self._began_s) * 100)
         one = InterfaceCounters(rx_packets=self.packets, rx_bytes=self.packets * 100, tx_packets=self.packets)
         return Counters(
             {"lan0": one, "wan0": one},
             (WorkerLoad("main", 1.5, 0.1),),
             {"no route": 3},
         ).to_json()
+
+    def traffic(self) -> Traffic:
+        return Traffic({}, {}, {})
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         return {"edge-in": {10: RuleCounters(self.packets, self.packets * 100)}}

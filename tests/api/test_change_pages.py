@@ -196,6 +196,30 @@ def test_after_a_timer_the_pages_say_what_happened(browser: Client, router: Rout
     assert "rolled back, not confirmed" not in get(browser, "/history/1")
 
 
+def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
+    browser: Client, router: RouterInMemory
+) -> None:
+    document = router.client.config().document
+    document["system"] = {**document["system"], "banner": "service gets worse"}
+    router.client.commit(document, author="ann", watch_s=60)
+    page = get(browser, "/changes")
+    assert "/changes/pending?of=-2" in page
+    assert "HX-Refresh" not in browser.get("/changes/pending?of=-2", secure=True).headers
+    worse = "Roll back to revision 1: service got worse after revision 2"
+    router.client.rollback(1, author="millrace", comment=worse)
+    from webui import router_state
+
+    router_state.forget()
+    # The way back is watched, too: the page showed another watch.
+    shown = router.client.status().watch
+    assert shown is not None and shown.revision == 3
+    assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
+    assert "HX-Refresh" not in browser.get("/changes/pending?of=-3", secure=True).headers
+    page = re.sub(r"\s+", " ", get(browser, "/changes"))
+    assert "Service got worse after revision 2, and it was rolled back by itself. Revision 3 runs" in page
+    assert "rolled back, service got worse" in get(browser, "/history")
+
+
 def test_a_login_never_lands_in_a_fragment(db: None, router: RouterInMemory) -> None:
     stranger = Client(headers={"host": "testserver"})
     for path in ("/status", "/changes/pending", "/table/bgp_neighbors", "/dashboard/state", "/routes"):

@@ -263,10 +263,10 @@ def test_a_comparison_of_thousands_of_objects_is_bounded(browser: Client, client
     routes = {f"10.{n // 250}.{n % 250}.0/24": hops for n in range(2000)}
     assert client_of("engineer").merge("config/routing/static", routes).status == 200
     page = get(browser, f"/configuration/compare?from={first}&to=running")
-    assert page.count('class="diff-object"') == 500
-    assert re.search(r"and 1.500 more objects", page)
+    assert page.count('class="diff-object"') == 100
+    assert re.search(r"1–100 of 2.000", page)  # noqa: RUF001 - a range is written with it
     document = json.loads(downloaded(browser, f"?of={first}&as=json")[0])
     assert upload(browser, document) == "/changes"
     changes = get(browser, "/changes")
-    assert changes.count('class="diff-object"') == 500
+    assert changes.count('class="diff-object"') == 100
     assert re.search(r"2.000 objects, on revision", changes)

@@ -54,6 +54,8 @@ PAGES = (
     "/policies",
     "/policies?kind=route_maps",
     "/acls",
+    "/nat",
+    "/nat?kind=nat_sessions",
     "/configuration",
     "/configuration/compare?from=1&to=running",
 )

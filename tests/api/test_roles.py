@@ -32,6 +32,8 @@ TABLE: dict[str, str] = {
     "compare": "viewer",
     "rollback": "engineer",
     "confirm": "operator",
+    "keep": "operator",
+    "get_watch_rules": "viewer",
     "get_commit": "viewer",
     "get_interfaces_state": "viewer",
     "get_routes_state": "viewer",
@@ -43,12 +45,21 @@ TABLE: dict[str, str] = {
     "get_neighbors_state": "viewer",
     "get_bfd_state": "viewer",
     "get_bonds_state": "viewer",
+    "get_nat_state": "viewer",
+    "get_nat_sessions_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",
+    "get_system_state": "viewer",
     "list_alarms": "viewer",
     "clear_bgp": "operator",
     "clear_ospf_neighbor": "operator",
+    "clear_nat_sessions": "operator",
     "list_events": "viewer",
+    "get_captures_state": "viewer",
+    "start_capture": "operator",
+    "stop_capture": "operator",
+    "remove_capture": "operator",
+    "get_capture_file": "operator",
     "get_counters": "viewer",
     "get_counters_history": "viewer",
     "get_acl_totals": "viewer",
@@ -84,6 +95,7 @@ TABLE: dict[str, str] = {
 
 # What makes a path whole; nothing with such a number is there.
 FILL = {
+    "capture": "0123456789ab",
     "name": "nothing",
     "number": "2000000000",
     "other": "2000000000",
@@ -117,6 +129,10 @@ def test_the_table_names_every_operation() -> None:
     assert {name for _, _, name in OPERATIONS} == set(TABLE)
 
 
+_BARE = ("confirm", "keep")
+"""They take no body."""
+
+
 def _call(client: ApiClient, method: str, path: str) -> int:
     kind = (
         "application/merge-patch+json"
@@ -124,7 +140,7 @@ def _call(client: ApiClient, method: str, path: str) -> int:
         else "application/json"
     )
     # A body that no operation takes: past the role there is a refusal, and nothing is changed.
-    body: Any = {"no such thing": True} if method in ("POST", "PUT", "PATCH") and path != "confirm" else None
+    body: Any = {"no such thing": True} if method in ("POST", "PUT", "PATCH") and path not in _BARE else None
     return client(method, path, body, content_type=kind).status
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import ElementClickInterceptedException, WebDriverException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -47,10 +47,17 @@ class BrowserPage:
             return ""
 
     def click(self, css: str) -> None:
-        """Click where the user would, after scrolling there."""
+        """Click where the user would, after scrolling there; again where the page moved meanwhile."""
+        wait_until(lambda: self._clicked(css), timeout_s=_PATIENCE_S, what=f"{css} can be clicked")
+
+    def _clicked(self, css: str) -> bool:
         element = self.find(css)
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
+        try:
+            element.click()
+        except ElementClickInterceptedException:
+            return False
+        return True
 
     def fill(self, css: str, text: str) -> None:
         """Replace what stands in a field."""

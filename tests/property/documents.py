@@ -11,8 +11,9 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
-from appliance.config.validate import require_valid
+from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
+from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
 
 Json = dict[str, Any]
@@ -38,6 +39,8 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
             if acls and rng.random() < 0.4:
                 interface[direction] = rng.sample(sorted(acls), rng.randint(1, min(3, len(acls))))
     document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
+    plain_links = {name: one for name, one in interfaces.items() if name not in members}
+    document |= random_nat(rng, plain_links, capabilities.driver)
     addresses = {
         name: _one_of_each_network(interface["addresses"])
         for name, interface in interfaces.items()
@@ -46,6 +49,12 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
     config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
+    if capabilities.driver == "vpp" and any(
+        problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
+        for problem in check(config, capabilities)
+    ):
+        # Protocols of one hop cannot run on the outside interfaces.
+        config = config.model_copy(update={"nat": None})
     require_valid(config, capabilities)
     return config
 

@@ -2,7 +2,7 @@
 
 staticd and mgmtd compare their whole configuration at each transaction, and every daemon keeps route maps and
 prefix lists in a tree that each transaction copies: a thousand objects one by one take minutes, together a
-second. A few are a step each, as everything else.
+second. What fits into one transaction is one step. A few are a step each, as everything else.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from itertools import groupby
 
 from frr_config.step import Command, Step
 from frr_config.syntax import NONE, Kind, ObjectKey
+from frr_config.transaction import MOST_LINES
 
 SINGLE_STEPS = 32
 """Up to so many changes of a kind in a phase are a step each."""
-OBJECTS_IN_A_STEP = 500
 _NAMED = 3
 
 
 def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps in order; long runs of a kind that can be many, in steps of up to ``OBJECTS_IN_A_STEP``.
+    """The steps in order; long runs of a kind that can be many, in steps of up to ``MOST_LINES`` lines.
 
     A step that resets something stays one of its own: its impact is told of nothing else.
     """
@@ -30,13 +30,25 @@ def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]
         if not kind.plural or impact != NONE or len(run) <= SINGLE_STEPS:
             yield from (step for _, step in run)
             continue
-        for start in range(0, len(run), OBJECTS_IN_A_STEP):
-            yield _together(kind, run[start : start + OBJECTS_IN_A_STEP])
+        yield from (_together(kind, part) for part in _parts(run))
 
 
 def _alike(item: tuple[ObjectKey, Step]) -> tuple[Kind, str, str]:
     key, step = item
     return key.kind, step.phase, step.impact
+
+
+def _parts(run: Sequence[tuple[ObjectKey, Step]]) -> Iterator[list[tuple[ObjectKey, Step]]]:
+    part: list[tuple[ObjectKey, Step]] = []
+    lines = 0
+    for key, step in run:
+        more = max(len(step.do), len(step.undo))
+        if part and lines + more > MOST_LINES:
+            yield part
+            part, lines = [], 0
+        part.append((key, step))
+        lines += more
+    yield part
 
 
 def _together(kind: Kind, run: Sequence[tuple[ObjectKey, Step]]) -> Step:
@@ -48,14 +60,16 @@ def _together(kind: Kind, run: Sequence[tuple[ObjectKey, Step]]) -> Step:
         undo_summary=_summary(kind, names, [step.undo_summary for step in steps]),
         impact=NONE,
         path=kind.collection,
-        do=tuple(_commands([step.do for step in steps])),
-        undo=tuple(_commands([step.undo for step in reversed(steps)])),
+        do=_commands([step.do for step in steps]),
+        undo=_commands([step.undo for step in reversed(steps)]),
     )
 
 
-def _commands(parts: Sequence[tuple[Command, ...]]) -> Iterator[Command]:
-    for part in parts:
-        yield from part
+def _commands(parts: Sequence[tuple[Command, ...]]) -> tuple[Command, ...]:
+    """All lines, then what makes the routes follow them: once, when every line is in place."""
+    commands = [command for part in parts for command in part]
+    lines = [command for command in commands if command.mode == "configure"]
+    return (*lines, *dict.fromkeys(command for command in commands if command.mode == "exec"))
 
 
 def _summary(kind: Kind, names: Sequence[str], summaries: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from frr_config.config import FrrConfig
-from frr_config.configuring import Configuring
-from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
+from frr_config.configuring import Configuring, everything, nothing, removals
+from frr_config.errors import FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth, process_uptime_s
 from frr_config.line import Line
 from frr_config.operation import Operation
@@ -21,6 +21,7 @@ from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.tables import owners, required_daemons
+from frr_config.transaction import Forgives
 from frr_config.version import V8_4, FrrVersion
 from frr_config.vty import Vty, refusal
 
@@ -100,10 +101,10 @@ class FrrClient(State):
         """
         with self._configuring:
             try:
-                self._run(step.do, lenient=False)
+                self._run(step.do, nothing)
             except FrrError:
                 with contextlib.suppress(FrrError):
-                    self._run(step.undo, lenient=True, going_on=True)
+                    self._run(step.undo, everything)
                 raise
 
     def undo(self, step: Step) -> None:
@@ -112,7 +113,7 @@ class FrrClient(State):
         Raises FrrCommandError, FrrUnavailable.
         """
         with self._configuring:
-            self._run(step.undo, lenient=True)
+            self._run(step.undo, removals)
 
     def write_startup(self, config: FrrConfig) -> None:
         """Replace ``frr.conf``, so that FRR boots with this configuration. Raises OSError."""
@@ -181,14 +182,9 @@ class FrrClient(State):
             known = self._parsed[daemon] = (text, kept)
         return known[1]
 
-    def _run(self, commands: tuple[Command, ...], *, lenient: bool, going_on: bool = False) -> None:
+    def _run(self, commands: tuple[Command, ...], forgives: Forgives) -> None:
         with Configuring(self._vty) as configuring:
-            if not going_on:
-                configuring.run_all(commands, lenient=lenient)
-                return
-            for command in commands:
-                with contextlib.suppress(FrrCommandError):
-                    configuring.run_all([command], lenient=lenient)
+            configuring.run_all(commands, forgives)
 
     def _health_of(self, daemon: str) -> DaemonHealth:
         started = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -11,15 +10,27 @@ from types import TracebackType
 from frr_config.errors import FrrCommandError, FrrUnavailable
 from frr_config.line import Line
 from frr_config.step import Command
-from frr_config.tables import meaning_of, object_of
+from frr_config.tables import object_of
+from frr_config.transaction import Forgives, give, when_unlocked
 from frr_config.vty import Answer, Vty, refusal
 
-_LOCK_WAIT_S = 5.0
-_LOCK_POLL_S = 0.05
 _TRANSACTION_LINES = 8
 """From this many lines on a transaction is worth its two more."""
-_START, _END = "XFRR_start_configuration", "XFRR_end_configuration"
-"""What vtysh says around the lines of a file."""
+
+
+def nothing(_command: Command) -> bool:
+    """Every refused line is an error."""
+    return False
+
+
+def removals(command: Command) -> bool:
+    """What cannot be taken back is not there."""
+    return command.text.startswith("no ")
+
+
+def everything(_command: Command) -> bool:
+    """As far as it goes."""
+    return True
 
 
 class Configuring:
@@ -52,56 +63,36 @@ class Configuring:
                 self._enter(daemon, command.context)
                 self._line(daemon, command.text)
 
-    def run_all(self, commands: Iterable[Command], *, lenient: bool = False) -> None:
-        """Give lines in order; ``lenient`` goes on where taking back a line is refused: it is not there."""
+    def run_all(self, commands: Iterable[Command], forgives: Forgives = nothing) -> None:
+        """Give lines in order, those that one transaction can hold as one.
+
+        Raises FrrCommandError naming the first line that is refused and not forgiven, FrrUnavailable.
+        """
         for run in _runs(commands):
-            given = self._given_as_transactions(run) if len(run) >= _TRANSACTION_LINES else frozenset()
+            if len(run) >= _TRANSACTION_LINES:
+                for daemon in dict.fromkeys(daemon for command in run for daemon in command.daemons):
+                    self._give(daemon, [command for command in run if daemon in command.daemons], forgives)
+                continue
             for command in run:
-                left = tuple(daemon for daemon in command.daemons if daemon not in given)
                 try:
-                    self.run(replace(command, daemons=left))
+                    self.run(command)
                 except FrrCommandError:
-                    if not lenient or not command.text.startswith("no "):
+                    if not forgives(command):
                         raise
 
-    def _given_as_transactions(self, run: Sequence[Command]) -> frozenset[str]:
-        """Give each daemon its lines as one transaction; returns the daemons that took theirs."""
-        daemons = dict.fromkeys(daemon for command in run for daemon in command.daemons)
-        return frozenset(
-            daemon
-            for daemon in daemons
-            if self._transaction(daemon, [command for command in run if daemon in command.daemons])
-        )
+    def _give(self, daemon: str, commands: Sequence[Command], forgives: Forgives) -> None:
+        self._leave(daemon)
 
-    def _transaction(self, daemon: str, commands: Sequence[Command]) -> bool:
-        """Give many lines as one transaction; False where it was refused as a whole, and nothing changed.
+        def singly(command: Command) -> None:
+            self.run(replace(command, daemons=(daemon,)))
+            self._leave(daemon)
 
-        A daemon compares all of its configuration at each line otherwise. Which line was refused is not said:
-        giving them one by one tells.
-        """
+        give(self._vty_of(daemon), commands, forgives, singly)
+
+    def _leave(self, daemon: str) -> None:
         if daemon in self._contexts:
             self._line(daemon, "end")
             del self._contexts[daemon]
-        vty = self._vty_of(daemon)
-        try:
-            enter = "configure terminal file-lock" if daemon == "mgmtd" else "configure terminal"
-            if not _when_unlocked(lambda: vty.ask(enter)).is_success:
-                return False
-            self._contexts[daemon] = ()
-            vty.run(_START)
-            for command in commands:
-                self._enter(daemon, command.context)
-                vty.run(command.text)
-                if _opens(command):
-                    self._contexts[daemon] = (command.text,)
-            ended = vty.run(_END)
-        except FrrCommandError:
-            self._contexts.pop(daemon, None)
-            vty.close()
-            return False
-        self._line(daemon, "end")
-        del self._contexts[daemon]
-        return "failed" not in ended
 
     def _run_exec(self, daemon: str, text: str) -> None:
         vty = self._vty_of(daemon)
@@ -126,7 +117,7 @@ class Configuring:
 
     def _configure(self, daemon: str) -> None:
         vty = self._vty_of(daemon)
-        answer = _when_unlocked(lambda: vty.ask("configure terminal"))
+        answer = when_unlocked(lambda: vty.ask("configure terminal"))
         if not answer.is_success:
             raise refusal(daemon, "configure terminal", answer)
         self._contexts[daemon] = ()
@@ -139,7 +130,7 @@ class Configuring:
             return vty.receive()
 
         try:
-            answer = _when_unlocked(attempt)
+            answer = when_unlocked(attempt)
         except FrrUnavailable:
             # A new connection would not be in configuration mode.
             self._contexts.pop(daemon, None)
@@ -163,18 +154,3 @@ def _runs(commands: Iterable[Command]) -> Iterator[list[Command]]:
 def _is_transactional(command: Command) -> bool:
     line = Line(command.context, command.text.removeprefix("no "))
     return command.mode == "configure" and object_of(line).kind.transactional
-
-
-def _opens(command: Command) -> bool:
-    meaning = meaning_of(command.context, command.text)
-    return meaning is not None and meaning.form.opens
-
-
-def _when_unlocked(attempt: Callable[[], Answer]) -> Answer:
-    """The answer; while it is that someone else holds the lock of mgmtd's datastore, try again."""
-    until = time.monotonic() + _LOCK_WAIT_S
-    while True:
-        answer = attempt()
-        if answer.is_success or "could not lock" not in answer.output or time.monotonic() >= until:
-            return answer
-        time.sleep(_LOCK_POLL_S)

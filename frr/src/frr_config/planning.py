@@ -10,8 +10,8 @@ from frr_config.bulk import gathered
 from frr_config.config import FrrConfig
 from frr_config.line import Daemons, Holders, Line
 from frr_config.protocols import PROTOCOLS
-from frr_config.step import Command, Phase, Step
-from frr_config.syntax import NONE, ObjectKey
+from frr_config.step import Phase, Step
+from frr_config.syntax import NONE, ObjectKey, Refresh
 from frr_config.tables import object_of, resets
 from frr_config.transition import transition
 
@@ -38,7 +38,8 @@ def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
     order = ordering.Order(before, after)
     placed = [(order.place(change.key, change.before, change.after), change) for change in changes]
     placed.sort(key=lambda item: item[0])
-    steps = [_step(place.phase, change, before, after) for place, change in placed]
+    refreshes = [protocol.refresh(before, after) for protocol in PROTOCOLS]
+    steps = [_step(place.phase, change, before, after, refreshes) for place, change in placed]
     return tuple(gathered([change.key for _, change in placed], steps))
 
 
@@ -89,12 +90,14 @@ def _recreated(old: Objects, new: Objects, before: Holders, after: Holders) -> s
     return recreated
 
 
-def _step(phase: Phase, change: _Change, before: Holders, after: Holders) -> Step:
+def _step(
+    phase: Phase, change: _Change, before: Holders, after: Holders, refreshes: Iterable[Refresh]
+) -> Step:
     key = change.key
     do = transition(key, change.before, change.after)
     undo = transition(key, change.after, change.before)
     touched = {line for line, _ in change.before.items() ^ change.after.items()}
-    again = _refreshes(key, touched, before, after)
+    again = tuple(command for refresh in refreshes for command in refresh(key, touched))
     if not change.before:
         summary, undo_summary = wording.added(key, change.after), wording.removed(key, change.after)
         effect = NONE
@@ -109,11 +112,3 @@ def _step(phase: Phase, change: _Change, before: Holders, after: Holders) -> Ste
             key.kind.resets(key, before, after) if reset else key.kind.loses(key, change.before, change.after)
         )
     return Step(phase, summary, undo_summary, effect, key.path, (*do, *again), (*undo, *again))
-
-
-def _refreshes(
-    key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders
-) -> tuple[Command, ...]:
-    return tuple(
-        command for protocol in PROTOCOLS for command in protocol.refresh(key, touched, before, after)
-    )

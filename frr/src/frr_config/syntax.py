@@ -52,10 +52,12 @@ def _no_removal_impact(_key: ObjectKey, _before: Holders) -> str:
     return NONE
 
 
-def _no_refresh(
-    _key: ObjectKey, _touched: Iterable[Line], _before: Holders, _after: Holders
-) -> Iterable[Command]:
-    return ()
+Refresh = Callable[[ObjectKey, Iterable[Line]], Iterable[Command]]
+"""Operational commands that follow the change of an object's lines (the second argument)."""
+
+
+def _no_refresh(_before: Holders, _after: Holders) -> Refresh:
+    return lambda _key, _touched: ()
 
 
 def _nothing_dragged(_before: Holders, _gone: Holders) -> dict[Line, Daemons]:
@@ -249,9 +251,9 @@ class Protocol:
     """The canonical form of a line where releases of FRR print it differently; None: as it is."""
     repeated: Callable[[str, set[str]], bool] = _never_repeated
     """Whether FRR prints a line besides another of its context that says the same and more."""
-    refresh: Callable[[ObjectKey, Iterable[Line], Holders, Holders], Iterable[Command]] = _no_refresh
-    """Operational commands that follow the change of an object, also of one that this protocol names, done or
-    undone: what makes routes that are already there follow it."""
+    refresh: Callable[[Holders, Holders], Refresh] = _no_refresh
+    """Made once for a plan. The commands for an object, also of one that this protocol names, done or undone:
+    what makes routes that are already there follow it."""
     identities: Callable[[Holders], Mapping[ObjectKey, tuple[str, ...]]] = _no_identities
     """What cannot be changed on an object that exists: where it differs, the object is made anew."""
 

@@ -94,6 +94,20 @@ class Vty:
         body = b"".join(parts)
         return Answer(body[-1], body[: -len(_END) - 1].decode(errors="replace"))
 
+    def receive_all(self, count: int) -> list[Answer]:
+        """The answers to so many commands that were sent without waiting. Raises FrrUnavailable."""
+        answers: list[Answer] = []
+        held = bytearray()
+        start = 0
+        while len(answers) < count:
+            end = held.find(_END, start)
+            if end < 0 or end + len(_END) >= len(held):
+                held += self._received()
+                continue
+            answers.append(Answer(held[end + len(_END)], held[start:end].decode(errors="replace")))
+            start = end + len(_END) + 1
+        return answers
+
     def stream(self, command: str) -> Iterator[str]:
         """The output of a command in pieces. Whoever stops reading early leaves a closed connection.
 
@@ -119,20 +133,25 @@ class Vty:
 
     def _chunks(self) -> Iterator[bytes]:
         """What arrives, until the end of the answer."""
-        connection, tail = self._connected(), b""
+        tail = b""
         while True:
-            try:
-                chunk = connection.recv(_CHUNK_BYTES)
-            except OSError as error:
-                self.close()
-                raise FrrUnavailable(self.daemon, str(error)) from None
-            if not chunk:
-                self.close()
-                raise FrrUnavailable(self.daemon, "it closed the connection")
+            chunk = self._received()
             yield chunk
             tail = (tail + chunk)[-len(_END) - 1 :]
             if len(tail) > len(_END) and tail.startswith(_END):
                 return
+
+    def _received(self) -> bytes:
+        connection = self._connected()
+        try:
+            chunk = connection.recv(_CHUNK_BYTES)
+        except OSError as error:
+            self.close()
+            raise FrrUnavailable(self.daemon, str(error)) from None
+        if not chunk:
+            self.close()
+            raise FrrUnavailable(self.daemon, "it closed the connection")
+        return chunk
 
     def _connected(self) -> socket.socket:
         if self._socket is not None:

@@ -85,7 +85,7 @@ class Viewed:
 
     def views(self) -> StateApi:
         """The views, with nothing remembered."""
-        engine: Any = Engine()
+        engine: Any = Engine(Path("nowhere"))
         return StateApi(Router(engine, self.plane, self.routing, "nowhere"))
 
     def get(self, path: str, **names: str) -> dict[str, Any]:

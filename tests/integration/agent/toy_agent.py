@@ -18,7 +18,7 @@ from appliance.agent.router import Router
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane.base import RuleCounters
+from appliance.dataplane.base import RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.engine.backend import BackendUnavailable, Step
@@ -100,6 +100,9 @@ class ToyPlane(FileToy):
     def counters(self) -> dict[str, Any]:
         interfaces = {key.split()[1]: {"rx_packets": 7} for key in self.state if key.startswith("interface ")}
         return {"interfaces": interfaces, "workers": [], "drops": {}}
+
+    def traffic(self) -> Traffic:
+        return Traffic({}, {}, {})
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         return {}

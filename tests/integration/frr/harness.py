@@ -106,7 +106,7 @@ class FrrHarness:
         log = self.vty_dir / f"{daemon}.log"
         argv = ["ip", "netns", "exec", self.netns, *_CHROOT, f"{_LIBEXEC}/{daemon}", "-N", self.pathspace]
         argv += ["-u", _USER, "-g", _USER, "-A", "127.0.0.1", "-P", "0"]
-        argv += ["--log", "stdout", "--log-level", "informational"]
+        argv += ["--log", "stdout", "--log-level", "debugging"]
         with log.open("ab") as output:
             self._processes[daemon] = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True

@@ -68,6 +68,8 @@ def test_router_lives_without_its_web_half(live_on_postgres: LiveLab) -> None:
         live.supervisorctl("start", "core-neighbour")
         wait_until(lambda: _core_route(live), timeout_s=90, what="OSPF brings the core's prefix back")
         result = flow.stop()
+    for program in WEB_HALF:
+        live.supervisorctl("start", program)
     assert (result.lost, result.duplicates) == (0, 0), result
 
 

@@ -56,7 +56,15 @@ class PrivateVpp:
     ``far(n)``.
     """
 
-    def __init__(self, *, nics: int = 2, other_plugins: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        nics: int = 2,
+        other_plugins: tuple[str, ...] = (),
+        without_plugins: tuple[str, ...] = (),
+        main_heap_mib: int = 256,
+        statseg_mib: int = 32,
+    ) -> None:
         self.prefix = f"vc{os.getpid() % 100000}x{next(_numbers)}"
         self.namespace = f"{self.prefix}-nic"
         self.mirror_namespace = f"{self.prefix}-lcp"
@@ -66,7 +74,9 @@ class PrivateVpp:
         self.api_socket = self.directory / "api.sock"
         self.stats_socket = self.directory / "stats.sock"
         self.cli_socket = self.directory / "cli.sock"
-        self._plugins = (*NEEDED_PLUGINS, *other_plugins)
+        wanted = (*NEEDED_PLUGINS, *other_plugins)
+        self._plugins = tuple(name for name in wanted if name not in without_plugins)
+        self._main_heap_mib, self._statseg_mib = main_heap_mib, statseg_mib
         self._process: subprocess.Popen[bytes] | None = None
 
     def far(self, number: int) -> str:
@@ -150,8 +160,8 @@ class PrivateVpp:
             api_segment_prefix=self.prefix,
             group=None,
             poll_sleep_us=500,
-            main_heap_bytes=256 * MIB,
-            statseg_bytes=32 * MIB,
+            main_heap_bytes=self._main_heap_mib * MIB,
+            statseg_bytes=self._statseg_mib * MIB,
             buffers_per_numa=_BUFFERS,
             enable_plugins=self._plugins,
             lcp_default_netns=self.mirror_namespace,

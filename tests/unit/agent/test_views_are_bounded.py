@@ -15,6 +15,7 @@ from aiohttp.test_utils import make_mocked_request
 from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
 from appliance.dataplane.route_answer import RouteAnswer
+from appliance.engine.reserve import Room
 from appliance.routing.frr import FrrBackend
 from appliance.state.control_plane import ControlPlaneState
 from appliance.state.hardware import Hardware
@@ -42,7 +43,7 @@ SHORT = {
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
-    "health",
+    "health", "nat", "nat/sessions", "system", "captures",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
@@ -105,7 +106,16 @@ class Plane:
 
 
 class Engine:
-    """What the only view that asks the engine, health, hears."""
+    """What the views that ask the engine hear."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.state_dir = state_dir
+
+    def storage(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def room(self) -> Room:
+        return Room(10**12, 0)
 
     def history_health(self) -> PartHealth:
         return PartHealth(state="up", detail="whole")
@@ -120,17 +130,17 @@ async def _get(views: StateApi, path: str) -> dict[str, Any]:
     return dict(json.loads(answer.body))
 
 
-def _views(frr: FakeFrr) -> StateApi:
+def _views(frr: FakeFrr, state_dir: Path) -> StateApi:
     given: Any = Plane()
     routing = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=frr)
-    engine: Any = Engine()
+    engine: Any = Engine(state_dir)
     return StateApi(Router(engine, given, routing, "nowhere"))
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_view_asks_for_nothing_long(path: str) -> None:
+def test_a_view_asks_for_nothing_long(path: str, tmp_path: Path) -> None:
     frr = MillionFrr()
-    views = _views(frr)
+    views = _views(frr, tmp_path)
     try:
         answer = asyncio.run(_get(views, path))
     finally:
@@ -140,8 +150,8 @@ def test_a_view_asks_for_nothing_long(path: str) -> None:
         assert answer["routes"] or answer["note"] or "protocol=" in path or path.endswith("0.0.0.0/0")
 
 
-def test_every_view_of_the_agent_is_among_them() -> None:
-    views = _views(MillionFrr())
+def test_every_view_of_the_agent_is_among_them(tmp_path: Path) -> None:
+    views = _views(MillionFrr(), tmp_path)
     known = {f"/v1/state/{path.partition('?')[0]}" for path in PATHS} | {"/v1/state/bgp/neighbors/{address}"}
     assert {route.path for route in views.routes() if route.method == "GET"} == known
     views.close()

@@ -9,10 +9,11 @@ import pytest
 
 from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
+from appliance.engine import durable
 from appliance.errors import Conflict
 from appliance.routing import FrrBackend
 from tests.bgp_answers import OVER_LIMIT, UP, FrrWithSessions
-from tests.unit.engine.toys import Router, Toy, commit, document, router
+from tests.unit.engine.toys import Killed, Router, Toy, commit, document, dying, router
 
 
 def _limit(most: int | None) -> RouterConfig:
@@ -47,12 +48,22 @@ class _Opening(Toy):
     """A backend that opens something whenever the host's name changes."""
 
     fails = False
+    dies_by: Path | None = None
+    """What it removes first, where a test counts what the agent removes."""
+
+    def __init__(self, name: str, down: str, up: str) -> None:
+        super().__init__(name, down, up)
+        self.opened: list[str] = []
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         if self.fails:
             raise Conflict("refused")
+        if self.dies_by is not None:
+            durable.remove(self.dies_by)
         names = before.system.hostname, after.system.hostname
-        return [] if names[0] == names[1] else [f"opened after {names[0]} became {names[1]}"]
+        said = [] if names[0] == names[1] else [f"opened after {names[0]} became {names[1]}"]
+        self.opened += said
+        return said
 
 
 @pytest.fixture
@@ -101,6 +112,58 @@ def test_it_waits_until_the_router_is_there(opening: Router) -> None:
     opening.routing.up = True
     engine.tick()
     assert engine.revision_details(3)["reopened"] == ["opened after b became a"]
+
+
+@pytest.mark.parametrize("how", ["commit", "rollback", "timer"])
+def test_killed_anywhere_before_it_the_next_agent_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    at, over = 0, False
+    while not over:
+        toy = router(tmp_path / f"state-{at}")
+        toy.routing = backend = _Opening("frr", "withdraw", "announce")
+        engine = toy.engine()
+        commit(engine, _named("a"))
+        commit(engine, _named("b"), **({"confirm_s": 60} if how == "timer" else {}))
+        backend.opened.clear()
+        with monkeypatch.context() as patch:
+            dying(patch, at)
+            backend.dies_by = toy.directory / "no such file"
+            try:
+                if how == "commit":
+                    commit(engine, _named("a"))
+                elif how == "rollback":
+                    engine.rollback(1, "alice")
+                else:
+                    toy.clock.wait(61)
+                    engine.tick()
+                over = True
+            except Killed:
+                pass
+        again = toy.engine()
+        again.recover()
+        again.tick()
+        if again.running_config.system.hostname == "a":
+            assert "opened after b became a" in backend.opened, (how, at)
+            assert not (toy.directory / "reopening.json").exists()
+        else:
+            assert backend.opened == [], (how, at)
+        at += 1
+    assert at > 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "[" * 5000, '{"before": 77, "request_id": "x"}', '{"before": null}', '{"before": 1}'],
+)
+def test_a_note_that_cannot_be_read_stops_nothing(opening: Router, text: str) -> None:
+    commit(opening.engine(), _named("a"))
+    (opening.directory / "reopening.json").write_text(text)
+    engine = opening.engine()
+    engine.recover()
+    assert engine.revision == 1
+    assert not (opening.directory / "reopening.json").exists()
+    assert commit(engine, _named("b")).reopened == ("opened after a became b",)
 
 
 def test_a_commit_is_done_even_where_nothing_can_be_opened(opening: Router) -> None:

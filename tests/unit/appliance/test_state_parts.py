@@ -99,11 +99,11 @@ def test_a_terminal_shows_a_part_by_its_declaration() -> None:
     class Agent:
         """Answers this one part."""
 
-        def state(self, part: Any) -> Any:
-            return part.read(None, OfBundle(bundle="bond0", most=1))
+        def state(self, part: Any, asked: Any) -> Any:
+            return part.read(None, asked)
 
     agent: Any = Agent()
-    output = show_part(MEMBERS)(agent, [])
+    output = show_part(MEMBERS)(agent, ["bundle", "bond0", "most", "1"])
     assert output.data == [{"name": "bond0-nic", "bundled": True}]
     assert output.shown.splitlines()[-1].split() == ["bond0-nic", "yes"]
 

@@ -24,6 +24,7 @@ from tests.unit.engine.toys import (
     commit,
     compile_toy,
     document,
+    dying,
     pending_of,
     router,
     unconfirmed,
@@ -303,29 +304,6 @@ def test_a_rollback_with_a_timer_goes_back_to_what_was_confirmed(toy: Router) ->
     assert toy.live() == compile_toy(engine._committer.running.prepared.config)
 
 
-def _dying(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
-    """Die before the operation ``at`` of those that change the disk or the router; counts them."""
-    write, remove, count = durable.write, durable.remove, 0
-
-    def one() -> None:
-        nonlocal count
-        if count == at:
-            raise Killed
-        count += 1
-
-    def dying_write(path: Path, data: bytes, mode: int = 0o600) -> None:
-        one()
-        write(path, data, mode)
-
-    def dying_remove(path: Path) -> None:
-        one()
-        remove(path)
-
-    monkeypatch.setattr(durable, "write", dying_write)
-    monkeypatch.setattr(durable, "remove", dying_remove)
-    return lambda: count
-
-
 def _die_in_steps(engine: Engine, die: Callable[[], None]) -> None:
     for backend in engine._committer.live.backends:
         apply = backend.apply
@@ -347,7 +325,7 @@ def test_killed_at_each_step_of_a_rollback_it_ends_on_the_confirmed_revision(
         engine, before = unconfirmed(toy)
         applies = toy.plane.apply, toy.routing.apply
         with monkeypatch.context() as patch:
-            _dying(patch, at)
+            dying(patch, at)
             _die_in_steps(engine, partial(durable.remove, toy.directory / "no such file"))
             try:
                 if how == "the timer ends":

@@ -142,7 +142,7 @@ def test_a_damaged_head_costs_itself_and_the_newest_whole_one_runs(
     assert engine.rollback(3, "alice").error is not None
     # The number is not given again, and the alarm ends with the next commit.
     assert commit(engine, document(route(9))).revision == 4
-    assert engine.health()["revisions"] == {"state": "up", "detail": "whole"}
+    assert engine.health()["revisions"] == {"state": "up", "detail": "intact"}
     assert engine.revision_details(4)["base_revision"] == 2
     engine.close()
     again = started(toy)

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
@@ -213,3 +216,26 @@ def pending_of(engine: Engine) -> dict[str, Any]:
     pending = engine.pending_confirm()
     assert pending is not None
     return pending
+
+
+def dying(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
+    """Die before the operation ``at`` of those that change the disk or the router; counts them."""
+    write, remove, count = durable.write, durable.remove, 0
+
+    def one() -> None:
+        nonlocal count
+        if count == at:
+            raise Killed
+        count += 1
+
+    def dying_write(path: Path, data: bytes, mode: int = 0o600) -> None:
+        one()
+        write(path, data, mode)
+
+    def dying_remove(path: Path) -> None:
+        one()
+        remove(path)
+
+    monkeypatch.setattr(durable, "write", dying_write)
+    monkeypatch.setattr(durable, "remove", dying_remove)
+    return lambda: count

@@ -93,6 +93,7 @@ def result(
     facts: dict[Fact[Any], object] | None = None,
     caller: tuple[str, str] | None = None,
     direct: bool = True,
+    taken_down: frozenset[str] = frozenset(),
 ) -> Result:
     """Of a merge patch of the router, after the patch ``first``.
 
@@ -106,6 +107,7 @@ def result(
         ToldFacts(UP if facts is None else {**UP, **facts}),
         arrival,
         caller is not None,
+        remade=taken_down,
     )
     answer = foretell(change)
     assert not any("failed" in one for one in answer.not_looked_at), answer.not_looked_at

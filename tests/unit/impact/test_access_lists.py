@@ -89,6 +89,13 @@ def test_the_sessions_of_the_router_s_own() -> None:
     ]
 
 
+def test_an_adjacency_outlives_a_list_that_refuses_only_its_unicast() -> None:
+    refused = {"10": {"action": "permit", "protocol": "icmp"}, "20": ANY6}
+    (ospf,) = [one for one in found(_bind("core0", refused)) if one.text.startswith("OSPF")]
+    assert ospf.grade == "possible"
+    assert ospf.depends_on.startswith("the adjacency has to be formed anew")
+
+
 def test_answers_that_are_let_back_in_leave_it_open() -> None:
     rules = {"10": {"action": "permit_reflect", "protocol": "tcp", "destination_ports": "80"}, "20": ANY6}
     (session,) = [one for one in found(_bind("wan0", rules)) if one.kind == "session"]

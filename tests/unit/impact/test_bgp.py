@@ -138,3 +138,20 @@ def test_a_daemon_that_does_not_tell_makes_it_possible() -> None:
     assert finding.grade == "possible"
     assert finding.depends_on == "the session is up now, which the router does not report"
     assert answer.not_looked_at == ("the state of BGP sessions: nobody told it",)
+
+
+def test_an_interface_that_is_made_anew_takes_its_sessions_down() -> None:
+    """VPP makes an af_packet interface anew for a higher MTU."""
+    mtu = {"interfaces": {"wan0": {"mtu": 9000}, "core0": {"description": "words"}}}
+    assert found(mtu) == []
+    findings = found(mtu, taken_down=frozenset({"wan0", "core0"}))
+    ospf, internal, external = sorted(findings, key=lambda one: one.text)
+    assert kinds([external]) == [("certain", "session", AT)]
+    assert "wan0, which the neighbor is on, is made anew; it comes up again" in external.text
+    assert (internal.grade, internal.depends_on) == (
+        "possible",
+        "it does not outlast the moment in which the interface is away",
+    )
+    assert "the adjacency with 10.255.0.2: core0 is made anew" in ospf.text
+    removed = found({"interfaces": {"wan0": None}}, taken_down=frozenset({"wan0"}))
+    assert not any("made anew" in one.text for one in removed)

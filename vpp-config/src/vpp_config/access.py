@@ -13,6 +13,9 @@ from vpp_config.client import Reply, VppClient, request
 from vpp_config.errors import ObjectMissing, VppError
 from vpp_config.tokens import interface_name, interface_token
 
+TakeDownMirror = Callable[[str, str], bool]
+"""Takes a Linux interface down, given its network namespace and name. False where it is not up."""
+
 
 class Access:
     """Tokens of our objects -> indexes of VPP, and the calls that use them."""
@@ -23,11 +26,13 @@ class Access:
         prefix: str,
         generation: int,
         before_acl_change: Callable[[], None],
+        take_down_mirror: TakeDownMirror | None = None,
     ) -> None:
         self.prefix = prefix
         self.generation = generation
         self._client = client
         self._before_acl_change = before_acl_change
+        self._take_down_mirror = take_down_mirror
         self._indexes: dict[str, int] = {}
         self._held: dict[str, Any] = {}
 
@@ -41,6 +46,10 @@ class Access:
     def wait_for_netlink(self) -> None:
         """Give linux_nl the time to hear what Linux did to its routes."""
         time.sleep(self._client.netlink_settle_s)
+
+    def take_down_mirror(self, netns: str, name: str) -> bool:
+        """Take a mirror down in Linux. False where it is down, is not there, or nobody here can do it."""
+        return self._take_down_mirror is not None and self._take_down_mirror(netns, name)
 
     def supports(self, name: str) -> bool:
         """Whether this VPP has the call."""

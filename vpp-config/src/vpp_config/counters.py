@@ -97,6 +97,19 @@ class Sample:
     memory: Mapping[str, MemoryUse]
 
 
+@dataclass(frozen=True)
+class FamilyCounts:
+    """Packets of ``ipv4`` and ``ipv6``."""
+
+    received: Mapping[str, int]
+    dropped: Mapping[str, int]
+    """By graph nodes of the family."""
+    drops: Mapping[str, int]
+    """As in a sample."""
+
+
+_FAMILIES = {"ipv4": "ip4", "ipv6": "ip6"}
+"""As VPP names them."""
 _Identity = tuple[AclRule, int]
 """A rule and how many equal ones are before it in its list."""
 
@@ -143,6 +156,15 @@ class Counters:
             )
             self._hits_read_s = time.monotonic()
             return self._hits.carry(self._session.client.generation, lists, raw)
+
+    def families(self) -> FamilyCounts:
+        """Packets by family, on all interfaces.
+
+        Raises what :meth:`sample` does.
+        """
+        with self._session.lock, self._lock:
+            self._session.client.connect()
+            return self._segment.read(_read_families)
 
     def punted(self) -> tuple[PuntCounts, ...]:
         """Packets to Linux that were policed. Raises what :meth:`sample` does."""
@@ -291,6 +313,18 @@ def _read_drops(segment: StatsSegment) -> dict[str, int]:
         if reason not in _NOT_DROPS:
             drops[f"{node}: {reason}"] = packets
     return drops
+
+
+def _read_families(segment: StatsSegment) -> FamilyCounts:
+    drops = _read_drops(segment)
+    return FamilyCounts(
+        {name: sum(map(sum, segment.simple(f"/if/{short}"))) for name, short in _FAMILIES.items()},
+        {
+            name: sum(packets for reason, packets in drops.items() if short in reason.partition(":")[0])
+            for name, short in _FAMILIES.items()
+        },
+        drops,
+    )
 
 
 def _read_memory(segment: StatsSegment) -> dict[str, MemoryUse]:

@@ -1,9 +1,8 @@
 """VPP's FIB, read side: look a route up, walk a table, count.
 
-The feeder. Routes enter the FIB through the plugin linux_nl, which copies the kernel's, and nothing here
-writes one. A faster feeder (zebra's FPM to VPP's route calls, pipelined) would stand beside this package's
-objects, not among them: a plan of a million routes is not a plan. It would use ``ip_route_add_del_v2``
-through :meth:`vpp_config.client.VppClient.pipeline`, and this module to read back.
+Nothing here writes a route. Routes enter the FIB through the plugin linux_nl, which copies the kernel's, or
+through a feeder of its own (``feeder/``), which stands beside this package's objects and not among them: a
+plan of a million routes is not a plan.
 
 A dump of a large table takes VPP's main thread and this process long (some 200 s for 1M routes):
 :func:`fib_dump` is lazy, for tables that are known to be small or for a reader who stops. :func:`fib_lookup`

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from vpp_config.access import Access
+from vpp_config.access import Access, TakeDownMirror
 from vpp_config.client import VppClient
 from vpp_config.errors import ObjectMissing, VppApiError, VppError
 from vpp_config.leftover import Leftover
@@ -28,7 +28,8 @@ _GONE = {call: retvals for kind in KINDS for call, retvals in kind.gone.items()}
 class Session:
     """One VPP, and what it calls our things. Thread-safe.
 
-    Things are found by their tag, ``prefix`` and the name; what has no such tag is not touched.
+    Things are found by their tag, ``prefix`` and the name; what has no such tag is not touched. Without
+    ``take_down_mirror`` routes that Linux is adding while a mirror is removed may stay in VPP.
     """
 
     def __init__(
@@ -37,10 +38,12 @@ class Session:
         prefix: str = DEFAULT_PREFIX,
         *,
         before_acl_change: Callable[[], None] | None = None,
+        take_down_mirror: TakeDownMirror | None = None,
     ) -> None:
         self.client = client
         self.prefix = prefix
         self.before_acl_change = before_acl_change
+        self._take_down_mirror = take_down_mirror
         self._access: Access | None = None
         self.lock = threading.RLock()
         """Held during every method; to be held by a caller for whom nothing may change in between."""
@@ -78,7 +81,7 @@ class Session:
 
     def _read(self) -> tuple[Access, VppState]:
         generation = self.client.connect()
-        access = Access(self.client, self.prefix, generation, self._tell_acl_change)
+        access = Access(self.client, self.prefix, generation, self._tell_acl_change, self._take_down_mirror)
         seen = Observation.of(self.client, self.prefix, generation)
         for name, index in seen.dumps.indexes.items():
             access.remember(interface_token(name), index)

@@ -22,7 +22,7 @@ class MergeConflicts(MillraceError):
 
 
 class RequestProblem(MillraceError):
-    """The request itself cannot be served: `status` (4xx) and a sentence; `headers` go with the answer."""
+    """The request itself cannot be served: `status` and a sentence; `headers` go with the answer."""
 
     def __init__(
         self, status: int, detail: str, headers: dict[str, str] | None = None, pointer: str | None = None

@@ -86,14 +86,16 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 
-_CONNECT_TIMEOUT_S = 3
+_CONNECT_TIMEOUT_S = 2
 """A server that takes a connection and then says nothing is as good as away."""
 
 
 def _databases() -> dict[str, Any]:
     if url := os.environ.get("DATABASE_URL"):
         # The threads of the lanes are few and stay (webui.http.handler), and each keeps its connection.
-        database = dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
+        database = dj_database_url.parse(
+            url, engine="webui.postgresql", conn_max_age=600, conn_health_checks=True
+        )
         options = {"connect_timeout": _CONNECT_TIMEOUT_S, **database.get("OPTIONS", {})}
         return {"default": {**database, "OPTIONS": options}}
     return {
@@ -113,7 +115,7 @@ DATABASES = _databases()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES: dict[str, Any] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["REDIS_URL"]}
+    "default": {"BACKEND": "webui.cache.SharedCache", "LOCATION": os.environ["REDIS_URL"]}
     if os.environ.get("REDIS_URL")
     # Counters of attempts are in there: more entries than anybody can push out in their minute.
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}},

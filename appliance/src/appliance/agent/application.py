@@ -11,6 +11,7 @@ from aiohttp import web
 from appliance.agent import notify, peers
 from appliance.agent.actions_api import ActionsApi
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
+from appliance.agent.captures_api import CapturesApi
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.health_api import HealthApi
@@ -23,6 +24,7 @@ from appliance.agent.upgrade_api import UpgradeApi
 from appliance.health.events import EventLog
 from appliance.health.watch import HealthWatch
 from appliance.upgrade.paths import Paths
+from appliance.watching.service_watch import ServiceWatch
 
 
 def application(
@@ -38,18 +40,21 @@ def application(
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters)
+    service = ServiceWatch(router, router.engine.foretell)
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
-    actions = ActionsApi(router)
+    actions, captures = ActionsApi(router), CapturesApi(router)
     counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
-    for part in (configuration, state, counters, HealthApi(watch), actions, upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), actions, captures, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
         tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
         watch.start()
+        service.start()
         yield
+        await asyncio.to_thread(service.stop)
         await asyncio.to_thread(watch.stop)
         for task in tasks:
             task.cancel()
@@ -58,6 +63,7 @@ def application(
         samples.close()
         counters.close()
         actions.close()
+        captures.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

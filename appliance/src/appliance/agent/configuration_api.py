@@ -59,6 +59,8 @@ class ConfigurationApi:
             web.post("/v1/commit", self.commit),
             web.get("/v1/commits/{request_id}", self.commit_result),
             web.post("/v1/confirm", self.confirm),
+            web.post("/v1/keep", self.keep),
+            web.get("/v1/watch/rules", self.watch_rules),
             web.post("/v1/rollback", self.rollback),
             web.get("/v1/revisions", self.revisions),
             web.get(r"/v1/revisions/{revision:\d{1,9}}", self.revision),
@@ -84,6 +86,7 @@ class ConfigurationApi:
                 "revision": config["revision"],
                 "digest": config["digest"],
                 "pending_confirm": engine.pending_confirm(),
+                "watch": await self._call(self._prompt, engine.watched.now),
                 "drift": list(seen.drift),
                 "waiting": list(seen.waiting),
                 "health": engine.health(),
@@ -125,8 +128,9 @@ class ConfigurationApi:
             asked.comment,
             asked.base_revision,
             asked.confirm_s,
-            request_id,
-            _caller(asked.caller_address),
+            watch_s=asked.watch_s,
+            request_id=request_id,
+            caller=_caller(asked.caller_address),
         )
         return await self._change(request_id, lambda: self._engine.commit(wanted))
 
@@ -143,6 +147,7 @@ class ConfigurationApi:
                 asked.confirm_s,
                 request_id,
                 _caller(asked.caller_address),
+                asked.watch_s,
             ),
         )
 
@@ -159,6 +164,16 @@ class ConfigurationApi:
         asked = await body(request, ConfirmBody)
         revision = await self._call(self._prompt, lambda: self._engine.confirm(asked.author))
         return web.json_response({"revision": revision})
+
+    async def keep(self, request: web.Request) -> web.Response:
+        """Keep the revision that is watched, whatever the watch sees."""
+        asked = await body(request, ConfirmBody)
+        revision = await self._call(self._prompt, lambda: self._engine.keep(asked.author))
+        return web.json_response({"revision": revision})
+
+    async def watch_rules(self, _request: web.Request) -> web.Response:
+        """When the watch after a commit calls something worse."""
+        return web.json_response({"rules": self._engine.watched.rules()})
 
     async def revisions(self, request: web.Request) -> web.Response:
         """Newest first."""

@@ -29,12 +29,14 @@ class Foretelling:
         self._live, self._arrival, self._budget_s = Live(dataplane, routing), arrival, budget_s
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="foretelling")
 
-    def __call__(self, before: RouterConfig, after: RouterConfig, caller: Caller | None) -> Result:
+    def __call__(
+        self, before: RouterConfig, after: RouterConfig, caller: Caller | None, taken_down: frozenset[str]
+    ) -> Result:
         """Within the budget; what it did not reach is told."""
         ends_s = time.monotonic() + self._budget_s
         facts = LiveFacts(self._live, self._readers, min(_READING_S, self._budget_s))
         arrival = None if caller is None or before == after else self._arrival(caller, before)
-        return foretell(Change(before, after, facts, arrival, caller is not None, ends_s))
+        return foretell(Change(before, after, facts, arrival, caller is not None, ends_s, taken_down))
 
     def close(self) -> None:
         """Let go of the threads; a reading under way ends by itself."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
 from frr_config.types import InterfaceName
 
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$", max_length=500)]
@@ -22,9 +23,20 @@ def _none_or_a_second(seconds: float) -> float:
     return seconds
 
 
+def _none_or_long_enough(seconds: float) -> float:
+    if 0 < seconds < SHORTEST_WATCH_S:
+        raise ValueError(f"is 0 for no watch, or at least {SHORTEST_WATCH_S:.0f} seconds")
+    return seconds
+
+
 ConfirmSeconds = Annotated[float, Field(ge=0, le=86400), AfterValidator(_none_or_a_second)]
 """How long a commit waits for its confirmation; 0 is for ever. Left out: DEFAULT_CONFIRM_S when it touches
 the caller's own path, else for ever."""
+
+
+WatchSeconds = Annotated[float, Field(ge=0, le=LONGEST_WATCH_S), AfterValidator(_none_or_long_enough)]
+"""How long service is watched after a commit that is rolled back when it got worse; 0: it is not watched.
+Left out: it is watched for DEFAULT_WATCH_S, and not rolled back."""
 
 
 class _Request(BaseModel):
@@ -52,6 +64,7 @@ class CommitBody(_Request):
     base_revision: int | None = Field(default=None, ge=0)
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
+    watch_s: WatchSeconds | None = None
     request_id: RequestId | None = None
     caller_address: IpAddress | None = None
 
@@ -63,12 +76,13 @@ class RollbackBody(_Request):
     author: Author
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
+    watch_s: WatchSeconds | None = None
     request_id: RequestId | None = None
     caller_address: IpAddress | None = None
 
 
 class ConfirmBody(_Request):
-    """``POST /v1/confirm``."""
+    """``POST /v1/confirm`` and ``POST /v1/keep``."""
 
     author: Author
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from appliance.agent import route_table
+from appliance.agent.machine_use import MachineUse
 from appliance.agent.route_lists import RouteLists
+from appliance.capture.captures import CaptureFiles
+from appliance.capture.source import Source
+from appliance.capture.tcpdump import KernelSource, require_filter
+from appliance.capture.vpp import VppSource
 from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
+from appliance.errors import NotFound
 from appliance.routing.view import RoutingView
+from appliance.state.captures import CaptureWanted
+from appliance.state.health import PartHealth
 from appliance.state.routes import Routes, RoutesQuery
+from appliance.state.system import SystemState
 
 
 @dataclass(frozen=True)
@@ -32,8 +42,42 @@ class Router:
             return route_table.routes(question, self.dataplane, self._lists)
         return route_table.route(question, self.dataplane, self.routing)
 
+    @cached_property
+    def _machine(self) -> MachineUse:
+        places = {"system": Path("/"), "configuration": self.engine.state_dir, "logs": Path("/var/log")}
+        ask = {
+            part.name: lambda part=part: _version(part.health()) for part in (self.dataplane, self.routing)
+        }
+        return MachineUse(places, self.engine.storage, ask)
+
+    @cached_property
+    def captures(self) -> CaptureFiles:
+        """Packet captures, and the files of those that ended."""
+        engine = self.engine
+        return CaptureFiles(engine.state_dir / "captures", engine.room, self._may_capture, self._source)
+
+    def _may_capture(self, wanted: CaptureWanted) -> None:
+        """Raises NotFound, ValidationFailed."""
+        if wanted.interface not in self.engine.running_config.interfaces:
+            raise NotFound(f"there is no interface {wanted.interface}")
+        require_filter(self.netns, wanted.filter, wanted.snap_bytes)
+
+    def _source(self) -> Source:
+        return KernelSource(self.netns) if self.dataplane.kernel_forwards else VppSource(self.dataplane)
+
+    def system(self) -> SystemState:
+        """The machine; answers while data plane and routing hang."""
+        return self._machine.state()
+
     def close(self) -> None:
         """Let go of everything; forwarding goes on."""
+        self._machine.close()
+        self.captures.close()
         self.engine.close()
         self.routing.close()
         self.dataplane.close()
+
+
+def _version(part: PartHealth) -> str:
+    """Of a part; where it is several programs, of each that differs."""
+    return part.version or ", ".join(sorted({one.version for one in part.daemons.values() if one.version}))

@@ -9,8 +9,11 @@ from pydantic import ValidationError
 
 from appliance.cli import text
 from appliance.cli.alarms import show_alarms, show_events
+from appliance.cli.capture import show_captures
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
+from appliance.cli.system import show_system
+from appliance.cli.watch import show_watch
 from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
 from appliance.config.pointer import join
@@ -21,7 +24,7 @@ from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighbo
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.interfaces import INTERFACES
 from appliance.state.ospf import OSPF
-from appliance.state.routes import ROUTES, RoutesQuery, RouteState
+from appliance.state.routes import ROUTES, RouteState
 
 A = TypeVar("A", bound=Answer)
 Q = TypeVar("Q", bound=Question)
@@ -102,7 +105,7 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
             query["within"] = True
         else:
             query["prefix"] = word
-    answer = agent.state(ROUTES, _asked(query))
+    answer = agent.state(ROUTES, _asked(ROUTES, query))
     rows = [_route_row(row) for row in answer.routes]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
     if answer.total > len(rows):
@@ -113,9 +116,9 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
     return Output(answer.model_dump(mode="json"), "\n".join([shown, *filter(None, told)]))
 
 
-def _asked(query: Mapping[str, Any]) -> RoutesQuery:
+def _asked(part: Part[Q, A], query: Mapping[str, Any]) -> Q:
     try:
-        return RoutesQuery.model_validate(query)
+        return part.asked(query)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
@@ -239,11 +242,19 @@ def state_output(part: Part[Q, A], answer: A) -> Output:
 
 
 def show_part(part: AnyPart) -> Show:
-    """What ``show`` does for a part that says itself how it is shown."""
+    """What ``show`` does for a part that says itself how it is shown: ``show nat-sessions port 443 limit 20``
+    gives the fields of its question, each with its value.
+    """
+    fields = part.question.model_fields
 
     def show(agent: AgentClient, words: list[str]) -> Output:
-        _none(words)
-        return state_output(part, agent.state(part))
+        unknown = next((word for word in words[::2] if word not in fields), None)
+        if unknown is not None:
+            raise CommandError(f"{unknown!r} is not expected here")
+        if len(words) % 2:
+            raise CommandError(f"{words[-1]}: which?")
+        given = dict(zip(words[::2], words[1::2], strict=True))
+        return state_output(part, agent.state(part, _asked(part, given)))
 
     show.__doc__ = part.summary
     return show
@@ -300,6 +311,7 @@ SHOWS: dict[str, Show] = {
     "acl": show_acl,
     "alarms": show_alarms,
     "bgp": show_bgp,
+    "captures": show_captures,
     "config": show_config,
     "control-plane": show_control_plane,
     "counters": show_counters,
@@ -311,7 +323,9 @@ SHOWS: dict[str, Show] = {
     "revisions": show_revisions,
     "route": show_route,
     "status": show_status,
+    "system": show_system,
     "upgrade": show_upgrade,
+    "watch": show_watch,
 }
 """What ``show`` can show."""
 

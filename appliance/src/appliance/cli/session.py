@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from appliance.cli import clear, operational, text, upgrade
+from appliance.cli import capture, clear, operational, text, upgrade
 from appliance.cli.candidate import Candidate
+from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
 from appliance.cli.operational import SHOWS
 from appliance.cli.output import Output, number
@@ -17,21 +19,22 @@ from appliance.config.set_commands import set_commands
 from appliance.errors import MillraceError
 
 OPERATIONAL = (
-    *("clear", "configure", "confirm", "exit", "help", "ping", "rollback", "show", "traceroute"),
-    "upgrade",
+    *("capture", "clear", "configure", "confirm", "exit", "help", "keep", "ping", "rollback", "show"),
+    *("traceroute", "upgrade"),
 )
 CONFIGURE = (
-    *("check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "ping"),
-    *("rollback", "run", "set", "show", "top", "traceroute", "up"),
+    *("check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
+    *("ping", "rollback", "run", "set", "show", "top", "traceroute", "up"),
 )
 
 ALIASES = {"conf": "configure", "quit": "exit"}
 """What fingers type, though it fits two commands or none."""
 
 HELP = {
+    "capture": capture.USAGE,
     "check": "check                         what would stop a commit, and what it does",
     "clear": clear.USAGE,
-    "commit": "commit [confirmed SECONDS | no-confirm] [comment TEXT]",
+    "commit": "commit [confirmed SECONDS | no-confirm] [watch SECONDS | no-watch] [comment TEXT]",
     "compare": "compare                       what the candidate changes",
     "configure": "configure                     change the configuration",
     "confirm": "confirm                       keep what was committed with a timer",
@@ -40,8 +43,9 @@ HELP = {
     "edit": "edit PATH                     stand there; up, top",
     "exit": "exit                          leave this mode",
     "help": "help",
+    "keep": "keep                          call the rollback of the watch off: the revision stays",
     "ping": "ping DESTINATION [count N] [size BYTES] [source ADDRESS]",
-    "rollback": "rollback N                    commit revision N again; in configure: make it the candidate",
+    "rollback": "rollback N [watch SECONDS]    commit revision N again; in configure: make it the candidate",
     "run": "run COMMAND                   a command of operational mode",
     "set": "set PATH VALUE [SETTING VALUE]...",
     "show": f"show {'|'.join(SHOWS)}   (in configure: the candidate)",
@@ -120,6 +124,7 @@ class Session:
 
     def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
         return {
+            "capture": lambda words: capture.capture(self.agent, self.author, words),
             "check": self._check,
             "clear": lambda words: clear.clear(self.agent, self.author, words),
             "commit": self._commit,
@@ -131,6 +136,7 @@ class Session:
             "edit": self._edit,
             "exit": self._exit,
             "help": self._help,
+            "keep": self._keep,
             "ping": lambda words: operational.ping(self.agent, words),
             "rollback": self._rollback,
             "run": self._run,
@@ -164,6 +170,11 @@ class Session:
         answer = dict(self.agent.confirm(self.author))
         return Output(answer, f"confirmed revision {answer.get('revision', '')}".rstrip())
 
+    def _keep(self, words: list[str]) -> Output:
+        _nothing(words, "keep")
+        answer = dict(self.agent.keep(self.author))
+        return Output(answer, f"revision {answer['revision']} stays, whatever the watch sees")
+
     def _exit(self, words: list[str]) -> Output:
         _nothing(words, "exit")
         if self.candidate is None:
@@ -176,13 +187,20 @@ class Session:
         return Output(None, "the candidate's changes are forgotten" if changed else "")
 
     def _rollback(self, words: list[str]) -> Output:
-        if len(words) != 1:
+        if not words:
             raise CommandError("rollback to which revision?")
         revision = number(words[0], "revision")
         if self.candidate is None:
+            options = commit_options(words[1:], HELP["rollback"], ROLLBACK_OPTIONS)
             return _committed(
-                self.agent.rollback(revision, author=self.author, caller_address=self.caller_address)
+                self.agent.rollback(
+                    revision,
+                    author=self.author,
+                    caller_address=self.caller_address,
+                    watch_s=options.watch_s,
+                )
             )
+        _nothing(words[1:], "rollback N in configure mode")
         self.candidate.load(dict(self.agent.revision(revision)["document"]))
         return Output({"candidate": revision}, f"the candidate is revision {revision}; commit makes it so")
 
@@ -248,30 +266,34 @@ class Session:
     def _check(self, words: list[str]) -> Output:
         _nothing(words, "check")
         problems = self.agent.validate(self._here().document)
+        data: dict[str, Any] = {"problems": [vars(problem) for problem in problems], "plan": None}
         lines = [f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems]
         if not problems:
-            lines = ["nothing would stop a commit", *self._foretold()]
-        return Output([vars(problem) for problem in problems], "\n".join(lines))
+            lines = ["nothing would stop a commit"]
+            if self._here().changed:
+                foretold, more = self._foretold()
+                data.update(foretold)
+                lines += more
+        return Output(data, "\n".join(lines))
 
-    def _foretold(self) -> list[str]:
-        """What a commit does, and whether one over ssh may cut this session off."""
-        if not self._here().changed:
-            return []
+    def _foretold(self) -> tuple[dict[str, Any], list[str]]:
+        """What a commit does, and whether one over ssh may cut this session off: as data, and for people."""
         try:
             plan = self.agent.plan(self._here().document, self.caller_address)
         except MillraceError as error:
-            return [f"what a commit does is not known: {text.clean(str(error))}"]
-        return [*text.findings(plan), *_own_path(plan)]
+            return {"plan_error": str(error)}, [f"what a commit does is not known: {text.clean(str(error))}"]
+        return {"plan": dict(plan)}, [*text.findings(plan), *_own_path(plan)]
 
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
-        confirm_s, comment = _commit_options(words)
+        options = commit_options(words, HELP["commit"])
         answer = self.agent.commit(
             candidate.document,
             author=self.author,
-            comment=comment,
+            comment=options.comment,
             base_revision=candidate.revision,
-            confirm_s=confirm_s,
+            confirm_s=options.confirm_s,
+            watch_s=options.watch_s,
             caller_address=self.caller_address,
         )
         at = candidate.at
@@ -328,24 +350,6 @@ def _pipes(words: list[str]) -> tuple[list[str], list[Pipe]]:
     return parts[0], pipes
 
 
-def _commit_options(words: list[str]) -> tuple[float | None, str]:
-    confirm_s: float | None = None
-    comment = ""
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "confirmed" and rest:
-            confirm_s = float(number(rest.pop(0), "confirmed"))
-        elif word == "no-confirm":
-            confirm_s = 0.0
-        elif word == "comment" and rest:
-            comment = " ".join(rest)
-            rest.clear()
-        else:
-            raise CommandError(HELP["commit"])
-    return confirm_s, comment
-
-
 def _own_path(plan: PlanAnswer) -> list[str]:
     reasons = [text.clean(reason) for reason in plan.get("own_path", ())]
     if not reasons:
@@ -365,6 +369,9 @@ def _committed(answer: CommitAnswer) -> Output:
         lines.append(f"confirm before {answer.confirm_expires_at:%H:%M:%S} UTC, or it is rolled back")
         if answer.confirm_reason:
             lines.append(f"because {text.clean(answer.confirm_reason)}")
+    if answer.watch_s is not None:
+        what = " and rolled back by itself if it gets worse" if answer.rolls_back else ""
+        lines.append(f"service is watched for {answer.watch_s:.0f} seconds{what}: show watch")
     return Output(dict(answer), "\n".join(lines))
 
 

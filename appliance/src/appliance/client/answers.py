@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from appliance.impact.result import Result
+from appliance.state.watch import WatchReport
 
 
 class Answer(dict[str, Any]):
@@ -40,6 +41,12 @@ class StatusAnswer(Answer):
         """``revision``, ``expires_at`` and ``seconds_left`` of what awaits confirmation."""
         pending: dict[str, Any] | None = self["pending_confirm"]
         return pending
+
+    @property
+    def watch(self) -> WatchReport | None:
+        """What the watch after the last commit sees; None when none goes on."""
+        watch = self.get("watch")
+        return None if watch is None else WatchReport.model_validate(watch)
 
     @property
     def drift(self) -> list[str]:
@@ -165,6 +172,17 @@ class CommitAnswer(Answer):
     def reopened(self) -> list[str]:
         """What it set up again that the revision before had kept closed, a sentence each."""
         return list(self.get("reopened", ()))
+
+    @property
+    def watch_s(self) -> float | None:
+        """How long service is watched; None when it is not."""
+        watch_s: float | None = self.get("watch_s")
+        return watch_s
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether it is rolled back by itself when service got worse."""
+        return bool(self.get("rolls_back", False))
 
     @property
     def confirm_expires_at(self) -> datetime | None:

@@ -72,10 +72,13 @@ class AsyncAgentClient:
         confirm_s: float | None = None,
         request_id: str | None = None,
         caller_address: str | None = None,
+        watch_s: float | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails."""
         return await self._change(
-            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
+            calls.commit(
+                document, base_revision, comment, author, confirm_s, request_id, caller_address, watch_s
+            )
         )
 
     async def rollback(
@@ -87,10 +90,11 @@ class AsyncAgentClient:
         confirm_s: float | None = None,
         request_id: str | None = None,
         caller_address: str | None = None,
+        watch_s: float | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision."""
         return await self._change(
-            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address)
+            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address, watch_s)
         )
 
     async def commit_result(self, request_id: str) -> CommitAnswer:
@@ -100,6 +104,14 @@ class AsyncAgentClient:
     async def confirm(self, author: str) -> Answer:
         """Keep the revision that awaits confirmation."""
         return await self._ask(calls.confirm(author))
+
+    async def keep(self, author: str) -> Answer:
+        """Keep the revision, whatever its watch sees. Raises Conflict when none would go back by itself."""
+        return await self._ask(calls.keep(author))
+
+    async def watch_rules(self) -> dict[str, str]:
+        """When the watch after a commit calls something worse, by what is compared."""
+        return await self._ask(calls.watch_rules())
 
     async def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
         """Newest first."""
@@ -116,6 +128,10 @@ class AsyncAgentClient:
     async def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
         """Do something to the running router without a commit."""
         return await self._ask(calls.act(action, question, author))
+
+    async def capture_part(self, capture: str, offset: int) -> bytes:
+        """A part of a capture's file, a MiB at most; empty behind its end."""
+        return await self._reply(calls.capture_part(capture, offset))
 
     async def alarms(self) -> Alarms:
         """Every alarm that stands."""
@@ -177,6 +193,9 @@ class AsyncAgentClient:
         return raise_failed(answer)
 
     async def _ask(self, call: calls.Call[T]) -> T:
+        return call.read(json.loads(await self._reply(call)))
+
+    async def _reply(self, call: calls.Call[Any]) -> bytes:
         try:
             response = await self._http.request(
                 call.method, call.path, params=call.query, json=call.body, content=call.content
@@ -187,4 +206,4 @@ class AsyncAgentClient:
             ) from error
         if response.is_error:
             raise error_of(response.status_code, response.content)
-        return call.read(response.json())
+        return response.content

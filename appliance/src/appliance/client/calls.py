@@ -13,6 +13,7 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAns
 from appliance.client.selection import Selection
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
+from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -85,6 +86,7 @@ def commit(
     confirm_s: float | None,
     request_id: str | None,
     caller_address: str | None,
+    watch_s: float | None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
@@ -94,6 +96,7 @@ def commit(
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
         "caller_address": caller_address,
+        "watch_s": watch_s,
     }
     return post("commit", CommitAnswer, body)
 
@@ -105,6 +108,7 @@ def rollback(
     confirm_s: float | None,
     request_id: str | None,
     caller_address: str | None,
+    watch_s: float | None,
 ) -> Call[CommitAnswer]:
     body = {
         "revision": revision,
@@ -113,6 +117,7 @@ def rollback(
         "confirm_s": confirm_s,
         "request_id": request_id or uuid.uuid4().hex,
         "caller_address": caller_address,
+        "watch_s": watch_s,
     }
     return post("rollback", CommitAnswer, body)
 
@@ -123,6 +128,14 @@ def commit_result(request_id: str) -> Call[CommitAnswer]:
 
 def confirm(author: str) -> Call[Answer]:
     return post("confirm", Answer, {"author": author})
+
+
+def keep(author: str) -> Call[Answer]:
+    return post("keep", Answer, {"author": author})
+
+
+def watch_rules() -> Call[dict[str, str]]:
+    return get("watch/rules", lambda answer: dict(answer["rules"]))
 
 
 def revisions(limit: int, before: int | None) -> Call[list[Answer]]:
@@ -151,6 +164,22 @@ def alarms() -> Call[Alarms]:
 
 def events(query: EventsQuery) -> Call[Events]:
     return get("events", Events.model_validate, **query.model_dump(mode="json"))
+
+
+def start_capture(wanted: CaptureWanted, author: str) -> Call[CaptureState]:
+    return post("captures", CaptureState.model_validate, {**wanted.model_dump(mode="json"), "author": author})
+
+
+def stop_capture(capture: str) -> Call[CaptureState]:
+    return post(f"captures/{quote(capture, safe='')}/stop", CaptureState.model_validate, {})
+
+
+def remove_capture(capture: str) -> Call[CaptureState]:
+    return Call("DELETE", f"/v1/captures/{quote(capture, safe='')}", CaptureState.model_validate)
+
+
+def capture_part(capture: str, offset: int) -> Call[bytes]:
+    return Call("GET", f"/v1/captures/{quote(capture, safe='')}/file", bytes, query={"offset": str(offset)})
 
 
 def counters(selection: Selection) -> Call[Answer]:

@@ -16,6 +16,7 @@ from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
+from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -70,16 +71,22 @@ class AgentClient:
         confirm_s: float | None = None,
         request_id: str | None = None,
         caller_address: str | None = None,
+        watch_s: float | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
         ``confirm_s`` 0 is no timer. None is none either, unless the commit touches the way by which
         ``caller_address`` reaches the router: then it is 120 s, and ``confirm_reason`` says why.
 
+        ``watch_s``: service is watched for so long, and the commit is rolled back when it got worse; 0: it is
+        not watched. None: it is watched for DEFAULT_WATCH_S, and not rolled back.
+
         State ``running``: it took longer than the client's timeout; look it up by its request id.
         """
         return self._change(
-            calls.commit(document, base_revision, comment, author, confirm_s, request_id, caller_address)
+            calls.commit(
+                document, base_revision, comment, author, confirm_s, request_id, caller_address, watch_s
+            )
         )
 
     def rollback(
@@ -91,9 +98,12 @@ class AgentClient:
         confirm_s: float | None = None,
         request_id: str | None = None,
         caller_address: str | None = None,
+        watch_s: float | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
-        return self._change(calls.rollback(revision, comment, author, confirm_s, request_id, caller_address))
+        return self._change(
+            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address, watch_s)
+        )
 
     def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback; does not raise when that failed."""
@@ -102,6 +112,14 @@ class AgentClient:
     def confirm(self, author: str) -> Answer:
         """Keep the revision that awaits confirmation. Raises Conflict when none does."""
         return self._ask(calls.confirm(author))
+
+    def keep(self, author: str) -> Answer:
+        """Keep the revision, whatever its watch sees. Raises Conflict when none would go back by itself."""
+        return self._ask(calls.keep(author))
+
+    def watch_rules(self) -> dict[str, str]:
+        """When the watch after a commit calls something worse, by what is compared."""
+        return self._ask(calls.watch_rules())
 
     def revisions(self, limit: int = 50, before: int | None = None) -> list[Answer]:
         """Newest first."""
@@ -118,6 +136,22 @@ class AgentClient:
     def act(self, action: Action[Q], question: Q, *, author: str) -> Done:
         """Do something to the running router without a commit."""
         return self._ask(calls.act(action, question, author))
+
+    def start_capture(self, wanted: CaptureWanted, *, author: str) -> CaptureState:
+        """Begin to capture packets; raises StorageFull where the disk has no room, too."""
+        return self._ask(calls.start_capture(wanted, author))
+
+    def stop_capture(self, capture: str) -> CaptureState:
+        """End a capture; its file is whole when this returns."""
+        return self._ask(calls.stop_capture(capture))
+
+    def remove_capture(self, capture: str) -> CaptureState:
+        """Remove a capture that has ended; what it was."""
+        return self._ask(calls.remove_capture(capture))
+
+    def capture_part(self, capture: str, offset: int) -> bytes:
+        """A part of a capture's file, a MiB at most; empty behind its end."""
+        return self._reply(calls.capture_part(capture, offset)).body
 
     def alarms(self) -> Alarms:
         """Every alarm that stands."""
@@ -213,6 +247,9 @@ class AgentClient:
         return raise_failed(answer)
 
     def _ask(self, call: calls.Call[T]) -> T:
+        return call.read(json.loads(self._reply(call).body))
+
+    def _reply(self, call: calls.Call[Any]) -> Reply:
         body, kind = call.content, "application/octet-stream"
         if call.body is not None:
             body, kind = json.dumps(call.body, separators=(",", ":")).encode(), "application/json"
@@ -222,7 +259,7 @@ class AgentClient:
             raise AgentUnavailable(f"the agent does not answer on {self._socket_path}: {error}") from error
         if reply.status >= 400:
             raise error_of(reply.status, reply.body)
-        return call.read(json.loads(reply.body))
+        return reply
 
 
 def _running(request_id: str) -> CommitAnswer:

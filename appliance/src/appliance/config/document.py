@@ -13,6 +13,7 @@ from appliance.config.acl_name import AclName
 from appliance.features.acl.model import Acl
 from appliance.features.dataplane.model import Dataplane
 from appliance.features.interface.model import InterfaceSettings
+from appliance.features.nat.model import Nat
 from appliance.features.registry import declared
 from appliance.features.system.model import System
 from frr_config import Routing
@@ -54,6 +55,8 @@ class RouterConfig(Model):
         json_schema_extra={"x-noun": "access list"},
     )
     """Access lists by name."""
+    nat: Nat | None = Field(default=None, title="NAT")
+    """Address translation (NAT44): inside hosts share outside addresses. Unset means that there is none."""
 
     def interfaces_of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         """The interfaces of one kind, by name."""

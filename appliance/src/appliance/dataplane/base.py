@@ -78,6 +78,18 @@ class Counters:
         }
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """Packets through the router, as totals that only grow."""
+
+    arrived: Mapping[str, int]
+    """By family, ``ipv4`` and ``ipv6``: those that were not for the router itself."""
+    forwarded: Mapping[str, int]
+    """By family."""
+    dropped: Mapping[str, int]
+    """By reason, in words, as fresh as the rest."""
+
+
 class DataPlane(Protocol):
     """A data plane as it can be looked at, besides being a backend of the transaction engine.
 
@@ -107,6 +119,9 @@ class DataPlane(Protocol):
 
     def counters(self) -> dict[str, Any]:
         """``Counters.to_json`` of now."""
+
+    def traffic(self) -> Traffic:
+        """Packets through the router; the cost is that of the bound access lists, not of their rules."""
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits as they are now, by access list and rule sequence."""

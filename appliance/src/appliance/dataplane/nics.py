@@ -12,6 +12,7 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import merge, read
+from appliance.dataplane.own_mac import of_alias
 
 ALIAS = "millrace:"
 """Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
@@ -44,7 +45,9 @@ def of_link(message: Any) -> Nic | None:
     known = attributes(message)
     information = known.get("IFLA_LINKINFO")
     kind = dict(information["attrs"]).get("IFLA_INFO_KIND") if information else None
-    mac = known.get("IFLA_PERM_ADDRESS") or _held_mac(information) or known.get("IFLA_ADDRESS")
+    alias = str(known.get("IFLA_IFALIAS") or "")
+    own = known.get("IFLA_PERM_ADDRESS") or _held_mac(information) or of_alias(alias)
+    mac = own or known.get("IFLA_ADDRESS")
     if kind in _VIRTUAL or message["flags"] & _MASTER or mac is None or message["ifi_type"] != 1:
         return None
     pci = known.get("IFLA_PARENT_DEV_NAME") if known.get("IFLA_PARENT_DEV_BUS_NAME") == "pci" else None

@@ -65,6 +65,8 @@ class Backend(Protocol):
       even where drift is only reported;
     - ``reopen(before, after) -> list[str]``: told both documents after a revision was recorded, to set up
       again what the one kept closed and the other does not; a sentence for each thing it did;
+    - ``may_reopen(before, after) -> bool``: whether ``reopen`` could have anything to do, without asking the
+      program; yes where it is missing;
     - ``committed(desired) -> None``: told after a revision was recorded, to write what the program reads when
       it boots without an agent.
     """

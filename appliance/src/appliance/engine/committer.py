@@ -20,7 +20,7 @@ from appliance.engine.backend import Backend
 from appliance.engine.clock import Clock
 from appliance.engine.confirmation import Confirmation
 from appliance.engine.documents import Documents, Prepared, text_at
-from appliance.engine.foretold import Foretell, nobody_looked
+from appliance.engine.foretold import Foretell, nobody_looked, taken_down
 from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, StepHook
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller, OwnPath, nobody
@@ -33,10 +33,12 @@ from appliance.engine.records import (
     impacts,
     timestamp,
 )
+from appliance.engine.reopening import Reopening, Reopenings
 from appliance.engine.reserve import Reserve, is_full
 from appliance.engine.store import RevisionStore
 from appliance.engine.transaction import Patience, Transaction
 from appliance.engine.view import View
+from appliance.engine.watched_commits import Service, WatchedCommits
 from appliance.errors import CommitFailed, Conflict
 from appliance.secrets import SecretBox
 
@@ -53,14 +55,6 @@ class Running:
 
     revision: int
     prepared: Prepared
-
-
-@dataclass(frozen=True)
-class Reopening:
-    """What may be closed because of the document before, and the request in whose result that is told."""
-
-    before: RouterConfig
-    request_id: str
 
 
 class Committer:
@@ -90,6 +84,8 @@ class Committer:
         self.journal = Journal(state_dir)
         self.reserve = Reserve(state_dir)
         self.confirmation = Confirmation(state_dir, clock, self.reserve)
+        self.watched = WatchedCommits(state_dir, clock, self.reserve, self.store)
+        self.watches = self.watched.watches
         self.own_path = own_path
         self.foretell = foretell
         self.restore_due = False
@@ -99,6 +95,7 @@ class Committer:
         """Why the rollback that runs could not be recorded; empty when it was."""
         self.untold = True
         """Not every backend has written what its program boots from, of the revision that runs."""
+        self.reopenings = Reopenings(state_dir, self.reserve)
         self.reopening: Reopening | None = None
         """What is to be set up again once the router is where a rollback leads."""
         self._failures: tuple[str, ...] = ()
@@ -167,7 +164,7 @@ class Committer:
             plan,
             self.live.diff("frr", desired, observed) if concerns_frr else (),
             self._own_path(caller, plan, running.prepared, prepared),
-            self.foretell(running.prepared.config, prepared.config, caller),
+            self.foretell(running.prepared.config, prepared.config, caller, taken_down(plan)),
         )
 
     def transact(self, request: CommitRequest, request_id: str, supersede: bool = False) -> CommitResult:
@@ -210,8 +207,28 @@ class Committer:
                 must_not_fail=supersede,
             )
 
+            service = self.watched.service(
+                request,
+                self.running.revision,
+                self.running.prepared.config,
+                prepared.config,
+                prepared.digest,
+                taken_down(plan),
+            )
+
+            reopening = Reopening(self.running.prepared.config, self.running.revision, request_id)
+
             def record() -> None:
-                self.record(request, request_id, prepared, transaction.applied, supersede, "; ".join(reasons))
+                self.note_reopening(reopening, prepared.config)
+                self.record(
+                    request,
+                    request_id,
+                    prepared,
+                    transaction.applied,
+                    supersede,
+                    "; ".join(reasons),
+                    service,
+                )
 
             try:
                 transaction.run(self.running.revision, request_id, request.author, record)
@@ -221,13 +238,13 @@ class Committer:
                 if isinstance(cause, OSError) and is_full(cause) and failed.undone:
                     raise self.reserve.refusal(cause) from cause
                 raise
-            before = self.running.prepared.config
             self.running = Running(self.store.head, prepared)
             self.restore_due = False
             self.view.keep(transaction.after)
             self.view.as_it_should_be(transaction.after)
             self.view.publish((), transaction.after)
-        reopened = self.reopen(Reopening(before, request_id))
+        reopened = self.reopen(reopening)
+        watch = self.watched.begin()
         self.tell_committed(desired)
         self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
@@ -241,13 +258,23 @@ class Committer:
             confirm_expires_at=None if ends_at_s is None else timestamp(ends_at_s),
             confirm_reason="; ".join(reasons),
             reopened=reopened,
+            watch_s=None if watch is None else watch.watch_s,
+            rolls_back=watch is not None and watch.rolls_back,
         )
 
     def reopen(self, due: Reopening) -> tuple[str, ...]:
         """Set up again what was closed under the document before: or under that of a rollback it overtook."""
         before = self.reopening.before if self.reopening is not None else due.before
+        said = tuple(self.live.reopen(before, self.running.prepared.config))
         self.reopening = None
-        return tuple(self.live.reopen(before, self.running.prepared.config))
+        self.reopenings.done()
+        return said
+
+    def note_reopening(self, due: Reopening, after: RouterConfig) -> None:
+        """Note what has to be set up again once a revision with the document `after` runs, if anything."""
+        due = self.reopening or due
+        if self.live.may_reopen(due.before, after):
+            self.reopenings.note(due)
 
     def tell_committed(self, desired: Desired) -> None:
         """Let the backends write what their programs boot from. Returns at once."""
@@ -303,11 +330,12 @@ class Committer:
         applied: Sequence[PlannedStep],
         must_not_fail: bool,
         confirm_reason: str = "",
+        service: Service | None = None,
     ) -> None:
-        """Write revision N+1, its confirm timer first. Raises OSError with nothing recorded.
+        """Write revision N+1, its confirm timer and its watch first. Raises OSError with nothing recorded.
 
         ``must_not_fail``: the agent's reserve may be spent, and plan and difference go where there is no room
-        for them.
+        for them. ``service`` is what was read before it; None: it is not watched.
         """
         running, head = self.running.revision, self.store.head
         changes = diff_documents(self.running.prepared.sealed, prepared.sealed)
@@ -335,9 +363,12 @@ class Committer:
 
         with self.confirmation.deciding:
             standing = self.confirmation.pending
-            coming = None
+            confirmed = running if standing is None else standing.rollback_to
+            coming, watch = (
+                None,
+                self.watched.prepare(request, head + 1, confirmed, service, must_not_fail),
+            )
             if request.confirm_s is not None:
-                confirmed = running if standing is None else standing.rollback_to
                 coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
             try:
                 if must_not_fail:
@@ -346,8 +377,10 @@ class Committer:
                     append()
             except OSError:
                 self.confirmation.give_up()
+                self.watches.give_up()
                 raise
             self.confirmation.take(coming)
+            self.watches.take(watch)
 
     def _put_surely(self, shown: Mapping[str, Any]) -> str:
         try:

@@ -103,6 +103,12 @@ def allocate(path: Path, size_bytes: int) -> None:
             os.close(descriptor)
 
 
+def new_file(path: Path) -> int:
+    """Descriptor of a new file, the caller's alone, to write to; the caller closes it."""
+    with folders.opened(path.parent) as folder:
+        return os.open(path.name, _NEW, 0o600, dir_fd=folder)
+
+
 def lock_file(path: Path) -> int:
     """Descriptor of a file to lock, made if need be; the caller closes it."""
     with folders.opened(path.parent) as folder:

@@ -32,6 +32,7 @@ from appliance.engine.records import (
 from appliance.engine.reserve import Room
 from appliance.engine.transaction import Patience
 from appliance.engine.view import Seen
+from appliance.engine.watched_commits import WatchedCommits
 from appliance.errors import (
     CommitFailed,
     Conflict,
@@ -147,6 +148,27 @@ class Engine:
             "reason": pending.reason,
         }
 
+    @property
+    def watched(self) -> WatchedCommits:
+        """The watch after the last commit, what earlier ones saw, and who watches."""
+        return self._committer.watched
+
+    @property
+    def foretell(self) -> Foretell:
+        """What a commit's result is foretold by."""
+        return self._committer.foretell
+
+    def keep(self, author: str) -> int:
+        """Keep the revision whose watch would roll it back, whatever the watch sees; returns its number.
+
+        Raises Conflict when there is none.
+        """
+        watch = self._committer.watches.call_off(f"{author} called the rollback off")
+        if watch is None:
+            raise Conflict("no revision is watched to be rolled back by itself")
+        log.info("%s keeps revision %s, whatever its watch sees", author, watch.revision)
+        return watch.revision
+
     def damage(self) -> list[str]:
         """What of the recorded state cannot be read, a sentence each; what concerns the running one first."""
         return [*self._damage_of_what_runs(), *self._damage_of_history()]
@@ -162,7 +184,7 @@ class Engine:
         """Whether what was committed last is what runs."""
         told = self._damage_of_what_runs()
         return PartHealth(
-            state="damaged" if told else "up", detail="; ".join(told) or "whole", label="Revisions"
+            state="damaged" if told else "up", detail="; ".join(told) or "intact", label="Revisions"
         )
 
     @property
@@ -181,7 +203,12 @@ class Engine:
 
     def storage(self) -> dict[str, dict[str, int]]:
         """``used_bytes``, ``quota_bytes`` and a count of each kind of what is kept."""
-        return {"revisions": self._committer.store.usage, "results": self._jobs.usage}
+        committer = self._committer
+        return {
+            "revisions": committer.store.usage,
+            "results": self._jobs.usage,
+            "reserve": committer.reserve.usage,
+        }
 
     def _damage_of_what_runs(self) -> list[str]:
         committer = self._committer
@@ -200,7 +227,12 @@ class Engine:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store
         revision, document = store.get(number).to_json(), store.document(number)
-        whole = {**revision, "document": document, "reopened": self._reopened(revision["request_id"])}
+        whole = {
+            **revision,
+            "document": document,
+            "reopened": self._reopened(revision["request_id"]),
+            "watch": self.watched.report(number),
+        }
         try:
             return {**whole, **store.details(number)}
         except Damaged as error:
@@ -253,6 +285,7 @@ class Engine:
         confirm_s: float | None = None,
         request_id: str | None = None,
         caller: Caller | None = None,
+        watch_s: float | None = None,
     ) -> CommitResult:
         """Commit the document of an earlier revision; 0 is the empty one. Otherwise as ``commit``.
 
@@ -263,10 +296,13 @@ class Engine:
             with self._committer.writing():
                 text = comment or f"Roll back to revision {revision}"
                 document = self._committer.store.document(revision)
-                request = CommitRequest(document, author, text, confirm_s=confirm_s, caller=caller)
+                request = CommitRequest(
+                    document, author, text, confirm_s=confirm_s, caller=caller, watch_s=watch_s
+                )
                 return self._committer.transact(request, request_id, supersede=True)
 
-        return self._job(request_id, fingerprint("rollback", revision, author, comment, confirm_s), run, True)
+        mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
+        return self._job(request_id, mark, run, True)
 
     def confirm(self, author: str) -> int:
         """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
@@ -295,6 +331,12 @@ class Engine:
             if (pending := self._committer.confirmation.pending) is not None:
                 message = f"revision {pending.revision} awaits confirmation: confirm it or roll it back first"
                 raise Conflict(message)
+            if (watch := self._committer.watches.armed) is not None:
+                left_s = self._committer.watches.left_s(watch)
+                raise Conflict(
+                    f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by "
+                    "itself if service got worse: wait, keep it, or roll it back first"
+                )
             return self._committer.transact(request, request_id)
 
     def _job(
@@ -321,7 +363,7 @@ class Engine:
             if not isinstance(error, MillraceError):
                 log.exception("commit %s failed unexpectedly", request_id)
             result = CommitResult(request_id, "failed", error=_error(error))
-            log.warning("commit %s failed: %s", request_id, result.error)
+            log.warning("commit %s failed: %.500s", request_id, error)
         try:
             reserve.spend(lambda: self._jobs.finish(result, mark))
         except OSError as error:
@@ -332,7 +374,12 @@ class Engine:
 
 def _mark(request: CommitRequest) -> str:
     return fingerprint(
-        request.document, request.author, request.comment, request.base_revision, request.confirm_s
+        request.document,
+        request.author,
+        request.comment,
+        request.base_revision,
+        request.confirm_s,
+        request.watch_s,
     )
 
 

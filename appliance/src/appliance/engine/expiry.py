@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 
-from appliance.engine.committer import Committer, Reopening, Running
+from appliance.engine.committer import Committer, Running
 from appliance.engine.confirmation import Pending
 from appliance.engine.records import CommitRequest
+from appliance.engine.reopening import Reopening
 
 log = logging.getLogger(__name__)
 
@@ -34,21 +35,40 @@ def roll_back_unconfirmed(committer: Committer) -> None:
             _roll_back(committer, pending)
 
 
+def roll_back_worse(committer: Committer) -> None:
+    """The same for a revision that the watch condemned: see Watches.condemn."""
+    with committer.confirmation.deciding:
+        watch = committer.watches.condemned
+        # Rolled back by somebody at the last moment.
+        if watch is not None and watch.revision == committer.store.head:
+            why = f"service got worse after revision {watch.revision}"
+            _go_back(committer, watch.rollback_to, why, f"worse-{watch.revision}")
+
+
 def _roll_back(committer: Committer, pending: Pending) -> None:
-    # Where the confirmed one is damaged, the newest whole one before it.
-    number, prepared = committer.store.newest_whole(committer.documents.read, pending.rollback_to)
+    why = f"revision {pending.revision} was not confirmed in time"
+    _go_back(committer, pending.rollback_to, why, f"unconfirmed-{pending.revision}")
+
+
+def _go_back(committer: Committer, rollback_to: int, why: str, request_id: str) -> None:
+    # Where the one before is damaged, the newest whole one before that.
+    number, prepared = committer.store.newest_whole(committer.documents.read, rollback_to)
     if not committer.unrecorded and prepared.digest == committer.running.prepared.digest:
         committer.confirmation.clear()
+        committer.watches.take(None)
         return
     committer.reserve.make_room()
-    comment = f"Roll back to revision {number}: revision {pending.revision} was not confirmed in time"
+    due = Reopening(committer.running.prepared.config, committer.running.revision, request_id)
+    committer.note_reopening(due, prepared.config)
+    comment = f"Roll back to revision {number}: {why}"
     try:
         committer.record(
             CommitRequest({}, SELF, comment),
-            f"unconfirmed-{pending.revision}",
+            request_id,
             prepared,
             (),
             must_not_fail=True,
+            service=committer.watched.known(committer.running.revision, prepared.digest),
         )
         committer.unrecorded = ""
     except OSError as error:
@@ -59,7 +79,8 @@ def _roll_back(committer: Committer, pending: Pending) -> None:
     else:
         log.warning("%s; it is revision %s now", comment, committer.store.head)
     if committer.reopening is None:
-        committer.reopening = Reopening(committer.running.prepared.config, f"unconfirmed-{pending.revision}")
+        committer.reopening = due
     committer.running = Running(committer.store.head, prepared)
     # A program that dies on its configuration must also find another one when it starts the next time.
     committer.restore_due = committer.untold = True
+    committer.watched.begin()

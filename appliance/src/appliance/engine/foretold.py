@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from appliance.config.document import RouterConfig
+from appliance.config.pointer import split
 from appliance.engine.own_path import Caller
+from appliance.engine.records import PlannedStep
 from appliance.impact.result import Result
 
-Foretell = Callable[[RouterConfig, RouterConfig, Caller | None], Result]
-"""What going from one document to another does, once it is made. Raises nothing."""
+Foretell = Callable[[RouterConfig, RouterConfig, Caller | None, frozenset[str]], Result]
+"""What going from one document to another does, once it is made. The set has the interfaces that the steps
+take down or away: see ``taken_down``. Raises nothing.
+"""
+_TAKING_DOWN = ("detach", "delete")
 
 
-def nobody_looked(_before: RouterConfig, _after: RouterConfig, _caller: Caller | None) -> Result:
+def nobody_looked(
+    _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _taken_down: frozenset[str]
+) -> Result:
     """The Foretell of an engine that was given none."""
     return Result(not_looked_at=("the result of the commit",))
+
+
+def taken_down(plan: Iterable[PlannedStep]) -> frozenset[str]:
+    """The interfaces that a step takes down or away, whether or not a later one brings them back."""
+    paths = (split(one.step.path) for one in plan if one.step.phase in _TAKING_DOWN)
+    return frozenset(parts[1] for parts in paths if len(parts) == 2 and parts[0] == "interfaces")

@@ -1,4 +1,4 @@
-"""What the engine does on its own: recovery at start, the confirm timer, drift, and healing."""
+"""What the engine does on its own: recovery at start, the confirm timer, the watch, drift, and healing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 
 from appliance.engine.committer import Committer
-from appliance.engine.expiry import roll_back_unconfirmed
+from appliance.engine.expiry import roll_back_unconfirmed, roll_back_worse
 from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.live import Overtaken, Plan
 from appliance.engine.records import CommitResult
@@ -64,6 +64,7 @@ class Keeper:
         """What needs only the disk."""
         committer, running = self._committer, self._committer.running.revision
         committer.confirmation.load(committer.store.get(running) if running else None)
+        committer.watches.load(committer.store.head)
         committer.check_history()
         recorded = {entry.request_id: entry.revision for entry in committer.store.newest(_SEARCHED)}
         self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {running} stays")
@@ -74,6 +75,9 @@ class Keeper:
                 running,
             )
             committer.restore_due = True
+        committer.reopening = committer.reopenings.load(committer.store, committer.documents)
+        # It is done once the router was seen to be where it should be.
+        committer.restore_due = committer.restore_due or committer.reopening is not None
 
     def tick(self) -> None:
         """Look now: roll back what was not confirmed, repair or report drift. Raises nothing."""
@@ -83,6 +87,9 @@ class Keeper:
             with committer.writing(wait_s=0):
                 if committer.confirmation.expired:
                     roll_back_unconfirmed(committer)
+                    self._eager_until_s = time.monotonic() + _EAGER_S
+                elif committer.watches.condemned is not None:
+                    roll_back_worse(committer)
                     self._eager_until_s = time.monotonic() + _EAGER_S
                 with committer.view.taking(_MOVING_WAIT_S, anyway=committer.restore_due):
                     self._reconcile()
@@ -108,7 +115,7 @@ class Keeper:
     def _must_look(self, rested_s: float) -> bool:
         """Whether the rest is over, or something happened since the last look that ends it."""
         committer = self._committer
-        if committer.confirmation.expired or committer.view.restarted():
+        if committer.confirmation.expired or committer.watches.condemned or committer.view.restarted():
             return True
         if committer.view.back():
             self._eager_until_s = time.monotonic() + _EAGER_S
@@ -126,7 +133,7 @@ class Keeper:
         committer = self._committer
         down = any(entry["state"] == "down" for entry in committer.view.seen.health.values())
         pauses_s = [self._interval_s]
-        if down or self._eager or committer.unrecorded:
+        if down or self._eager or committer.unrecorded or committer.watches.armed:
             pauses_s.append(_EAGER_PAUSE_S)
         if (every_s := committer.confirmation.note_every_s) is not None:
             pauses_s.append(every_s)

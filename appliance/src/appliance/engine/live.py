@@ -250,6 +250,14 @@ class Live:
         """How often the programs behind the backends were seen to restart."""
         return {backend.name: int(getattr(backend, "generation", 0)) for backend in self.backends}
 
+    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
+        """Whether ``reopen`` could have to do something; asks nobody."""
+        return any(
+            getattr(backend, "may_reopen", lambda *_: True)(before, after)
+            for backend in self.backends
+            if hasattr(backend, "reopen")
+        )
+
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         """Let the backends set up again what only the document before kept closed; returns what they did.
 

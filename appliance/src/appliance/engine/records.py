@@ -88,6 +88,9 @@ class CommitRequest:
     confirm_s: float | None = None
     """Roll back after this many seconds unless confirmed; 0 never. None: after DEFAULT_CONFIRM_S when it
     touches the caller's own path, else never."""
+    watch_s: float | None = None
+    """Watch service for so long, and roll back when it got worse; 0: do not watch. None: watch for
+    DEFAULT_WATCH_S, and only say what happened."""
     request_id: str | None = None
     """Makes the request idempotent and its result findable."""
     caller: Caller | None = None
@@ -119,6 +122,10 @@ class CommitResult:
     """Why it is to be confirmed without having been asked for."""
     reopened: tuple[str, ...] = ()
     """What it set up again that the revision before had kept closed, a sentence each."""
+    watch_s: float | None = None
+    """How long service is watched; None when it is not."""
+    rolls_back: bool = False
+    """It is rolled back by itself when service got worse."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""
@@ -145,6 +152,8 @@ class CommitResult:
             confirm_expires_at=data.get("confirm_expires_at"),
             confirm_reason=data.get("confirm_reason", ""),
             reopened=tuple(data.get("reopened", ())),
+            watch_s=data.get("watch_s"),
+            rolls_back=bool(data.get("rolls_back", False)),
         )
 
 

@@ -55,6 +55,11 @@ class Reserve:
         """Of the whole reserve."""
         return len(self._paths) * self._file_bytes
 
+    @property
+    def usage(self) -> dict[str, int]:
+        """``used_bytes`` that are set aside, and the ``quota_bytes`` that should be."""
+        return {"used_bytes": self.size_bytes if self._whole else 0, "quota_bytes": self.size_bytes}
+
     def keep(self) -> bool:
         """Set aside what is missing; whether the reserve is whole now. Raises nothing."""
         with self._lock:

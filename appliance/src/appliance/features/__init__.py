@@ -14,6 +14,7 @@ FEATURES: tuple[str, ...] = (
     "sub_interface",
     "loopback",
     "acl",
+    "nat",
     "control_plane",
     "static",
     "policy",

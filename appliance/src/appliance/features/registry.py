@@ -11,6 +11,8 @@
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
+``watch.py``          ``MEASURES``: what of service is compared with before a commit. ``probes(config)``: whom
+                      the router pings meanwhile
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -28,7 +30,7 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health"]
+Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch"]
 
 
 @cache

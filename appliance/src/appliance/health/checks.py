@@ -10,6 +10,7 @@ from appliance.engine.view import Seen
 from appliance.features.registry import declared
 from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
 from appliance.state.health import PartHealth
+from appliance.state.watch import WatchReport, Worsening
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -93,10 +94,60 @@ def disk_full(look: Look[Room]) -> Iterator[Finding]:
         )
 
 
+def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
+    """What the watch after the last commit saw, and nobody foretold."""
+    for report in look.now:
+        name = f"revision {report.revision}"
+        evidence = {one.object: _change(one) for one in report.counted[:_SHOWN]}
+        if report.state == "rolled_back":
+            yield Finding(
+                "rolled_back",
+                name,
+                "major",
+                f"Revision {report.revision} was rolled back by itself: {_first(report)}",
+                "The page of the revision says what got worse. Mend it before you commit the change again.",
+                evidence,
+            )
+        elif report.state == "worse" and report.surprises:
+            # A way back is compared with what was before the commit that it took back.
+            is_way_back = report.compared_with < report.revision - 1
+            yield Finding(
+                "service_worse",
+                name,
+                "major",
+                f"Service is still worse after the rollback in revision {report.revision}: {_first(report)}"
+                if is_way_back
+                else f"Service got worse after revision {report.revision}: {_first(report)}",
+                "The rollback did not bring it back: look for the cause outside of the document."
+                if is_way_back
+                else "The page of the revision says what got worse. Roll back if it is due to the commit.",
+                evidence,
+            )
+        elif report.state == "interrupted" and report.rolls_back:
+            yield Finding(
+                "watch_interrupted",
+                name,
+                "warning",
+                f"The watch of revision {report.revision} was interrupted: it does not roll back by itself",
+                "Check the sessions and the traffic yourself, and roll back if they are not as before.",
+                {"why": report.note},
+            )
+
+
+def _first(report: WatchReport) -> str:
+    told = (report.surprises or report.counted)[:1]
+    return told[0].text.rstrip(".") if told else "see the revision"
+
+
+def _change(one: Worsening) -> str:
+    return f"{one.before} -> {one.after}" if one.before or one.after else one.text
+
+
 OWN: tuple[AnyCheck, ...] = (
     Check("parts of the router", _parts, parts_down),
     Check("drift", lambda router: router.engine.seen, drift),
     Check("recorded history", lambda router: tuple(router.engine.damage()), damaged),
+    Check("service after the last commit", lambda router: router.engine.watched.told(), service),
     Check("disk", lambda router: router.engine.room(), disk_full),
 )
 

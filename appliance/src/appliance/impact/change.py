@@ -92,6 +92,15 @@ class Change:
     """There is a caller who is not at the router's own console."""
     ends_s: float = float("inf")
     """By the monotonic clock."""
+    remade: frozenset[str] = frozenset()
+    """Interfaces that the steps take down, or away, though the document keeps them."""
+
+    def is_remade(self, name: str) -> bool:
+        """Whether an interface that stays up, or one it is on, goes down for a moment."""
+        if not (is_up(self.before, name) and is_up(self.after, name)):
+            return False
+        carrier = self.after.interfaces[name].carrier
+        return name in self.remade or (carrier is not None and self.is_remade(carrier))
 
     def in_time(self) -> None:
         """Called in loops that grow with the document. Raises OutOfTime."""

@@ -56,3 +56,5 @@ class Needed:
     ways: tuple[tuple[Packet, ...], ...]
     now: Callable[[], Now] = is_new
     """Whether it works; asked only when a packet is refused. What is new counts as working."""
+    depends_on: str = ""
+    """What else has to be so for a refused packet to be missed. Empty: nothing."""

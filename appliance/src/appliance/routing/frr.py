@@ -13,7 +13,7 @@ from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.engine.durable import Owner
 from appliance.errors import Conflict, NotFound
-from appliance.routing.reopening import reopen
+from appliance.routing.reopening import may_reopen, reopen
 from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import DaemonHealth, PartHealth
@@ -107,6 +107,10 @@ class FrrBackend:
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         """See Backend: sessions that were closed for a limit which is raised now."""
         return reopen(self, before.routing, after.routing)
+
+    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
+        """See Backend."""
+        return may_reopen(before.routing, after.routing)
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""

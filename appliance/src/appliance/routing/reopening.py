@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+def may_reopen(before: Routing, after: Routing) -> bool:
+    """Whether a limit is higher after than before; FRR is not asked."""
+    return bool(raised(before.bgp, after.bgp))
+
+
 def reopen(routing: RoutingView, before: Routing, after: Routing) -> list[str]:
     """Clear each closed session whose limit is higher after than before; a sentence for each.
 

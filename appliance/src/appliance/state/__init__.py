@@ -9,14 +9,17 @@ from appliance.state.acls import ACLS
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
 from appliance.state.bonds import BONDS
+from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
+from appliance.state.nat import NAT, NAT_SESSIONS
 from appliance.state.neighbors import NEIGHBORS
 from appliance.state.ospf import OSPF
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
 from appliance.state.routes import ROUTES
+from appliance.state.system import SYSTEM
 
 __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Table"]
 
@@ -29,9 +32,13 @@ PARTS: tuple[AnyPart, ...] = (
     OSPF,
     BFD,
     ACLS,
+    NAT,
+    NAT_SESSIONS,
     CONTROL_PLANE,
     NEIGHBORS,
     HARDWARE,
     HEALTH,
+    SYSTEM,
+    CAPTURES,
 )
 """Every part, in the order of the API's description."""

@@ -9,7 +9,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.dump import digest, dump
 from appliance.config.load import parse_document
 from appliance.config.validate import check, require_valid
-from appliance.errors import Conflict, NotFound, Problem
+from appliance.errors import Conflict, MillraceError, NotFound, Problem
 from appliance.state import Answer as StateAnswer
 from appliance.state import Part, Question
 
@@ -47,6 +47,7 @@ class FakeAgent:
         self.documents = [{"schema_version": 1}, document]
         self.commits: list[dict[str, Any]] = []
         self.capabilities = Capabilities("linux")
+        self.planned: PlanAnswer | MillraceError = PlanAnswer(own_path=[])
 
     def close(self) -> None:
         """Nothing to close."""
@@ -63,8 +64,10 @@ class FakeAgent:
         return check(parse_document(document), self.capabilities)
 
     def plan(self, document: dict[str, Any], caller_address: str | None = None) -> PlanAnswer:
-        """Nothing is known of what a commit does."""
-        return PlanAnswer(own_path=[])
+        """What ``planned`` says, which a test sets: a plan, or why there is none."""
+        if isinstance(self.planned, MillraceError):
+            raise self.planned
+        return self.planned
 
     def commit(self, document: dict[str, Any], **options: Any) -> CommitAnswer:
         if options["base_revision"] not in (None, len(self.documents) - 1):

@@ -90,9 +90,15 @@ def test_events_are_a_table(agent: _Agent, session: Session) -> None:
         ),
         ("clear ospf neighbor 10.0.0.9", "clear-ospf-neighbor", {"neighbor": "10.0.0.9"}),
         ("clear ospf interface core0", "clear-ospf-neighbor", {"interface": "core0"}),
+        ("clear nat-sessions all", "clear-nat-sessions", {"all": True}),
+        (
+            "clear nat-sessions inside 10.0.0.9 remote-port 443 protocol tcp",
+            "clear-nat-sessions",
+            {"inside": "10.0.0.9", "remote_port": 443, "protocol": "tcp", "all": False},
+        ),
     ],
 )
-def test_clear(agent: _Agent, session: Session, line: str, name: str, question: dict[str, str]) -> None:
+def test_clear(agent: _Agent, session: Session, line: str, name: str, question: dict[str, Any]) -> None:
     assert session.line(line) == "it is done ?[2J"
     assert agent.asked == [(name, question, "nina")]
 
@@ -104,6 +110,9 @@ def test_clear(agent: _Agent, session: Session, line: str, name: str, question: 
         "clear bgp all ipv4", "clear bgp all soft in ipx",
         "clear bgp all soft in ipv4 more", "clear ospf", "clear ospf neighbor x",
         "clear ospf interface lan0 lan1", "clear isis all",
+        "clear nat-sessions", "clear nat-sessions inside", "clear nat-sessions inside lan0",
+        "clear nat-sessions all inside 10.0.0.9", "clear nat-sessions all true inside 10.0.0.9",
+        "clear nat-sessions all false", "clear nat-sessions limit 5", "clear nat-sessions port 0",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_reaches_no_agent(agent: _Agent, session: Session, line: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Leave, Session
 from appliance.client import AgentClient
-from appliance.errors import NotFound, ValidationFailed
+from appliance.client.answers import PlanAnswer
+from appliance.errors import NotFound, RouterUnavailable, ValidationFailed
 from tests.unit.appliance.cli.agent import FakeAgent
 
 DOCUMENT: dict[str, Any] = {
@@ -156,6 +157,7 @@ def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
             "comment": "small packets",
             "base_revision": 1,
             "confirm_s": 60.0,
+            "watch_s": None,
             "caller_address": None,
         }
     ]
@@ -167,6 +169,37 @@ def test_check_says_what_would_stop_a_commit_and_commit_is_stopped_by_it(session
     assert "there is no access list nowhere" in session.line("check")
     with pytest.raises(ValidationFailed):
         session.line("commit")
+
+
+def test_check_as_json_has_all_that_the_text_says(session: Session, agent: FakeAgent) -> None:
+    session.line("configure")
+    assert json.loads(session.line("check | json")) == {"problems": [], "plan": None}
+    session.line("set interfaces lan0 mtu 1400")
+    finding = {
+        "grade": "certain",
+        "kind": "traffic",
+        "path": "/interfaces/lan0",
+        "text": "lan0 loses packets",
+    }
+    step = {"backend": "linux", "summary": "set the MTU of lan0", "impact": "none"}
+    plan = {"steps": [step], "impacts": [], "result": {"findings": [finding]}, "own_path": []}
+    agent.planned = PlanAnswer(plan, summary=["1 step"])
+    assert session.line("check").splitlines()[-2:] == ["certain: lan0 loses packets", "1 step"]
+    assert json.loads(session.line("check | json")) == {
+        "problems": [],
+        "plan": {**plan, "summary": ["1 step"]},
+    }
+    agent.planned = RouterUnavailable("frr does not answer")
+    assert "not known: frr does not answer" in session.line("check")
+    assert json.loads(session.line("check | json")) == {
+        "problems": [],
+        "plan": None,
+        "plan_error": "frr does not answer",
+    }
+    session.line("set interfaces lan0 acl_in nowhere")
+    stopped = json.loads(session.line("check | json"))
+    assert [problem["pointer"] for problem in stopped["problems"]] == ["/interfaces/lan0/acl_in/0"]
+    assert stopped["plan"] is None
 
 
 def test_rollback_in_configure_makes_a_candidate_and_outside_a_commit(

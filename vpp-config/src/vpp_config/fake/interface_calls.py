@@ -226,3 +226,7 @@ class InterfaceCalls:
             for row in self._held.interfaces.values()
             if row.pair is not None
         ]
+
+    def lcp_itf_pair_get_v2(self, sw_if_index: int) -> list[SimpleNamespace]:
+        """The mirror of one interface."""
+        return [pair for pair in self.lcp_itf_pair_get() if pair.phy_sw_if_index == sw_if_index]

@@ -15,11 +15,21 @@ from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.bond_calls import BondCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
+from vpp_config.fake.nat_calls import NatCalls
 from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
 
-_READS = ("_dump", "_dump_v2", "_get", "_get_table", "_lookup_v2", "control_ping")
+_READS = (
+    "_dump",
+    "_dump_v2",
+    "_get",
+    "_get_v2",
+    "_get_table",
+    "_lookup_v2",
+    "_running_config",
+    "control_ping",
+)
 
 
 @dataclass
@@ -58,6 +68,7 @@ class FakeVpp:
             AclCalls(self._held),
             PolicerCalls(self._held),
             BondCalls(self._held),
+            NatCalls(self._held),
         ):
             for name in dir(part):
                 if not name.startswith("_"):

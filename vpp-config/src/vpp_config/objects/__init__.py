@@ -13,6 +13,11 @@ from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, Vi
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
 from vpp_config.objects.loopback import Loopback
+from vpp_config.objects.nat import Nat
+from vpp_config.objects.nat_interface import NatInterface
+from vpp_config.objects.nat_mapping import NatMapping
+from vpp_config.objects.nat_own_address import NatOwnAddress
+from vpp_config.objects.nat_pool import NatPool
 from vpp_config.objects.punt_policer import PuntPolicer
 from vpp_config.objects.sub_interface import SubInterface
 from vpp_config.objects.vrf_table import VrfTable
@@ -30,6 +35,11 @@ KINDS: tuple[type[VppObject], ...] = (
     LcpPair,
     Address,
     AclBinding,
+    Nat,
+    NatPool,
+    NatOwnAddress,
+    NatMapping,
+    NatInterface,
 )
 """All kinds, one line each. The order is that of a plan where no dependency decides."""
 
@@ -55,6 +65,11 @@ __all__ = [
     "LcpPair",
     "LoadBalance",
     "Loopback",
+    "Nat",
+    "NatInterface",
+    "NatMapping",
+    "NatOwnAddress",
+    "NatPool",
     "PuntPolicer",
     "SubInterface",
     "VirtioPci",

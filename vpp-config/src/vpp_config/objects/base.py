@@ -70,6 +70,10 @@ class VppObject(Declared):
         """VPP's index of the observed object, for what is addressed by one."""
         return None
 
+    def host_mac(self) -> tuple[str, str] | None:
+        """A Linux interface of VPP's namespace and the MAC address that creating this object gives it."""
+        return None
+
     # -- what an interrupted apply leaves
 
     clears: ClassVar[tuple[str, ...]] = ()

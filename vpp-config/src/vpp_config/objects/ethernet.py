@@ -206,6 +206,12 @@ class Ethernet(Interface):
                 mtu = row.l3_mtu if isinstance(attachment, VirtioPci) else _hardware_mtu(row)
                 yield cls(row.name, attachment, row.mac, mtu, row.up)
 
+    def host_mac(self) -> tuple[str, str] | None:
+        """VPP writes the MAC address into the device that it reads by a packet socket."""
+        if isinstance(self.attachment, AfPacket) and self.mac is not None:
+            return self.attachment.host_if_name, self.mac
+        return None
+
     def occupies(self) -> str | None:
         """The device, but for one that VPP itself owns."""
         return _device_token(self.attachment)

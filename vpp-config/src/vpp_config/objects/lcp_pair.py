@@ -12,7 +12,7 @@ from vpp_config.client import Request, request
 from vpp_config.dumps import Dumps
 from vpp_config.errors import VppError
 from vpp_config.objects.base import VppObject
-from vpp_config.objects.link import ADMIN_UP, bring
+from vpp_config.objects.link import bring, is_up
 from vpp_config.tokens import interface_name, interface_token
 
 HostIfType = Literal["tap", "tun"]
@@ -81,8 +81,7 @@ class LcpPair(VppObject):
         of their end, and VPP 26.06 crashes when a route with a path over a removed interface changes.
         """
         index = vpp.index_of(self.interface)
-        rows = vpp.call("sw_interface_dump", sw_if_index=index)
-        was_up = any(row.sw_if_index == index and row.flags & ADMIN_UP for row in rows)
+        was_up = is_up(vpp, index)
         if was_up:
             bring(vpp, index, up=False)
         removed = False

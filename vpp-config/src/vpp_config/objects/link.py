@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from ipaddress import IPv4Address, IPv6Address
 
 from vpp_config.access import Access
@@ -12,6 +13,8 @@ from vpp_config.tokens import interface_token
 
 ADMIN_UP = 1
 ALL = 0xFFFFFFFF
+_HEARD_S = 30.0
+"""Longer than linux_nl takes for the messages of a full Internet table."""
 
 
 def tag(vpp: Access, name: str, index: int) -> None:
@@ -56,12 +59,39 @@ def set_l3_mtu(vpp: Access, index: int, mtu: int) -> None:
 
 
 def bring(vpp: Access, index: int, *, up: bool) -> None:
-    """Administratively up or down. Coming up, tell the neighbors, who may remember another MAC."""
+    """Administratively up or down. Coming up, tell the neighbors, who may remember another MAC.
+
+    An interface with a mirror goes down with it: linux_nl takes it down in VPP when it comes to that message,
+    drops the IPv4 routes over it, and has heard of all that Linux added before. Were VPP's interface taken
+    down first, a route that Linux was adding would stay after that drop.
+    """
+    if not up and _mirror_goes_down(vpp, index):
+        _wait_until_down(vpp, index)
     vpp.call("sw_interface_set_flags", sw_if_index=index, flags=ADMIN_UP if up else 0)
     if up and vpp.supports("arping"):
         for is_ipv6 in (False, True):
             for row in vpp.call("ip_address_dump", sw_if_index=index, is_ipv6=is_ipv6):
                 announce(vpp, index, row.prefix.ip)
+
+
+def is_up(vpp: Access, index: int) -> bool:
+    """Whether it is administratively up."""
+    rows = vpp.call("sw_interface_dump", sw_if_index=index)
+    return any(row.sw_if_index == index and row.flags & ADMIN_UP for row in rows)
+
+
+def _mirror_goes_down(vpp: Access, index: int) -> bool:
+    if not vpp.supports("lcp_itf_pair_get_v2"):
+        return False
+    pairs = vpp.call("lcp_itf_pair_get_v2", sw_if_index=index)
+    mirrors = [pair for pair in pairs if pair.phy_sw_if_index == index]
+    return any(vpp.take_down_mirror(mirror.netns, mirror.host_if_name) for mirror in mirrors)
+
+
+def _wait_until_down(vpp: Access, index: int) -> None:
+    ends_s = time.monotonic() + _HEARD_S
+    while is_up(vpp, index) and time.monotonic() < ends_s:
+        time.sleep(0.005)
 
 
 def announce(vpp: Access, index: int, address: IPv4Address | IPv6Address) -> None:

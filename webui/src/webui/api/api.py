@@ -20,6 +20,7 @@ from webui.api.bodies import JsonParser
 from webui.api.operations import (
     actions,
     alarms,
+    captures,
     changes,
     config,
     counters,
@@ -78,7 +79,10 @@ api = MillraceApi(
     openapi_extra={"info": {"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}},
 )
 # The paths of the configuration catch all below /config, so they come last.
-for part in (status, changes, revisions, state, alarms, actions, counters, tools, people, upgrade, config):
+for part in (
+    *(status, changes, revisions, state, alarms, actions, counters, captures, tools),
+    *(people, upgrade, config),
+):
     api.add_router("", part.router)
 
 

@@ -19,6 +19,13 @@ CONFIRM_S = (
 )
 
 
+WATCH_S = (
+    "Watch service for so many seconds, at least 5, and roll the commit back by itself when service got "
+    "worse; 0 does not watch. Left out, service is watched for 30 seconds, and nothing is rolled back. What "
+    "happened is in `watch` of the revision."
+)
+
+
 class Strict(Schema):
     """A body: what it does not name is an error."""
 
@@ -95,6 +102,8 @@ class CommitOut(Schema):
         default_factory=list,
         description="What it set up again that the revision before had kept closed, a sentence each.",
     )
+    watch_s: float | None = Field(None, description="How long service is watched.")
+    rolls_back: bool = Field(False, description="It is rolled back by itself when service got worse.")
 
 
 class ChangeSetOut(Schema):

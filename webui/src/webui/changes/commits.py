@@ -7,6 +7,7 @@ from typing import Any
 
 from appliance.config.diff import diff_documents
 from appliance.errors import MillraceError, Problem, ValidationFailed
+from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
 from webui import router_state
 from webui.accounts import audit
 from webui.accounts.actor import Actor
@@ -16,6 +17,7 @@ from webui.changes import history
 from webui.changes.results import CommitOutcome, steps_of
 
 MAX_CONFIRM_S = 24 * 3600
+MAX_WATCH_S = int(LONGEST_WATCH_S)
 
 
 def commit_document(
@@ -26,6 +28,7 @@ def commit_document(
     comment: str = "",
     confirm_s: int | None = None,
     request_id: str | None = None,
+    watch_s: int | None = None,
     action: str = "config.commit",
 ) -> CommitOutcome:
     """Commit a sealed document over `base_revision`, whose sealed document is `before`.
@@ -34,7 +37,7 @@ def commit_document(
     are in the audit log.
     """
     actor.require(Role.ENGINEER)
-    _check(comment, confirm_s)
+    _check(comment, confirm_s, watch_s)
     changes = diff_documents(before, document)
     target = changes[0].path if len(changes) == 1 else ""
     try:
@@ -44,6 +47,7 @@ def commit_document(
             comment=comment,
             author=actor.name,
             confirm_s=confirm_s,
+            watch_s=watch_s,
             request_id=request_id or str(uuid.uuid4()),
             caller_address=actor.router_address,
         )
@@ -64,16 +68,18 @@ def rollback(
     comment: str = "",
     confirm_s: int | None = None,
     request_id: str | None = None,
+    watch_s: int | None = None,
 ) -> CommitOutcome:
     """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
     actor.require(Role.ENGINEER)
-    _check(comment, confirm_s)
+    _check(comment, confirm_s, watch_s)
     try:
         answer = agent().rollback(
             revision,
             comment=comment,
             author=actor.name,
             confirm_s=confirm_s,
+            watch_s=watch_s,
             request_id=request_id or str(uuid.uuid4()),
             caller_address=actor.router_address,
         )
@@ -104,6 +110,20 @@ def confirm(actor: Actor) -> dict[str, Any]:
     return answer
 
 
+def keep(actor: Actor) -> dict[str, Any]:
+    """Keep the commit that is watched, whatever the watch sees. Raises Conflict when none would go back."""
+    actor.require(Role.OPERATOR)
+    try:
+        answer: dict[str, Any] = agent().keep(actor.name)
+    except MillraceError as error:
+        audit.record(actor, "config.keep", result="failed", detail=str(error))
+        raise
+    finally:
+        router_state.forget()
+    audit.record(actor, "config.keep", f"revision {answer['revision']}")
+    return answer
+
+
 def outcome(request_id: str) -> CommitOutcome:
     """What became of a commit, whose ``error`` says why it failed. Raises NotFound."""
     return _outcome(agent().commit_result(request_id))
@@ -119,14 +139,19 @@ def _outcome(answer: dict[str, Any]) -> CommitOutcome:
         confirm_expires_at=answer.get("confirm_expires_at"),
         confirm_reason=str(answer.get("confirm_reason", "")),
         reopened=tuple(answer.get("reopened") or ()),
+        watch_s=answer.get("watch_s"),
+        rolls_back=bool(answer.get("rolls_back", False)),
     )
 
 
-def _check(comment: str, confirm_s: int | None) -> None:
+def _check(comment: str, confirm_s: int | None, watch_s: int | None) -> None:
     problems = []
     if len(comment) > 500 or not comment.isprintable():
         problems.append(Problem("/comment", "must be one line of at most 500 printable characters"))
     if confirm_s is not None and not 0 <= confirm_s <= MAX_CONFIRM_S:
         problems.append(Problem("/confirm_s", f"must be 1 to {MAX_CONFIRM_S} seconds, or 0 for no timer"))
+    if watch_s and not SHORTEST_WATCH_S <= watch_s <= MAX_WATCH_S:
+        limits = f"{SHORTEST_WATCH_S:.0f} to {MAX_WATCH_S}"
+        problems.append(Problem("/watch_s", f"must be {limits} seconds, or 0 for no watch"))
     if problems:
         raise ValidationFailed(problems)

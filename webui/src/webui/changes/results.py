@@ -68,6 +68,10 @@ class CommitOutcome:
     """Why it is to be confirmed although nobody asked for that."""
     reopened: tuple[str, ...] = ()
     """What it set up again that the revision before had kept closed, a sentence each."""
+    watch_s: float | None = None
+    """How long service is watched; None when it is not."""
+    rolls_back: bool = False
+    """It is rolled back by itself when service got worse."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Revision:
     comment: str
     time: datetime
     impact: str
-    steps_count: int
+    steps_count: int | None
     result: str
 
 

@@ -18,7 +18,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import documents
 from webui.changes.closing import MAX_OPEN, close
-from webui.changes.commits import commit_document, confirm, outcome, rollback
+from webui.changes.commits import commit_document, confirm, keep, outcome, rollback
 from webui.changes.history import compare, history, revision
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
@@ -27,7 +27,7 @@ from webui.errors import Forbidden, MergeConflicts
 
 __all__ = [
     "apply", "base_document", "commit", "compare", "confirm", "current", "delete", "diff", "discard",
-    "document", "edit", "history", "open_change", "outcome", "preview", "problems", "rebase",
+    "document", "edit", "history", "keep", "open_change", "outcome", "preview", "problems", "rebase",
     "refresh", "rename", "replace_document", "revision", "rollback", "running", "start_change", "value",
 ]  # fmt: skip
 
@@ -178,6 +178,7 @@ def commit(
     comment: str = "",
     confirm_s: int | None = None,
     request_id: str | None = None,
+    watch_s: int | None = None,
 ) -> CommitOutcome:
     """Merge the candidate onto what runs and commit that.
 
@@ -198,6 +199,7 @@ def commit(
         comment or change.title,
         confirm_s,
         request_id,
+        watch_s,
     )
     if result.state == "done":
         close(change, ChangeState.COMMITTED, result.revision)

@@ -19,6 +19,7 @@ from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.api.auth import BearerToken
 from webui.http.body_limit import Refusal
+from webui.postgresql.patience import REQUEST_S, patience
 from webui.problems import from_exception
 
 _PART_BYTES = 17 * 1024 * 1024
@@ -63,7 +64,8 @@ def check_sender(scope: dict[str, Any]) -> Refusal | None:
     # A query that is no text is for the view to refuse.
     request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
     try:
-        user = _user(request)
+        with patience(REQUEST_S):
+            user = _user(request)
     except AuthenticationError:
         user = None
     except MillraceError as error:

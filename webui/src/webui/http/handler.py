@@ -29,6 +29,7 @@ from webui.http.lane_choice import SIGN_IN, SIZES, lane_of
 from webui.http.lanes import Lane, LaneFull, LaneSize
 from webui.http.live_response import LiveResponse
 from webui.http.sign_in_door import Admission, SignInDoor
+from webui.postgresql.patience import REQUEST_S, patience
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -119,6 +120,10 @@ class LaneHandler(ASGIHandler):
 
     def _respond(self, scope: Scope, body: Any) -> HttpResponseBase:
         """The whole of Django's work on one request, in this thread."""
+        with patience(REQUEST_S):
+            return self._within_patience(scope, body)
+
+    def _within_patience(self, scope: Scope, body: Any) -> HttpResponseBase:
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         response: HttpResponseBase | None = None
@@ -173,5 +178,6 @@ class LaneHandler(ASGIHandler):
 
 def _with_connection(ask: Callable[[], T]) -> T:
     """Outside a request nobody else looks whether the thread's connection to the database is still good."""
-    close_old_connections()
-    return ask()
+    with patience(REQUEST_S):
+        close_old_connections()
+        return ask()

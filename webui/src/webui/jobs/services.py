@@ -13,13 +13,14 @@ from appliance.errors import Conflict, NotFound, Problem, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.roles import Role
-from webui.errors import Forbidden
-from webui.jobs.dispatch import dispatch
+from webui.errors import Forbidden, RequestProblem
+from webui.jobs.dispatch import QueueUnavailable, dispatch
 from webui.jobs.models import Job, JobState
 
 MAX_ACTIVE = 8
 """Jobs of one user that may wait or run at once."""
 MAX_PINGS = 100
+_NOT_STARTED = "The queue of jobs does not answer, so nothing was started. Try again in a moment."
 
 
 def start_ping(
@@ -105,7 +106,11 @@ def _start(actor: Actor, kind: str, arguments: dict[str, object]) -> Job:
         raise Conflict(f"{MAX_ACTIVE} of your jobs are still running.")
     job = Job.objects.create(kind=kind, owner=actor.user, arguments=arguments)
     audit.record(actor, f"tool.{kind}", str(arguments["destination"]))
-    dispatch(run_job, str(job.pk))
+    try:
+        dispatch(run_job, str(job.pk))
+    except QueueUnavailable as error:
+        finish(job, JobState.FAILED, error=str(error))
+        raise RequestProblem(503, _NOT_STARTED, {"Retry-After": "2"}) from error
     return job
 
 

@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from appliance.errors import MillraceError
 from appliance.state.alarms import SEVERITIES
+from appliance.state.system import SYSTEM, SystemState
 from webui.agent import agent
 
 _INTERFACE = {
@@ -37,7 +38,7 @@ class RouterCollector(Collector):
         up = GaugeMetricFamily("millrace_up", "Whether the router's agent answers.")
         try:
             status, sample, totals = agent().status(), agent().counters(), agent().acl_totals()
-            hits = _hits(totals["acls"])
+            hits, system = _hits(totals["acls"]), agent().state(SYSTEM)
         except MillraceError:
             up.add_metric([], 0)
             yield up
@@ -47,6 +48,7 @@ class RouterCollector(Collector):
         yield from _of_status(status)
         yield from _of_sample(sample)
         yield from _of_acls(totals["acls"], hits)
+        yield from _of_system(system)
 
 
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
@@ -57,6 +59,12 @@ def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     pending = status.get("pending_confirm")
     yield GaugeMetricFamily(
         "millrace_confirm_pending", "Whether a commit waits for its confirmation.", value=int(bool(pending))
+    )
+    watch = status.get("watch") or {}
+    yield GaugeMetricFamily(
+        "millrace_watch_armed",
+        "Whether a commit is watched that rolls back by itself when service gets worse.",
+        value=int(bool(watch.get("rolls_back"))),
     )
     found = status.get("alarms") or {}
     alarms = GaugeMetricFamily("millrace_alarms", "Alarms that stand.", labels=["severity"])
@@ -98,6 +106,41 @@ def _of_sample(sample: dict[str, Any]) -> Iterator[Metric]:
             if worker.get(field) is not None:
                 gauge.add_metric([str(worker["name"])], worker[field])
         yield gauge
+
+
+def _of_system(system: SystemState) -> Iterator[Metric]:
+    """The machine, in the words of Prometheus' own node exporter where it has them."""
+    yield GaugeMetricFamily("millrace_uptime_seconds", "Since the machine started.", value=system.uptime_s)
+    for name, value in (
+        ("load1", system.processor.load_1m),
+        ("load5", system.processor.load_5m),
+        ("load15", system.processor.load_15m),
+    ):
+        yield GaugeMetricFamily(f"millrace_{name}", "Mean of processes that run or wait.", value=value)
+    cpus = CounterMetricFamily(
+        "millrace_cpu_seconds", "Seconds of a processor by what they were spent on.", labels=["cpu", "mode"]
+    )
+    for cpu in system.processor.cpus:
+        for mode, seconds in cpu.seconds.items():
+            cpus.add_metric([str(cpu.cpu), mode], seconds)
+    yield cpus
+    memory = system.memory
+    for name, text, number in (
+        ("total", "Memory of the machine.", memory.total_bytes),
+        ("available", "Memory that programs can still get.", memory.available_bytes),
+        ("swap_total", "Swap space.", memory.swap_total_bytes),
+        ("swap_used", "Swap space in use.", memory.swap_used_bytes),
+    ):
+        yield GaugeMetricFamily(f"millrace_memory_{name}_bytes", text, value=number)
+    for field, text in (
+        ("total_bytes", "Size of a file system."),
+        ("available_bytes", "What programs can still write to a file system."),
+        ("inodes_free", "Files that can still be made in a file system."),
+    ):
+        family = GaugeMetricFamily(f"millrace_file_system_{field}", text, labels=["mount"])
+        for disk in system.file_systems:
+            family.add_metric([disk.mount], getattr(disk, field))
+        yield family
 
 
 def _hits(totals: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 API = "/api/v1"
+_LONGEST_BODY = 16 * 1024
+"""Characters of a body in a line; a longer one is read from a file."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,10 @@ def call(title: str, method: str, path: str, body: Any = None) -> ApiCall:
     if method != "GET":
         parts += ["-X", method]
     if body is not None:
-        parts += ["-H", "'Content-Type: application/json'", "-d", shlex.quote(json.dumps(body))]
+        text = json.dumps(body)
+        # A page does not carry a long object once more, nor does a shell take a line of any length.
+        data = shlex.quote(text) if len(text) <= _LONGEST_BODY else "@object.json"
+        parts += ["-H", "'Content-Type: application/json'", "--data-binary" if data[0] == "@" else "-d", data]
     target = quote(API + path, safe="/~:?=&{}@,;.-_")
     return ApiCall(title, " ".join([*parts, f'"$BASE_URL{target}"']))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from appliance.config.pointer import split
@@ -12,11 +13,6 @@ from webui.ui.pointers import get, join
 from webui.ui.rule_text import format_rule
 
 Json = Any
-
-_MAX_LINES = 400
-"""Lines shown of one object; a bulk change says how many more there are."""
-_MAX_OBJECTS = 500
-_MAX_LINES_OF_ALL = 8_000
 
 
 @dataclass(frozen=True)
@@ -29,18 +25,34 @@ class Line:
 
 @dataclass(frozen=True)
 class ObjectDiff:
-    """What changes in one object; `op` is ``add``, ``remove`` or ``replace`` for the object as a whole."""
+    """What changes in one object. Its lines are made when asked for: a page shows few of many objects."""
 
     pointer: str
-    title: str
-    op: str
-    lines: tuple[Line, ...]
-    more: int
+    changes: tuple[Any, ...]
+    before: Json = None
+    after: Json = None
+    """The documents, where they are known."""
+
+    @property
+    def title(self) -> str:
+        """What the object is called."""
+        return place_of(self.pointer).title
+
+    @property
+    def op(self) -> str:
+        """``add``, ``remove`` or ``replace`` for the object as a whole."""
+        ops = [part(one, "op") for one in self.changes if part(one, "path") == self.pointer]
+        return next((op for op in reversed(ops) if op != "replace"), "replace")
 
     @property
     def mark(self) -> str:
         """The word pages put beside it."""
         return {"add": "added", "remove": "removed"}.get(self.op, "changed")
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Everything that changes in it."""
+        return tuple(_lines(self.pointer, self.changes, self.before, self.after))
 
 
 def part(change: Any, name: str) -> Any:
@@ -53,17 +65,7 @@ def group(changes: Iterable[Any], before: Json = None, after: Json = None) -> li
     by_object: dict[str, list[Any]] = {}
     for change in (one for whole in changes for one in _apart(whole)):
         by_object.setdefault(object_of(part(change, "path")), []).append(change)
-    return [_object(pointer, listed, before, after) for pointer, listed in by_object.items()]
-
-
-def bounded(objects: list[ObjectDiff]) -> tuple[list[ObjectDiff], int]:
-    """The first objects, as many as a page shows, and how many more there are."""
-    lines = 0
-    for count, one in enumerate(objects[:_MAX_OBJECTS]):
-        lines += len(one.lines)
-        if lines > _MAX_LINES_OF_ALL:
-            return objects[: count + 1], len(objects) - count - 1
-    return objects[:_MAX_OBJECTS], max(0, len(objects) - _MAX_OBJECTS)
+    return [ObjectDiff(pointer, tuple(listed), before, after) for pointer, listed in by_object.items()]
 
 
 def _apart(change: Any) -> Iterator[Any]:
@@ -78,9 +80,8 @@ def _apart(change: Any) -> Iterator[Any]:
         yield from _apart({"op": op, "path": path + join(key), **sides})
 
 
-def _object(pointer: str, changes: list[Any], before: Json, after: Json) -> ObjectDiff:
-    lines: list[Line] = []
-    op = "replace"
+def _lines(pointer: str, changes: Iterable[Any], before: Json, after: Json) -> Iterator[Line]:
+    above = len(split(pointer))
     rules: dict[str, None] = {}
     for change in changes:
         path = part(change, "path")
@@ -88,23 +89,19 @@ def _object(pointer: str, changes: list[Any], before: Json, after: Json) -> Obje
         if before is not None and tokens[0] == "acls" and len(tokens) > 3 and tokens[2] == "rules":
             rules[tokens[3]] = None
             continue
-        if path == pointer and part(change, "op") != "replace":
-            op = part(change, "op")
         if path == pointer and tokens[0] == "acls" and len(tokens) == 2:
-            lines += _whole_acl(change)
+            yield from _whole_acl(change)
             continue
-        label = " ".join(split(path)[len(split(pointer)) :])
+        label = " ".join(tokens[above:])
         if part(change, "op") != "add":
-            lines += [Line("del", f"- {text}") for text in render(part(change, "before"), label)]
+            yield from (Line("del", f"- {text}") for text in render(part(change, "before"), label))
         if part(change, "op") != "remove":
-            lines += [Line("add", f"+ {text}") for text in render(part(change, "after"), label)]
+            yield from (Line("add", f"+ {text}") for text in render(part(change, "after"), label))
     for sequence in sorted(rules, key=lambda text: int(text) if text.isdecimal() else 0):
         for kind, sign, document in (("del", "-", before), ("add", "+", after)):
             rule = get(document, f"{pointer}/rules/{sequence}")
             if isinstance(rule, dict):
-                lines.append(Line(kind, f"{sign} {format_rule(sequence, rule)}"))
-    shown = tuple(lines[:_MAX_LINES])
-    return ObjectDiff(pointer, place_of(pointer).title, op, shown, len(lines) - len(shown))
+                yield Line(kind, f"{sign} {format_rule(sequence, rule)}")
 
 
 def _whole_acl(change: Any) -> Iterator[Line]:

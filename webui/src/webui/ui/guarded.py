@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, MillraceError, NotFound
-from webui.errors import Forbidden
+from webui.errors import Forbidden, RequestProblem
 
 View = Callable[..., HttpResponse]
 
@@ -58,11 +58,13 @@ def guarded(view: View) -> View:
             status, title = next(
                 (status, title) for kind, status, title in _TITLES if isinstance(error, kind)
             )
-            return render(
-                request,
-                "ui/error.html",
-                {"status": status, "title": title, "detail": str(error)},
-                status=status,
-            )
+            headers: dict[str, str] = {}
+            if isinstance(error, RequestProblem):
+                status, headers = error.status, error.headers
+            context = {"status": status, "title": title, "detail": str(error)}
+            response = render(request, "ui/error.html", context, status=status)
+            for name, value in headers.items():
+                response[name] = value
+            return response
 
     return answer

@@ -51,6 +51,7 @@ _BY_HAND: dict[str, tuple[Entry, ...]] = {
         Entry("Changes", "git-pull-request", "ui:changes", 10, "c", badge="changes"),
         Entry("Configuration", "code", "ui:configuration", 15, "f"),
         Entry("Tools", "tool", "ui:tools", 20, "t"),
+        Entry("Packet capture", "download", "ui:captures", 25),
     ),
     "System": (
         Entry(

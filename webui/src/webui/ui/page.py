@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from appliance.config.diff import diff_documents
 from appliance.config.merge import merge
-from appliance.errors import AgentUnavailable, MillraceError
+from appliance.errors import AgentUnavailable, MillraceError, NotFound
 from webui.accounts.actor import actor_of
 from webui.accounts.roles import Role
 from webui.changes import services as changes
@@ -82,6 +82,8 @@ class Live:
 
     value: Any
     failure: str = ""
+    answered: bool = False
+    """Whether a failure is the router's own answer: there is no such thing on it."""
 
     @property
     def failed(self) -> bool:
@@ -93,6 +95,8 @@ def look(read: Callable[[], Value], empty: Any) -> Live:
     """What `read` says of the router, or `empty` with the reason when it cannot be asked."""
     try:
         return Live(read())
+    except NotFound as error:
+        return Live(empty, str(error), answered=True)
     except MillraceError as error:
         return Live(empty, str(error) or "The router's agent does not answer.")
 

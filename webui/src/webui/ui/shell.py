@@ -9,9 +9,10 @@ from django.core.cache import cache
 from django.http import HttpRequest
 
 from appliance.errors import MillraceError
+from appliance.state.watch import WatchReport
 from webui import router_state
 from webui.changes import services as changes
-from webui.ui import navigation
+from webui.ui import navigation, watches
 from webui.ui.signed_in import user_of
 
 _NAME_S = 3600
@@ -34,6 +35,7 @@ class Shell:
     damage: list[str]
     waiting: list[str]
     pending: dict[str, Any] | None
+    watch: WatchReport | None
     change_count: int
     role: str
     navigation: tuple[navigation.ShownGroup, ...]
@@ -131,6 +133,7 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         damage=[str(sentence) for sentence in known.get("damage") or ()],
         waiting=[str(name) for name in known.get("waiting") or ()],
         pending=known.get("pending_confirm"),
+        watch=watches.current(),
         change_count=_change_count(user),
         role=str(user.role),
         navigation=navigation.shown(section, user),

@@ -12,6 +12,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.linux.filters import Filters
+from appliance.dataplane.linux.nat_table import NatTable
 from appliance.dataplane.namespace import Namespace
 
 Move = Callable[[str], None]
@@ -38,6 +39,7 @@ class Access:
         self._namespace = namespace
         self.filters = Filters()
         self.control_plane = ControlPlaneGuard()
+        self.nat = NatTable()
         self.take = take
         """Brings a NIC into the namespace."""
         self.give_back = give_back

@@ -17,11 +17,14 @@ from appliance.dataplane.base import (
     InterfaceCounters,
     NamespaceMissing,
     RuleCounters,
+    Traffic,
 )
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_need import lacking
+from appliance.dataplane.kernel_traffic import kernel_traffic
 from appliance.dataplane.kernel_view import kernel_neighbors, link_supported
 from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.default_drops import default_drops
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.filters import MAX_REFLECTING
 from appliance.dataplane.linux.objects import KINDS, LINKS, Link, LinkAddress, LinuxObject
@@ -78,6 +81,7 @@ class LinuxDataplane:
         self._seen = self._access(self._views)
         self._counting = Namespace(netns)
         self._counted = self._access(self._counting)
+        self._watched = Namespace(netns)
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
         self._drops, self._drops_at_s = 0, -DROPS_EVERY_S
@@ -134,6 +138,11 @@ class LinuxDataplane:
             rows = self._counting.run(lambda: Dump(self._counted).ours)
         interfaces = {row.name: _counters(row.message) for row in rows.values()}
         return Counters(interfaces, drops={"no access list rule matched": self._drops}).to_json()
+
+    def traffic(self) -> Traffic:
+        """The namespace's IP counters, and what no rule of a bound access list matched."""
+        with self._available():
+            return self._watched.run(lambda: kernel_traffic(default_drops()))
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits of each rule; the kernel is asked for all of them."""
@@ -218,7 +227,8 @@ class LinuxDataplane:
 
     def close(self) -> None:
         """Let go of threads and sockets."""
-        for space in {self._views, self._nic_views, self._counting, self._space, self._nic_space}:
+        views = {self._views, self._nic_views, self._counting, self._watched}
+        for space in views | {self._space, self._nic_space}:
             space.close()
 
     # Inside.

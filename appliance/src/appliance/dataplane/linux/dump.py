@@ -8,6 +8,8 @@ from typing import Any
 
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.local_routes import received_prefixes
+from appliance.dataplane.linux.nat_rules import Reading
 from appliance.dataplane.linux.ruleset_read import Ruleset
 from appliance.dataplane.namespace import attributes
 
@@ -65,6 +67,16 @@ class Dump:
     def control_plane(self) -> ControlPlane | None:
         """What is let in for the router itself; None where nothing guards it."""
         return self._access.control_plane.observe()
+
+    @cached_property
+    def nat(self) -> Reading | None:
+        """What is translated; None where nothing is."""
+        return self._access.nat.observe()
+
+    @cached_property
+    def received(self) -> list[str]:
+        """Prefixes that the kernel receives for translation."""
+        return received_prefixes()
 
 
 def _row(message: Any) -> LinkRow:

@@ -29,8 +29,10 @@ _PORTS = {6: "tcp", 17: "udp"}
 _ICMP = {1: "icmp", 58: "icmpv6"}
 ND_TYPES = [133, 134, 135, 136, 137]
 """ICMPv6 types of neighbour discovery (RFC 4861)."""
-PRIORITY = -140
-"""After connection tracking (-200), before the kernel routes."""
+PRIORITY = {"prerouting": -140, "postrouting": 110}
+"""Packets are seen as they are on the wire: received ones after connection tracking (-200) and before
+translation (-100), sent ones after it (100).
+"""
 
 
 def within(kind: str, **content: Any) -> Json:
@@ -55,7 +57,7 @@ def skeleton() -> list[Json]:
 
 
 def _base_chain(name: str, hook: str) -> Json:
-    return within("chain", name=name, type="filter", hook=hook, prio=PRIORITY, policy="accept")
+    return within("chain", name=name, type="filter", hook=hook, prio=PRIORITY[hook], policy="accept")
 
 
 def _by_interface(key: str, name: str) -> Json:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.linux.filter_rule import FilterRule, Foreign, ReadBinding
-from appliance.dataplane.linux.ruleset import binding_rules, reflect_rules
+from appliance.dataplane.linux.ruleset import PRIORITY, binding_rules, reflect_rules
 from appliance.dataplane.nftables.expressions import Json
 
 _FAMILY = {2: "ipv4", 10: "ipv6"}
@@ -71,8 +71,8 @@ def read(listing: Json) -> Ruleset:
     }
     bits = _bits(chains.get("reflect", []))
     whole = (
-        hooks.get("ingress") == ("prerouting", -140, "accept")
-        and hooks.get("egress") == ("postrouting", -140, "accept")
+        hooks.get("ingress") == ("prerouting", PRIORITY["prerouting"], "accept")
+        and hooks.get("egress") == ("postrouting", PRIORITY["postrouting"], "accept")
         and [_vmap(rule) for rule in chains["ingress"]] == [("iifname", "@in-by-interface")]
         and [_vmap(rule) for rule in chains["egress"]] == [("oifname", "@out-by-interface")]
         and {"in-by-interface", "out-by-interface"} <= maps.keys()

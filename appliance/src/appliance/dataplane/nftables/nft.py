@@ -25,6 +25,12 @@ def transaction(commands: list[Json]) -> None:
         _run(["--file", "-"], json.dumps({"nftables": commands}))
 
 
+def script(text: str) -> None:
+    """Apply a script in nftables' own language, all of it or none. Raises DataPlaneError."""
+    if text.strip():
+        _run(["--file", "-"], text, language=())
+
+
 def listing(table: str) -> Json | None:
     """A table of ours, numbers as numbers; None when there is none."""
     try:
@@ -51,13 +57,13 @@ def generation() -> int:
     raise DataPlaneError("the kernel does not report the generation of its nftables rules")
 
 
-def _run(arguments: list[str], text: str | None = None) -> str:
+def _run(arguments: list[str], text: str | None = None, language: tuple[str, ...] = ("--json",)) -> str:
     program = shutil.which("nft", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if program is None:
         raise DataPlaneError("the program nft is not installed (package nftables)")
     try:
         done: subprocess.CompletedProcess[Any] = subprocess.run(
-            [program, "--json", *arguments],
+            [program, *language, *arguments],
             input=text,
             capture_output=True,
             text=True,

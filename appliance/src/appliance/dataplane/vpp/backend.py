@@ -10,9 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pyroute2.netlink.exceptions import NetlinkError
+
 import vpp_config
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters
+from appliance.dataplane import own_mac
+from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
@@ -31,6 +34,7 @@ from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import RestartStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
@@ -45,9 +49,10 @@ from appliance.state.hardware import Hardware, NicState
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
-from vpp_config import Session, VppClient, VppState
+from vpp_config import Session, VppClient, VppObject, VppState
 from vpp_config.counters import Counters
 from vpp_config.errors import StatsUnavailable, VppError, VppUnavailable
+from vpp_config.leftover import Leftover
 from vpp_config.papi_client import PapiClient
 
 T = TypeVar("T")
@@ -84,7 +89,7 @@ class VppDataplane:
         client: VppClient | None = None,
     ) -> None:
         self._client: VppClient = client or PapiClient(str(api_socket))
-        self._session = Session(self._client)
+        self._session = Session(self._client, take_down_mirror=self._take_down_mirror)
         self._counters = Counters(self._session, stats_socket)
         self._startup_conf = startup_conf
         self._netns = netns
@@ -136,7 +141,9 @@ class VppDataplane:
             elif isinstance(step, ObjectStep):
                 self._space.run(self._set_in_namespace, step.key, step.after)
             else:
-                self._session.apply(_vpp_step(step))
+                vpp_step = _vpp_step(step)
+                with self._own_macs(vpp_step.after):
+                    self._session.apply(vpp_step)
 
     def undo(self, step: Step) -> None:
         """Put back what the step changed. Raises StepError or BackendUnavailable."""
@@ -148,7 +155,9 @@ class VppDataplane:
             elif isinstance(step, ObjectStep):
                 self._space.run(self._set_in_namespace, step.key, step.before)
             else:
-                self._session.undo(_vpp_step(step))
+                vpp_step = _vpp_step(step)
+                with self._own_macs(vpp_step.before):
+                    self._session.undo(vpp_step)
 
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
@@ -176,6 +185,11 @@ class VppDataplane:
         """VPP's own counters, from its shared memory."""
         with self._available():
             return self._view.counters()
+
+    def traffic(self) -> Traffic:
+        """VPP's counters by family, from its shared memory."""
+        with self._available():
+            return self._view.traffic()
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits of each rule, with those from before its list was replaced or VPP restarted."""
@@ -265,6 +279,24 @@ class VppDataplane:
             raise BackendUnavailable(self.name, str(error)) from error
         except VppError as error:
             raise StepError(str(error)) from error
+
+    @contextmanager
+    def _own_macs(self, made: VppObject | Leftover | None) -> Iterator[None]:
+        """A NIC that gets another MAC address in the block keeps a note of its own until it has it again."""
+        given = None if made is None or isinstance(made, Leftover) else made.host_mac()
+        if given is None:
+            yield
+            return
+        device, mac = given
+        self._nic_space.run(own_mac.keep, self._nic_space, device, mac)
+        yield
+        self._nic_space.run(own_mac.forget, self._nic_space, device)
+
+    def _take_down_mirror(self, netns: str, name: str) -> bool:
+        try:
+            return netns == self._netns and self._space.run(take_down, self._space, name)
+        except NetlinkError as error:
+            raise StepError(f"Linux does not take the mirror {name} down: {error}") from error
 
     def _nics(self, space: Namespace) -> list[Nic]:
         return discover([space], self._management, self._nic_inventory)

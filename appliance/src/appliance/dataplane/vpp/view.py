@@ -7,7 +7,7 @@ from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Any
 
-from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, WorkerLoad
+from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.features.acl.model import ALWAYS_PASSED
 from appliance.features.registry import merged
@@ -65,6 +65,12 @@ class VppView:
             tuple(WorkerLoad(worker.name, worker.vectors_per_call, worker.load) for worker in sample.workers),
             dict(sample.drops),
         ).to_json()
+
+    def traffic(self) -> Traffic:
+        """Packets by family. VPP does not count what it forwards: it is what was received and not dropped."""
+        seen = self._stats.families()
+        forwarded = {name: max(count - seen.dropped[name], 0) for name, count in seen.received.items()}
+        return Traffic(dict(seen.received), forwarded, dict(seen.drops))
 
     def hits(self, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
         """Hits of the rules of the document's access lists, by sequence."""

@@ -237,7 +237,7 @@ def _ways(change: Change, lists: _Lists, one: Needed, after: bool) -> list[Verdi
 
 
 def _refused(change: Change, lists: _Lists, one: Needed, ways: list[Verdict | None]) -> Finding:
-    depends = []
+    depends = [one.depends_on] if one.depends_on else []
     if None in ways:
         depends.append("it was set up from the end whose packets are refused")
     if one.now().works is None:

@@ -23,6 +23,8 @@ class _Reason:
     text: str
     field: str = ""
     """Below the neighbor."""
+    depends_on: str = ""
+    """What else has to be so; empty: nothing."""
 
 
 def is_established(session: BgpNeighborState) -> bool:
@@ -61,12 +63,16 @@ def sessions(change: Change) -> Iterator[Finding]:
         reasons = list(_reasons(change, was, after.get(address)))
         is_alive = alive(change, address) if reasons else False
         if is_alive is not False:
+            # One reason that is certain suffices.
+            depends = [] if any(not one.depends_on for one in reasons) else [reasons[0].depends_on]
+            if not is_alive:
+                depends.append("the session is up now, which the router does not report")
             yield Finding(
-                grade="certain" if is_alive else "possible",
+                grade="possible" if depends else "certain",
                 kind="session",
                 path=_path(address, reasons[0].field),
                 text=f"The BGP session with {address} closes: {'; '.join(one.text for one in reasons)}.",
-                depends_on="" if is_alive else "the session is up now, which the router does not report",
+                depends_on="; ".join(depends),
                 evidence=evidence(change, address),
             )
     for address, peer in after.items():
@@ -151,7 +157,7 @@ def _lost_way(change: Change, peer: Peer) -> _Reason | None:
     """The router's own end of the session, or the network the neighbor is on, is no longer there."""
     source = peer.update_source
     if source is not None and source in change.before.interfaces:
-        return _lost_interface(change, peer, source)
+        return _lost_interface(change, peer, source) or _remade(change, peer)
     address = ip_address(peer.address)
     was, now = change.connected_before.of(address), change.connected_after.of(address)
     own = None if source is None else change.connected_before.of(ip_address(source))
@@ -165,7 +171,19 @@ def _lost_way(change: Change, peer: Peer) -> _Reason | None:
         return _Reason(f"the neighbor's network moves from {was.interface} to {now.interface}")
     if source is None and was.own != now.own:
         return _Reason(f"{was.interface} loses {was.own}, the router's end of it")
-    return None
+    return _remade(change, peer)
+
+
+def _remade(change: Change, peer: Peer) -> _Reason | None:
+    was = change.connected_before.of(ip_address(peer.address))
+    if was is None or not change.is_remade(was.interface):
+        return None
+    # bgpd closes a session of one hop to another AS when the link goes down; others may outlast it.
+    outlasts = peer.remote_asn in ("internal", peer.bgp.asn) or peer.distance[0] not in (None, 1)
+    return _Reason(
+        f"{was.interface}, which the neighbor is on, is made anew; it comes up again",
+        depends_on="it does not outlast the moment in which the interface is away" if outlasts else "",
+    )
 
 
 def _lost_interface(change: Change, peer: Peer, source: str) -> _Reason | None:

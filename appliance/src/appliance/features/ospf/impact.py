@@ -29,6 +29,8 @@ _AGREED = {
 """What both ends have to have alike."""
 _ALL_ROUTERS = IPv4Address("224.0.0.5")
 """To whom hellos are sent."""
+_UNICAST_IN = "the adjacency has to be formed anew: what stands lives by multicast, which passes"
+"""No list looks at received multicast: hellos and floods arrive, database descriptions do not."""
 
 
 def adjacencies(change: Change) -> Iterator[Finding]:
@@ -102,6 +104,8 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
             "the same",
             "mtu",
         )
+    if change.is_remade(name):
+        return f"{name} is made anew; it comes back", ""
     earlier = change.before.routing.ospf
     if earlier is not None and earlier.router_id != ospf.router_id:
         return "the router ID changes; it comes back", ""
@@ -139,6 +143,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
                     "in" if incoming else "out",
                     ((Packet(source, destination, _PROTOCOL), Packet(source, _ALL_ROUTERS, _PROTOCOL)),),
                     partial(_now, change, name) if name in earlier else is_new,
+                    _UNICAST_IN if incoming and name in earlier else "",
                 )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import ip_address
 
 from frr_config.line import Holders, Line
 from frr_config.step import Command
 from frr_config.syntax import NONE, ObjectKey
+
+_FILTERS = " prefix-list "
+_FAMILY = re.compile("address-family (ipv[46]) unicast")
 
 
 @lru_cache(maxsize=4096)
@@ -43,19 +47,25 @@ def members_of(group: ObjectKey, holders: Holders) -> set[str]:
     }
 
 
-def filtered_by(prefix_list: str, family: str, before: Holders, after: Holders) -> Iterator[Command]:
+def filtered_by(before: Holders, after: Holders) -> dict[tuple[str, str], list[Command]]:
     """Soft clears of the neighbors whose received routes a prefix list filters, in both configurations.
 
-    bgpd applies changed route maps, and what they name, by itself after its policy delay. It does
-    not look again at routes it received when a prefix list of ``neighbor ... prefix-list ... in`` changes. A
-    soft clear asks the neighbor for its routes again (RFC 2918); it is no reset.
+    By family and name of the list. bgpd applies changed route maps, and what they name, by itself after its
+    policy delay. It does not look again at routes it received when a prefix list of
+    ``neighbor ... prefix-list ... in`` changes. A soft clear asks the neighbor for its routes again
+    (RFC 2918); it is no reset.
     """
-    ends = f" prefix-list {prefix_list} in"
-    for line in sorted(before.keys() & after.keys()):
-        if line.text.endswith(ends) and line.context[1:] == (f"address-family {family} unicast",):
-            neighbor = line.text.split()[1]
-            who = neighbor if is_address(neighbor) else f"peer-group {neighbor}"
-            yield Command(("bgpd",), (), f"clear bgp {family} unicast {who} soft in", "exec")
+    clears: dict[tuple[str, str], list[Command]] = {}
+    for line in sorted(line for line in before if _FILTERS in line.text and line in after):
+        start, _, prefix_list = line.text.removesuffix(" in").partition(_FILTERS)
+        family = _FAMILY.fullmatch("".join(line.context[1:]))
+        if family is None or not line.text.endswith(" in"):
+            continue
+        neighbor = start.split()[1]
+        who = neighbor if is_address(neighbor) else f"peer-group {neighbor}"
+        clear = Command(("bgpd",), (), f"clear bgp {family[1]} unicast {who} soft in", "exec")
+        clears.setdefault((family[1], prefix_list), []).append(clear)
+    return clears
 
 
 def _peer_of(line: Line) -> str | None:

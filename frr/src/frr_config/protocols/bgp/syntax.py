@@ -18,6 +18,7 @@ from frr_config.syntax import (
     Kind,
     ObjectKey,
     Protocol,
+    Refresh,
     Section,
     Setting,
     by_name,
@@ -174,14 +175,19 @@ def _normal(text: str) -> str | None:
     return text if text.startswith("neighbor ") else None
 
 
-def _refresh(key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders) -> Iterator[Command]:
-    if key.kind is PREFIX_LIST:
-        word, _, name = key.name.split()
-        yield from filtered_by(name, "ipv6" if word == "ipv6" else "ipv4", before, after)
-        return
-    kept = key.kind is BGP and Line((), key.root) in before and Line((), key.root) in after
-    if kept and any(line.text == "no bgp ebgp-requires-policy" for line in touched):
-        yield Command(("bgpd",), (), "clear bgp * soft", "exec")
+def _refresh(before: Holders, after: Holders) -> Refresh:
+    filters = filtered_by(before, after)
+
+    def refresh(key: ObjectKey, touched: Iterable[Line]) -> Iterator[Command]:
+        if key.kind is PREFIX_LIST:
+            word, _, name = key.name.split()
+            yield from filters.get(("ipv6" if word == "ipv6" else "ipv4", name), ())
+            return
+        kept = key.kind is BGP and Line((), key.root) in before and Line((), key.root) in after
+        if kept and any(line.text == "no bgp ebgp-requires-policy" for line in touched):
+            yield Command(("bgpd",), (), "clear bgp * soft", "exec")
+
+    return refresh
 
 
 def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:

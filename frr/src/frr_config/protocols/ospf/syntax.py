@@ -13,6 +13,7 @@ from frr_config.syntax import (
     Kind,
     ObjectKey,
     Protocol,
+    Refresh,
     Section,
     Setting,
     by_name,
@@ -100,11 +101,15 @@ def _said_twice(text: str, others: set[str]) -> bool:
     return text.startswith("area ") and text.endswith(" nssa") and f"{text} no-summary" in others
 
 
-def _refresh(key: ObjectKey, touched: Iterable[Line], before: Holders, after: Holders) -> Iterator[Command]:
+def _refresh(before: Holders, after: Holders) -> Refresh:
     """ospfd takes a new router id only when the process is cleared."""
-    kept = key.kind is OSPF and Line((), key.root) in before and Line((), key.root) in after
-    if kept and any(line.text.startswith("ospf router-id ") for line in touched):
-        yield Command(("ospfd",), (), "clear ip ospf process", "exec")
+
+    def refresh(key: ObjectKey, touched: Iterable[Line]) -> Iterator[Command]:
+        kept = key.kind is OSPF and Line((), key.root) in before and Line((), key.root) in after
+        if kept and any(line.text.startswith("ospf router-id ") for line in touched):
+            yield Command(("ospfd",), (), "clear ip ospf process", "exec")
+
+    return refresh
 
 
 PROTOCOL = Protocol(

@@ -17,6 +17,7 @@ from webui.api.operations.config import commit_answer
 from webui.api.paging import Limit, Offset, Paged, page_of
 from webui.api.schemas import (
     CONFIRM_S,
+    WATCH_S,
     ChangeSetOut,
     CommitOut,
     ConflictEntry,
@@ -25,7 +26,7 @@ from webui.api.schemas import (
     Strict,
 )
 from webui.changes import services as changes
-from webui.changes.commits import MAX_CONFIRM_S
+from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S
 from webui.changes.models import ChangeSet
 
 router = Router(tags=["changes"])
@@ -42,6 +43,7 @@ class CommitIn(Strict):
 
     comment: str = Field("", max_length=500, description="Kept with the revision; the title when empty.")
     confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
+    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
 
 
 class ChangeDetail(ChangeSetOut):
@@ -134,7 +136,7 @@ def commit_change(request: HttpRequest, number: Number, body: CommitIn) -> HttpR
         request,
         who,
         lambda request_id: commit_answer(
-            changes.commit(who, change, body.comment, body.confirm_s, request_id)
+            changes.commit(who, change, body.comment, body.confirm_s, request_id, body.watch_s)
         ),
     )
 

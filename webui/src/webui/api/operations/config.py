@@ -21,10 +21,10 @@ from webui.api.auth import actor, needs
 from webui.api.bodies import media_type, read_json
 from webui.api.find import change_set
 from webui.api.idempotency import Answer, once
-from webui.api.schemas import CONFIRM_S, ChangeSetOut, CommitOut, PreviewOut
+from webui.api.schemas import CONFIRM_S, WATCH_S, ChangeSetOut, CommitOut, PreviewOut
 from webui.changes import documents
 from webui.changes import services as changes
-from webui.changes.commits import MAX_CONFIRM_S, commit_document
+from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S, commit_document
 from webui.changes.results import CommitOutcome
 from webui.errors import RequestProblem
 
@@ -61,6 +61,7 @@ class WriteQuery(Schema):
     change: int | None = Field(None, ge=1, le=2**31 - 1, description="Collect the edit in this change set.")
     dry_run: bool = Field(False, description="Change nothing; answer with the plan and its impact.")
     confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
+    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
     comment: str = Field("", max_length=500, description="Kept with the revision.")
 
 
@@ -140,8 +141,9 @@ def _patch(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpRespons
 
 
 def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
-    if query.change is not None and (query.confirm_s is not None or query.comment):
-        raise RequestProblem(400, "confirm_s and comment belong to the commit of the change set.")
+    timers = query.confirm_s is not None or query.watch_s is not None
+    if query.change is not None and (timers or query.comment):
+        raise RequestProblem(400, "confirm_s, watch_s and comment belong to the commit of the change set.")
     if query.dry_run:
         return JsonResponse(_preview(request, query, edit))
     if query.change is not None:
@@ -186,6 +188,7 @@ def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str
                 query.comment,
                 query.confirm_s,
                 request_id,
+                query.watch_s,
             )
             return commit_answer(outcome)
         except Conflict:

@@ -83,6 +83,9 @@ class ListTotals(Schema):
 
 Range = Annotated[Literal["5m", "1h", "24h", "30d"], Query("1h", alias="range", description="How far back.")]
 ListName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+MAX_SEQUENCE = 2**32 - 1
+First = Annotated[int, Query(0, ge=0, le=MAX_SEQUENCE, description="Only from this sequence on.")]
+Last = Annotated[int, Query(MAX_SEQUENCE, ge=0, le=MAX_SEQUENCE, description="Only up to this one.")]
 Fields = Annotated[
     str | None,
     Query(None, max_length=200, description=f"Only these, comma separated, of: {', '.join(FIELDS)}."),
@@ -138,9 +141,11 @@ def acl_totals(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 
 
 @router.get("/counters/acls/{name}", auth=needs(Role.VIEWER), response=ListHits, operation_id="get_acl_hits")
-def acl_hits(request: HttpRequest, name: ListName) -> Any:  # noqa: ARG001 - ninja's signature
-    """Hits of the rules of one access list as they are now."""
-    return agent().acl_hits(name)
+def acl_hits(request: HttpRequest, name: ListName, first: First, last: Last) -> Any:  # noqa: ARG001 - ninja's signature
+    """Hits of the rules of one access list as they are now: of all, or of those from first to last."""
+    hits = agent().acl_hits(name)
+    rules = {sequence: one for sequence, one in hits["rules"].items() if first <= int(sequence) <= last}
+    return {**hits, "rules": rules}
 
 
 @router.get(

@@ -10,17 +10,19 @@ from ninja import Query, Router, Schema, Status
 from pydantic import BaseModel, ConfigDict, Field
 
 from appliance.errors import NotFound
+from appliance.state.watch import WatchReport
 from webui.accounts.roles import Role
+from webui.agent import agent
 from webui.api.auth import actor, needs
 from webui.api.find import Number
 from webui.api.idempotency import once
 from webui.api.operations.config import commit_answer
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
-from webui.api.schemas import CONFIRM_S, CommitOut, Difference, RevisionOut, Strict
+from webui.api.schemas import CONFIRM_S, WATCH_S, CommitOut, Difference, RevisionOut, Strict
 from webui.changes import services as changes
 from webui.changes.chosen import WORDS
 from webui.changes.chosen import compare as compare_documents
-from webui.changes.commits import MAX_CONFIRM_S
+from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S
 
 router = Router(tags=["revisions"])
 
@@ -41,6 +43,9 @@ class RevisionDetail(BaseModel):
     author: str
     comment: str
     document: dict[str, Any]
+    watch: WatchReport | None = Field(
+        None, description="What happened after it, beside what was foretold; null when it was not watched."
+    )
 
 
 class RollbackIn(Strict):
@@ -49,6 +54,7 @@ class RollbackIn(Strict):
     revision: int = Field(ge=0, le=2**31 - 1)
     comment: str = Field("", max_length=500)
     confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
+    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
 
 
 Document = Annotated[
@@ -116,7 +122,7 @@ def rollback(request: HttpRequest, body: RollbackIn) -> HttpResponse:
         request,
         who,
         lambda request_id: commit_answer(
-            changes.rollback(who, body.revision, body.comment, body.confirm_s, request_id)
+            changes.rollback(who, body.revision, body.comment, body.confirm_s, request_id, body.watch_s)
         ),
     )
 
@@ -125,6 +131,25 @@ def rollback(request: HttpRequest, body: RollbackIn) -> HttpResponse:
 def confirm(request: HttpRequest) -> Any:
     """Keep the commit that waits for its confirmation."""
     changes.confirm(actor(request))
+    return Status(204, None)
+
+
+class WatchRules(Schema):
+    """When the watch after a commit calls something worse."""
+
+    rules: dict[str, str] = Field(description="By what is compared.")
+
+
+@router.get("/watch/rules", auth=needs(Role.VIEWER), response=WatchRules, operation_id="get_watch_rules")
+def watch_rules(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """When the watch after a commit calls something worse."""
+    return {"rules": agent().watch_rules()}
+
+
+@router.post("/keep", auth=needs(Role.OPERATOR), response={204: None}, operation_id="keep")
+def keep(request: HttpRequest) -> Any:
+    """Call the rollback of the watch off: the revision stays, whatever the watch sees."""
+    changes.keep(actor(request))
     return Status(204, None)
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import BaseModel, ConfigDict, Field
 
+from appliance.state.watch import WatchReport
 from webui import __version__
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -43,6 +44,9 @@ class StatusOut(BaseModel):
     revision: int
     digest: str
     pending_confirm: PendingConfirm | None
+    watch: WatchReport | None = Field(
+        None, description="What the watch after the last commit sees; null when none goes on."
+    )
     drift: list[Any]
     waiting: list[str] = []
     """Parts of the router that are not yet back at the running revision, after a rollback or a crash."""

@@ -10,6 +10,9 @@ from typing import Any
 from webui.ui.forms.field import Field, Kind
 from webui.ui.pointers import join
 
+_LINKS = 200
+"""Entries of LINKS that a form names."""
+
 
 @dataclass
 class Bound:
@@ -70,6 +73,16 @@ class Bound:
     def options(self) -> list[tuple[str, bool]]:
         """The choices of CHOICE or CHECKS with whether each is chosen."""
         return [(str(choice), self.selected(choice)) for choice in self.field.choices]
+
+    @property
+    def links(self) -> list[str]:
+        """The keys of LINKS that the form names, in order."""
+        return [key for key, _ in sorted_entries(self.raw)[:_LINKS]]
+
+    @property
+    def more_links(self) -> int:
+        """How many keys it does not name."""
+        return max(0, len(self.raw) - _LINKS)
 
 
 def show(field: Field, value: Any, name: str, pointer: str) -> Bound:

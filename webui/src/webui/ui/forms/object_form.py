@@ -12,6 +12,7 @@ from appliance.config.schema import is_optional as takes_null
 from appliance.errors import Problem
 from webui.ui.forms.bound import Bound, show
 from webui.ui.forms.field import Field, Kind
+from webui.ui.forms.long_mappings import apart_as_posted, apart_if_long
 from webui.ui.forms.opened_on import NOT_SAID, as_text, own_part, put_together, told, with_theirs
 from webui.ui.forms.read_post import read
 from webui.ui.forms.read_schema import read_field, read_key
@@ -39,7 +40,7 @@ class ObjectForm:
     @classmethod
     def showing(cls, pointer: str, value: Any, *, kind: str | None = None) -> ObjectForm:
         """The form of an existing object."""
-        root = show(_fields_of(pointer, value, kind), value, "", pointer)
+        root = show(apart_if_long(_fields_of(pointer, value, kind), value), value, "", pointer)
         return cls(pointer, root, base=own_part(root, value))
 
     @classmethod
@@ -52,7 +53,8 @@ class ObjectForm:
     @classmethod
     def posted(cls, pointer: str, data: QueryDict, base: Any, *, kind: str | None = None) -> ObjectForm:
         """An existing object's form as the user posted it; `base` is what the document has there."""
-        return cls(pointer, read(_fields_of(pointer, base, kind), data, "", pointer, base))
+        field = apart_as_posted(_fields_of(pointer, base, kind), data)
+        return cls(pointer, read(field, data, "", pointer, base))
 
     @classmethod
     def posted_new(cls, mapping: str, data: QueryDict, *, kind: str | None = None) -> ObjectForm:

@@ -80,11 +80,12 @@ def read_properties(schema: Schema) -> tuple[Field, ...]:
 def read_key(mapping: Schema, name: str = "") -> Field:
     """The key of a mapping, as a field."""
     schema = key_of(mapping)
-    sequence = _is_sequence(schema)
+    title = mapping.get("x-key") or ("Sequence" if _is_sequence(schema) else _KEY_TITLES.get(name, "Name"))
+    sequence = title == "Sequence"
     return Field(
         name="@key",
         kind=Kind.REFERENCE if must_refer(resolved(mapping.get("propertyNames", {}))) else Kind.TEXT,
-        title="Sequence" if sequence else _KEY_TITLES.get(name, "Name"),
+        title=title,
         help="Lower is looked at first." if sequence else "",
         required=True,
         examples=tuple(str(example) for example in schema.get("examples", ())),

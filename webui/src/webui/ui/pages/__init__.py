@@ -1,6 +1,6 @@
 """Pages of features: a feature has a file here and its line in `FEATURES`; nothing else names it."""
 
-from webui.ui.pages import acls, alarms, bfd, bgp, bond, interfaces, ospf, policies, static_routes
+from webui.ui.pages import acls, alarms, bfd, bgp, bond, interfaces, nat, ospf, policies, static_routes
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
 FEATURES: tuple[Feature, ...] = (
@@ -15,6 +15,7 @@ FEATURES: tuple[Feature, ...] = (
     bfd.INTERFACE,
     policies.PAGE,
     acls.PAGE,
+    nat.PAGE,
 )
 
 PAGES: tuple[Page, ...] = tuple(feature for feature in FEATURES if isinstance(feature, Page))

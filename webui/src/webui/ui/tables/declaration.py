@@ -90,6 +90,45 @@ class Live:
 
 
 @dataclass(frozen=True)
+class SearchField:
+    """A field of a search, by its name in the part's question."""
+
+    name: str
+    title: str
+    example: str = ""
+    choices: tuple[str, ...] = ()
+    """Where given, one of these is picked."""
+
+
+@dataclass(frozen=True)
+class SearchAction:
+    """A button beside a search that does something to all that it finds, for operators."""
+
+    action: AnyAction
+    title: str
+    title_of_all: str
+    icon: str
+    all: Mapping[str, str]
+    """The action's question where nothing was searched for; else it is the search's fields."""
+    confirm: Callable[[int], str]
+    """What is asked before, by how many were found."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Live rows that are too many to be read at once: the router searches them and answers with a page.
+
+    The part's question has ``offset`` and ``limit``, its answer ``total``.
+    """
+
+    part: AnyPart
+    fields: tuple[SearchField, ...]
+    rows: Callable[[Any], Iterable[tuple[str, Any]]]
+    """Names and live states of the answer's rows, in its order."""
+    act: SearchAction | None = None
+
+
+@dataclass(frozen=True)
 class Offer:
     """One way to fill a group of fields, picked instead of typed."""
 
@@ -135,6 +174,8 @@ class Table:
     mapping: str = ""
     """Pointer of the mapping in the document; empty for live rows alone."""
     live: Live | None = None
+    search: Search | None = None
+    """Instead of `mapping` and `live`."""
     empty: str = ""
     """What the page says when there is nothing."""
     key_title: str = "Name"
@@ -148,6 +189,8 @@ class Table:
     actions: tuple[RowAction, ...] = ()
     own_page: str = ""
     """Name of the address of a page made by hand for one object; the generic one where empty."""
+    leads_to: Callable[[Row], str] | None = None
+    """Address that a live row leads to."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +214,9 @@ class Instance:
     facts: Callable[[Mapping[str, Any], Mapping[str, Any], Any], Iterable[Fact]]
     """From the running instance, the candidate's and the live answer, which is None where there is none."""
     part: AnyPart | None = None
-    """Part of the live state that tells of the instance."""
+    """Part of the live state that tells of the instance. Of tabs, only those with live rows ask for it."""
+    edit: str = "Edit instance"
+    """The button that edits it."""
 
 
 @dataclass(frozen=True)

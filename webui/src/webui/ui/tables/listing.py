@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ from webui.ui.page import Live as Look
 from webui.ui.page import look
 from webui.ui.pointers import join
 from webui.ui.tables.cells import Cell, SortKey, cell_of, natural, sort_key, title_of
-from webui.ui.tables.declaration import Column, Table
+from webui.ui.tables.declaration import Column, Search, SearchField, Table
 from webui.ui.tables.declaration import Look as CellLook
 from webui.ui.tables.row import Row, rows_of
 
@@ -40,9 +40,11 @@ class Query:
     page: int = 1
     kind: str = ""
     """The tab, on a page that has tabs."""
+    fields: tuple[tuple[str, str], ...] = ()
+    """Fields of a search that are filled in, with their values."""
 
     @classmethod
-    def of(cls, given: QueryDict) -> Query:
+    def of(cls, given: QueryDict, search: Search | None = None) -> Query:
         """From the address."""
         page = given.get("page", "1")
         return cls(
@@ -51,12 +53,18 @@ class Query:
             given.get("desc") == "1",
             int(page) if page.isdecimal() and len(page) < 7 else 1,
             given.get("kind", "")[:80],
+            tuple(
+                (field.name, value)
+                for field in (search.fields if search else ())
+                if (value := given.get(field.name, "").strip()[:80])
+            ),
         )
 
     def address(self, **other: Any) -> str:
         """The same question, with parts replaced, as the end of an address."""
         asked = {
             "kind": self.kind,
+            **dict(self.fields),
             "q": self.words,
             "sort": self.sort,
             "desc": "1" if self.descending else "",
@@ -114,6 +122,10 @@ class Listing:
     """How many rows there are without the filter."""
     failure: str = ""
     """Why there are no live values."""
+    away: str = ""
+    """The same, where the agent does not answer."""
+    problem: str = ""
+    """What is wrong with the question."""
     section: str = ""
 
     @property
@@ -140,6 +152,27 @@ class Listing:
     def kinds(self) -> list[tuple[str, str]]:
         """Kinds of object that can be added, with their titles; empty where there is but one."""
         return kinds_of(self.table)
+
+    @property
+    def search_fields(self) -> list[tuple[SearchField, str]]:
+        """Fields of the search, with what is asked for."""
+        asked = dict(self.query.fields)
+        return (
+            [(field, asked.get(field.name, "")) for field in self.table.search.fields]
+            if self.table.search
+            else []
+        )
+
+    @property
+    def search_button(self) -> Button | None:
+        """What can be done to all that the search found."""
+        act = self.table.search.act if self.table.search else None
+        if act is None or not self.total:
+            return None
+        title = act.title if self.query.fields else act.title_of_all
+        fields = self.query.fields or tuple(act.all.items())
+        name = f"{self.table.name}-found"
+        return Button(name, act.action.name, title, act.icon, act.confirm(self.total), fields)
 
     @property
     def newer(self) -> str:
@@ -250,22 +283,28 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
     return Listing(
         table=table,
         query=query,
-        heads=tuple(_heads(table, query)),
-        rows=[
-            ShownRow(
-                row,
-                cells_of(table, row),
-                own_page(table, row),
-                below_of(table, row),
-                tuple(buttons_of(table, row, number)),
-            )
-            for number, row in enumerate(cut.object_list)
-        ],
+        heads=tuple(heads_of(table, query)),
+        rows=shown_rows(table, cut.object_list),
         cut=cut,
         total=len(rows),
         failure=live.failure,
+        away="" if live.answered else live.failure,
         section=section,
     )
+
+
+def shown_rows(table: Table, rows: Iterable[Row]) -> list[ShownRow]:
+    """Rows with their cells and buttons."""
+    return [
+        ShownRow(
+            row,
+            cells_of(table, row),
+            own_page(table, row),
+            below_of(table, row),
+            tuple(buttons_of(table, row, number)),
+        )
+        for number, row in enumerate(rows)
+    ]
 
 
 def buttons_of(table: Table, row: Row, number: int = 0) -> Iterator[Button]:
@@ -280,17 +319,21 @@ def buttons_of(table: Table, row: Row, number: int = 0) -> Iterator[Button]:
 
 def own_page(table: Table, row: Row) -> str:
     """Address of the object's own page; empty for a live row that has none."""
+    if table.leads_to is not None:
+        return table.leads_to(row)
     if table.own_page:
         return reverse(table.own_page, args=[row.name])
     return page_of(row.pointer) if row.pointer and row.configured else ""
 
 
-def _heads(table: Table, query: Query) -> list[Head]:
-    heads = [_head(table.key_title, "", query)]
+def heads_of(table: Table, query: Query) -> list[Head]:
+    """Heads of the name and of each column. What the router searches stays in the router's order."""
+    heads = [_head(table.key_title, "", query, sorts=table.search is None)]
     for column in table.columns:
         title = title_of(column, table)
         number = column.look in (CellLook.NUMBER, CellLook.DURATION, CellLook.COUNTERS)
-        sorts = column.look not in (CellLook.SPARK, CellLook.COUNTERS, CellLook.RULES)
+        pictured = column.look in (CellLook.SPARK, CellLook.COUNTERS, CellLook.RULES)
+        sorts = table.search is None and not pictured
         heads.append(_head(title, "num" if number else "", query, sorts=sorts))
     return heads
 

@@ -162,6 +162,20 @@ def scaled(value: Any, unit: str = "") -> str:
 
 
 @register.filter
+def sized(value: Any) -> str:
+    """Bytes with a binary prefix: ``23.5 GiB``."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return DASH
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} TiB"
+
+
+@register.filter
 def percent(value: Any) -> str:
     """A share of one as percent."""
     try:

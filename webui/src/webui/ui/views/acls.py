@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
 from appliance.errors import ValidationFailed
@@ -19,10 +20,13 @@ from webui.changes import services as changes
 from webui.ui.api_call import call, calls_for, reads
 from webui.ui.candidate import Candidate
 from webui.ui.page import candidate_of, look, look_at_candidate, open_change, show, tell
+from webui.ui.pager import Pager, pager
 from webui.ui.pointers import MISSING, get, join
 from webui.ui.rule_text import format_rule, parse
 
 _SHOWN_PROBLEMS = 12
+_RULES, _INTERFACES = 200, 100
+"""On one page."""
 _PASTE_EXAMPLE = """\
 10 deny icmp 10.10.0.2 any type 8 # no ping from this host
 permit tcp any 192.0.2.0/24 port 443
@@ -75,8 +79,32 @@ def _hits(name: str) -> dict[str, Any]:
 @require_GET
 @role_required(Role.VIEWER)
 def acl(request: HttpRequest, name: str) -> HttpResponse:
-    """One access list."""
+    """One access list; ``?q=`` searches its rules, ``?rule=`` is the sequence of one to show."""
     return _page(request, name)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def rules_text(request: HttpRequest, name: str) -> HttpResponse:
+    """All rules as the user would have them, as a file."""
+    text = "".join(f"{format_rule(*one)}\n" for one in _ordered(_rules_of(request, name)))
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, f"{name}.txt") or "attachment"
+    return response
+
+
+def _shown(
+    request: HttpRequest, rules: list[tuple[str, dict[str, Any]]], page: str
+) -> Pager[tuple[str, dict[str, Any]]]:
+    """The rules of this page, of those that hold every word of ``?q=``."""
+    words = request.GET.get("q", "").lower().split()
+    if words:
+        texts = ((one, format_rule(*one).lower()) for one in rules)
+        rules = [one for one, text in texts if all(word in text for word in words)]
+    at = next((at for at, (one, _) in enumerate(rules) if one == request.GET.get("rule")), None)
+    if at is None or "rules" in request.GET:
+        return pager(request, "rules", rules, _RULES, page)
+    return pager(request, "rules", rules, _RULES, page, at // _RULES + 1)
 
 
 def _page(
@@ -90,7 +118,9 @@ def _page(
     if settings is MISSING:
         raise Http404(f"There is no access list {name}.")
     hits = _hits(name)
+    here = reverse("ui:acl", args=[name])
     rules = _ordered(candidate.both(f"{pointer}/rules"))
+    shown = _shown(request, rules, here)
     live = [sequence for sequence, _ in _ordered(settings.get("rules", {}))]
     rows = [
         RuleRow(
@@ -101,7 +131,7 @@ def _page(
             first=bool(live) and sequence == live[0],
             last=bool(live) and sequence == live[-1],
         )
-        for sequence, rule in rules
+        for sequence, rule in shown.items
     ]
     example = {"action": "deny", "protocol": "icmp"}
     context = {
@@ -110,11 +140,14 @@ def _page(
         "pointer": pointer,
         "rules_pointer": f"{pointer}/rules",
         "rows": rows,
+        "shown": shown,
+        "rule_count": len(rules),
+        "q": request.GET.get("q", ""),
+        "hits_of": f"/api/v1/counters/acls{join(name)}"
+        + (f"?first={rows[0].sequence}&last={rows[-1].sequence}" if rows else ""),
         "mark": candidate.mark(pointer),
-        "bindings": bindings(candidate, name),
-        "rules_text": "\n".join(
-            format_rule(sequence, rule) for sequence, rule in _ordered(settings.get("rules", {}))
-        ),
+        "bindings": pager(request, "bindings", bindings(candidate, name), _INTERFACES, here),
+        "rules_text": "\n".join(format_rule(row.sequence, row.rule) for row in rows if row.mark != "removed"),
         "away": away,
         "paste_example": _PASTE_EXAMPLE,
         "api_calls": (
@@ -148,7 +181,7 @@ def move_rule(request: HttpRequest, name: str) -> HttpResponse:
     rules[order[here]], rules[order[there]] = rules[order[there]], rules[order[here]]
     actor = actor_of(request)
     changes.edit(actor, open_change(request), f"/acls{join(name)}/rules", rules)
-    return redirect(f"{page}#rule-{order[there]}")
+    return redirect(f"{page}?rule={order[there]}#rule-{order[there]}")
 
 
 @require_POST
@@ -186,21 +219,23 @@ def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def bind(request: HttpRequest, name: str) -> HttpResponse:
-    """Binds the list to the interfaces that are ticked, and to no others."""
-    candidate = candidate_of(request)
-    actor = actor_of(request)
-    change = open_change(request)
-    for interface, settings in get(candidate.document, "/interfaces", {}).items():
-        wanted = dict(settings)
-        for field in ("acl_in", "acl_out"):
-            bound = [one for one in settings.get(field, ()) if one != name]
-            if interface in request.POST.getlist(field):
-                bound = list(settings.get(field, ())) if name in settings.get(field, ()) else [*bound, name]
+    """Binds the list to the interfaces that are ticked, of those that the form showed."""
+    document = candidate_of(request).document
+    interfaces = dict(get(document, "/interfaces", {}))
+    ticked = {field: set(request.POST.getlist(field)) for field in ("acl_in", "acl_out")}
+    for interface in request.POST.getlist("interface"):
+        if interface not in interfaces:
+            raise Http404(f"There is no interface {interface:.63}.")
+        interfaces[interface] = wanted = dict(interfaces[interface])
+        for field, chosen in ticked.items():
+            before = list(wanted.get(field, ()))
+            bound = [one for one in before if one != name]
+            if interface in chosen:
+                bound = before if name in before else [*bound, name]
             if bound:
                 wanted[field] = bound
             else:
                 wanted.pop(field, None)
-        if wanted != settings:
-            change = changes.edit(actor, change, "/interfaces" + join(interface), wanted)
+    changes.edit(actor_of(request), open_change(request), "/interfaces", interfaces)
     tell(request, f"Bindings of {name} are in your changes.")
     return redirect("ui:acl", name=name)

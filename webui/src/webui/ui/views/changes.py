@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from appliance.errors import (
@@ -14,22 +16,28 @@ from appliance.errors import (
     Conflict,
     MillraceError,
     NotFound,
+    Problem,
     StorageFull,
     ValidationFailed,
 )
+from appliance.state.watch import WatchReport
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.changes import conflicts, services
 from webui.errors import MergeConflicts
+from webui.ui import watches
 from webui.ui.api_call import call, reads
-from webui.ui.diff_text import ObjectDiff, bounded, group, text_lines
+from webui.ui.diff_page import diff_page
+from webui.ui.diff_text import group, text_lines
 from webui.ui.objects import object_of
 from webui.ui.page import candidate_of, look, show, tell
+from webui.ui.pager import pager
+from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.pointers import MISSING, get
+from webui.ui.rolled_back import marked, told_by
 from webui.ui.signed_in import user_of
-from webui.ui.unconfirmed import marked, told_by
 
 CONFIRM_CHOICES = (
     ("", "only if it touches your connection"),
@@ -40,6 +48,8 @@ CONFIRM_CHOICES = (
     (600, "within 10 minutes"),
 )
 _RECENT = 8
+_LISTED = 50
+"""Problems and conflicts on one page."""
 
 
 @require_GET
@@ -50,6 +60,7 @@ def changes(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
+    here = reverse("ui:changes")
     change = services.current(user_of(request))
     preview, away = None, ""
     if change is not None and not change.is_empty:
@@ -67,6 +78,8 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         "pending": known.get("pending_confirm"),
         "running_revision": known.get("revision"),
         "confirm_choices": CONFIRM_CHOICES,
+        "watch": watches.current(),
+        **watches.choice(request),
         "history": marked(recent),
         "unconfirmed": told_by(recent[0]) if recent else None,
         "api_calls": (
@@ -83,23 +96,29 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
     if preview is not None:
         candidate = candidate_of(request)
         context |= {
-            **_shown(group(preview.diff, candidate.running, candidate.document)),
-            "frr_lines": text_lines(preview.frr_diff),
+            "changed": diff_page(
+                request, "changed", group(preview.diff, candidate.running, candidate.document), here
+            ),
+            "frr": frr_page(request, text_lines(preview.frr_diff), here),
+            "steps": steps_page(request, preview.steps, here),
             "own_path": preview.own_path,
             "confirm_default_s": preview.confirm_default_s,
             "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
-            "problems": [(one.pointer, one.message, _editable(one.pointer)) for one in preview.problems],
+            "problems": _problems(preview.problems),
             "conflicts": preview.conflicts,
         }
     elif change is not None and not change.is_empty:
-        context |= _shown(group(services.diff(change)))
-    return show(request, "ui/changes.html", "changes", {**context, **(extra or {})}, status=status)
+        context["changed"] = diff_page(request, "changed", group(services.diff(change)), here)
+    context |= extra or {}
+    for name in ("problems", "conflicts"):
+        # An uploaded document may have thousands of them.
+        context[name] = pager(request, name, context[name], _LISTED, here) if context.get(name) else None
+    return show(request, "ui/changes.html", "changes", context, status=status)
 
 
-def _shown(objects: list[ObjectDiff]) -> dict[str, Any]:
-    """As many objects as a page shows, and how many there are: an uploaded document may change thousands."""
-    shown, more = bounded(objects)
-    return {"objects": shown, "more_objects": more, "object_count": len(objects)}
+def _problems(found: Iterable[Problem]) -> list[tuple[str, str, str]]:
+    """Place, message, and the object to mend it in."""
+    return [(one.pointer, one.message, _editable(one.pointer)) for one in found]
 
 
 def _editable(pointer: str) -> str:
@@ -111,16 +130,23 @@ def _editable(pointer: str) -> str:
 @role_required(Role.VIEWER)
 def pending(request: HttpRequest) -> HttpResponse:
     """What waits for a confirmation, as a fragment."""
+    watch = watches.current()
     context = {
         "pending": router_state.pending_confirm(),
+        "watch": watch,
         "may_operate": user_of(request).has_role(Role.OPERATOR),
         "may_edit": user_of(request).has_role(Role.ENGINEER),
     }
-    response = render(request, "ui/pending.html", context)
-    if request.GET.get("of") and context["pending"] is None:
-        # It was confirmed, or its time is over: the whole page says which.
+    response = render(request, "ui/waiting.html", context)
+    waits, _, watched = request.GET.get("of", "").partition("-")
+    if (waits and context["pending"] is None) or (watched and watched != _watched_revision(watch)):
+        # It was confirmed or rolled back, or its time is over: the whole page says which.
         response["HX-Refresh"] = "true"
     return response
+
+
+def _watched_revision(watch: WatchReport | None) -> str:
+    return "" if watch is None else str(watch.revision)
 
 
 @require_POST
@@ -137,16 +163,14 @@ def commit(request: HttpRequest) -> HttpResponse:
     confirm_s = int(seconds) if seconds.isdecimal() else None
     kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
     try:
-        outcome = services.commit(actor, change, comment=comment, confirm_s=confirm_s)
+        outcome = services.commit(
+            actor, change, comment=comment, confirm_s=confirm_s, watch_s=watches.asked(request)
+        )
     except MergeConflicts as error:
         return _page(request, {**kept, "conflicts": error.conflicts}, status=409)
     except ValidationFailed as error:
-        found = [(one.pointer, one.message, _editable(one.pointer)) for one in error.problems]
-        return _page(
-            request,
-            {**kept, "problems": found, "failure": "It is not valid, so nothing was done."},
-            status=422,
-        )
+        failure = "It is not valid, so nothing was done."
+        return _page(request, {**kept, "problems": _problems(error.problems), "failure": failure}, status=422)
     except Conflict as error:
         return _page(request, {**kept, "failure": str(error)}, status=409)
     except StorageFull as error:
@@ -200,6 +224,20 @@ def confirm(request: HttpRequest) -> HttpResponse:
         tell(request, str(error), "error")
     else:
         tell(request, "Confirmed: this revision stays.")
+    router_state.forget()
+    return redirect("ui:changes")
+
+
+@require_POST
+@role_required(Role.OPERATOR)
+def keep(request: HttpRequest) -> HttpResponse:
+    """Calls the rollback of the watch off."""
+    try:
+        kept = services.keep(actor_of(request))
+    except MillraceError as error:
+        tell(request, str(error), "error")
+    else:
+        tell(request, f"Revision {kept['revision']} stays, whatever its watch sees.")
     router_state.forget()
     return redirect("ui:changes")
 

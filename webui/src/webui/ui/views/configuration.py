@@ -17,7 +17,8 @@ from webui.api.bodies import DOCUMENT_VALUES
 from webui.changes import services, whole_document
 from webui.changes.chosen import CANDIDATE, RUNNING, Compared, choose, compare
 from webui.ui.api_call import call, reads
-from webui.ui.diff_text import bounded, group
+from webui.ui.diff_page import diff_page
+from webui.ui.diff_text import group
 from webui.ui.document_text import FORMS, excerpt, form_of, whole
 from webui.ui.page import look, open_change, show, tell
 from webui.ui.signed_in import user_of
@@ -132,9 +133,9 @@ def compared(request: HttpRequest) -> HttpResponse:
         return show(
             request, "ui/compare.html", "configuration", {**context, "failure": str(error)}, status=404
         )
-    return show(request, "ui/compare.html", "configuration", {**context, **_difference(found)})
+    return show(request, "ui/compare.html", "configuration", {**context, **_difference(request, found)})
 
 
-def _difference(found: Compared) -> dict[str, Any]:
-    shown, more = bounded(group(found.changes, found.before.document, found.after.document))
-    return {"found": found, "objects": shown, "more_objects": more}
+def _difference(request: HttpRequest, found: Compared) -> dict[str, Any]:
+    objects = group(found.changes, found.before.document, found.after.document)
+    return {"found": found, "changed": diff_page(request, "changed", objects)}

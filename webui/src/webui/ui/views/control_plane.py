@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from appliance.state.control_plane import CONTROL_PLANE, ControlPlaneState
@@ -17,8 +18,11 @@ from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.candidate import Candidate
 from webui.ui.page import look, look_at_candidate, show
+from webui.ui.pager import Pager, pager
 from webui.ui.pointers import get
 
+_INTERFACES, _NEIGHBORS = 100, 200
+"""On one page."""
 _TITLES = {
     "bgp": "BGP",
     "ospf": "OSPF",
@@ -47,24 +51,30 @@ class Counts:
     """A table of packets: a row for each interface, a column for each reason that any of them has."""
 
     titles: list[str]
-    rows: list[tuple[str, list[int | None]]]
+    rows: Pager[tuple[str, list[int | None]]]
 
 
-def _counts(packets: Mapping[str, Mapping[str, int]]) -> Counts:
-    """Of packets by interface and reason."""
+def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, int]]) -> Counts:
+    """Of packets by interface and reason; the query's `name` chooses the interfaces."""
     reasons = list(dict.fromkeys(reason for known in packets.values() for reason in known))
     return Counts(
         [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
-        [(name, [known.get(reason) for reason in reasons]) for name, known in packets.items()],
+        pager(
+            request,
+            name,
+            [(one, [known.get(reason) for reason in reasons]) for one, known in packets.items()],
+            _INTERFACES,
+            reverse("ui:control_plane"),
+        ),
     )
 
 
-def _live() -> dict[str, Any]:
+def _live(request: HttpRequest) -> dict[str, Any]:
     live = look(lambda: agent().state(CONTROL_PLANE), ControlPlaneState(interfaces=(), policers=()))
     state: ControlPlaneState = live.value
     return {
-        "dropped": _counts({row.interface: row.dropped for row in state.interfaces}),
-        "accepted": _counts({row.interface: row.accepted for row in state.interfaces}),
+        "dropped": _counts(request, "dropped", {row.interface: row.dropped for row in state.interfaces}),
+        "accepted": _counts(request, "accepted", {row.interface: row.accepted for row in state.interfaces}),
         "policers": state.policers,
         "failure": live.failure,
     }
@@ -92,11 +102,12 @@ def _neighbors(candidate: Candidate) -> list[str]:
 def control_plane(request: HttpRequest) -> HttpResponse:
     """What the document opens, and the packets counted for it."""
     candidate, away = look_at_candidate(request)
-    live = _live()
+    live, neighbors = _live(request), _neighbors(candidate)
     context = {
         **live,
-        "openings": list(_openings(candidate)),
-        "neighbors": _neighbors(candidate),
+        "openings": pager(request, "openings", list(_openings(candidate)), _INTERFACES),
+        "neighbors": neighbors[:_NEIGHBORS],
+        "more_neighbors": max(0, len(neighbors) - _NEIGHBORS),
         "away": away or live["failure"],
         "api_calls": reads(("Packets by reason", "/state/control-plane")),
     }
@@ -107,4 +118,4 @@ def control_plane(request: HttpRequest) -> HttpResponse:
 @role_required(Role.VIEWER)
 def control_plane_counts(request: HttpRequest) -> HttpResponse:
     """The tables of packets, as a fragment."""
-    return render(request, "ui/control_plane_counts.html", _live())
+    return render(request, "ui/control_plane_counts.html", _live(request))

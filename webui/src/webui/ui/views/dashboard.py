@@ -15,6 +15,7 @@ from appliance.state.bgp import BGP
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES
 from appliance.state.ospf import OSPF, OspfState
+from appliance.state.system import SYSTEM
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -55,6 +56,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         **_state(candidate.running),
         "api_calls": reads(
             ("Status of the router", "/state/health"),
+            ("Processors, memory, disks, versions", "/state/system"),
             ("Alarms", "/alarms"),
             ("Latest counters", "/counters"),
             ("Counters, one sample a second (SSE)", "/counters/stream"),
@@ -89,11 +91,15 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
     sessions = look(lambda: bgp.sessions(agent().state(BGP)), {}).value
     ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
+    workers = counters.get("workers") or []
     alarms: Alarms = look(lambda: agent().alarms(), Alarms()).value
     return {
         "alarms": alarms.alarms[:_ALARMS],
         "more_alarms": max(0, len(alarms.alarms) - _ALARMS),
-        "workers": counters.get("workers") or [],
+        "workers": workers,
+        "system": look(lambda: agent().state(SYSTEM), None).value,
+        # Three panels stand in a row, and four in two.
+        "system_span": "span-6" if workers else "span-4",
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [
             (part.label or name, is_well(part.state), part.detail or part.state)

@@ -16,10 +16,13 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import services
 from webui.changes.rollbacks import preview_rollback
-from webui.ui import unconfirmed
+from webui.ui import rolled_back, watches
 from webui.ui.api_call import call, reads
+from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
 from webui.ui.page import show, tell
+from webui.ui.pager import pager
+from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.views.changes import CONFIRM_CHOICES
 
 _PER_PAGE = 50
@@ -38,7 +41,7 @@ def history(request: HttpRequest) -> HttpResponse:
     page = services.history(limit=_PER_PAGE, offset=offset, search=wanted)
     last = offset + len(page.items)
     context = {
-        "revisions": unconfirmed.marked(page.items),
+        "revisions": rolled_back.marked(page.items),
         "total": page.total,
         "first": offset + 1 if page.items else 0,
         "last": last,
@@ -58,17 +61,21 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
     found = services.revision(number)
     plan = found.get("plan") or []
     running = (router_state.status() or {}).get("revision")
-    against = _whole(request.GET.get("against"), running or 0)
-    compared = group(services.compare(number, against)) if request.GET.get("against") else None
+    against = _whole(request.GET.get("against"), number - 1 if number == running else running or 0)
+    compared = None
+    if request.GET.get("against"):
+        compared = diff_page(request, "compared", group(services.compare(number, against)))
     context: dict[str, Any] = {
         "number": number,
         "revision": found,
-        "objects": group(found.get("diff") or []),
-        "steps": plan.get("steps", []) if isinstance(plan, dict) else plan,
+        "changed": diff_page(request, "changed", group(found.get("diff") or [])),
+        "steps": steps_page(request, plan.get("steps", []) if isinstance(plan, dict) else plan),
         "running_revision": running,
         "against": against,
         "compared": compared,
-        "unconfirmed": unconfirmed.of(number),
+        "unconfirmed": rolled_back.of(number),
+        "no_steps": rolled_back.no_steps(found.get("author", ""), found.get("comment") or ""),
+        **watches.report_of(found),
         "api_calls": (
             *reads(("This revision", f"/revisions/{number}")),
             call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),
@@ -86,11 +93,14 @@ def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
         "number": number,
         "revision": services.revision(number),
         "preview": preview,
-        "objects": group(preview.diff),
-        "frr_lines": text_lines(preview.frr_diff),
+        "problems": pager(request, "problems", preview.problems, _PER_PAGE),
+        "changed": diff_page(request, "changed", group(preview.diff)),
+        "frr": frr_page(request, text_lines(preview.frr_diff)),
+        "steps": steps_page(request, preview.steps),
         "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
         "running_revision": preview.base_revision,
         "confirm_choices": CONFIRM_CHOICES,
+        **watches.choice(request),
         "pending": router_state.pending_confirm(),
         "api_calls": (call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),),
     }
@@ -117,6 +127,7 @@ def rollback(request: HttpRequest) -> HttpResponse:
             number,
             comment=request.POST.get("comment", "").strip(),
             confirm_s=int(chosen) if chosen.isdecimal() else None,
+            watch_s=watches.asked(request),
         )
     except (CommitFailed, ValidationFailed) as error:
         tell(request, f"The rollback failed and was undone: {error}", "error")

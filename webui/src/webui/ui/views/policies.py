@@ -9,9 +9,13 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.ui.api_call import calls_for
 from webui.ui.page import look_at_candidate, show
+from webui.ui.pager import pager
 from webui.ui.pages.policies import ordered, phrases
 from webui.ui.pointers import join
 from webui.ui.tables.detail import row_at, users_of
+
+_RULES = 200
+"""On one page."""
 
 
 @require_GET
@@ -23,6 +27,7 @@ def route_map(request: HttpRequest, name: str) -> HttpResponse:
     row = row_at(candidate, pointer)
     if row is None:
         raise Http404(f"There is no route map {name}.")
+    ruled = pager(request, "rules", ordered(candidate.both(f"{pointer}/rules")), _RULES)
     rules = [
         {
             "sequence": sequence,
@@ -31,7 +36,7 @@ def route_map(request: HttpRequest, name: str) -> HttpResponse:
             "set": phrases(rule.get("set")),
             "mark": candidate.mark(f"{pointer}/rules{join(sequence)}"),
         }
-        for sequence, rule in ordered(candidate.both(f"{pointer}/rules"))
+        for sequence, rule in ruled.items
     ]
     return show(
         request,
@@ -41,6 +46,7 @@ def route_map(request: HttpRequest, name: str) -> HttpResponse:
             "name": name,
             "pointer": pointer,
             "rules": rules,
+            "pager": ruled,
             "mark": row.mark,
             "users": users_of(row),
             "away": away,

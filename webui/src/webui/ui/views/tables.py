@@ -18,7 +18,7 @@ from webui.changes import services as changes
 from webui.ui.api_call import reads
 from webui.ui.candidate import Candidate
 from webui.ui.guarded import View
-from webui.ui.page import candidate_of, look_at_candidate, open_change, show, tell
+from webui.ui.page import Live, candidate_of, look_at_candidate, open_change, show, tell
 from webui.ui.pages import TABLES
 from webui.ui.pointers import get
 from webui.ui.signed_in import user_of
@@ -26,6 +26,7 @@ from webui.ui.tables.batch import switched, without
 from webui.ui.tables.declaration import Fact, Page, Table
 from webui.ui.tables.export import as_csv, as_json
 from webui.ui.tables.listing import Asked, Listing, Query, all_rows, chosen, listing
+from webui.ui.tables.searched import searched
 
 
 def page_view(page: Page) -> View:
@@ -47,11 +48,20 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
     tables = [_tab(request, page)] if page.tabs else list(page.tables)
     # The search and the button above are those of the first table whose objects can be edited.
     main = next((table for table in tables if table.mapping), tables[0])
+    runs = page.instance is None or get(candidate.running, page.instance.pointer, None) is not None
     listings = [
-        listing(table, candidate, asked.rows(table), query if table is main else Query(), page.name)
+        searched(table, candidate, request.GET, page.name)
+        if table.search and runs
+        else listing(
+            table,
+            candidate,
+            asked.rows(table) if runs else Live({}),
+            query if table is main else Query(),
+            page.name,
+        )
         for table in tables
     ]
-    instance = _instance(page, candidate, asked)
+    instance = _instance(page, candidate, asked, tables)
     return show(
         request,
         "ui/page.html",
@@ -67,10 +77,11 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
             if page.tabs
             else [],
             "instance": instance,
-            "away": away or next((one.failure for one in listings if one.failure), ""),
+            "away": away or next((one.away for one in listings if one.away), ""),
             "api_calls": reads(
                 *(("Configuration", f"/config{one.mapping}") for one in tables if one.mapping),
                 *dict.fromkeys(("State", one.live.path) for one in tables if one.live),
+                *(("Search", f"/state/{one.search.part.where}") for one in tables if one.search),
             ),
         },
     )
@@ -84,7 +95,7 @@ def _tab(request: HttpRequest, page: Page) -> Table:
     raise Http404("There is no such list.")
 
 
-def _instance(page: Page, candidate: Candidate, asked: Asked) -> dict[str, Any] | None:
+def _instance(page: Page, candidate: Candidate, asked: Asked, tables: list[Table]) -> dict[str, Any] | None:
     """The page's singleton: whether it is there, what runs of it and what will."""
     if page.instance is None:
         return None
@@ -93,7 +104,8 @@ def _instance(page: Page, candidate: Candidate, asked: Asked) -> dict[str, Any] 
     )
     facts: list[Fact] = []
     if now is not None or after is not None:
-        live = asked.answer(page.instance.part).value if now is not None else None
+        tells = now is not None and (not page.tabs or any(table.live for table in tables))
+        live = asked.answer(page.instance.part).value if tells else None
         facts = list(page.instance.facts(now or {}, after or {}, live))
     return {
         "pointer": page.instance.pointer,
@@ -103,6 +115,7 @@ def _instance(page: Page, candidate: Candidate, asked: Asked) -> dict[str, Any] 
         "mark": candidate.mark(page.instance.pointer),
         "absent": page.instance.absent,
         "setup": page.instance.setup,
+        "edit": page.instance.edit,
     }
 
 
@@ -134,6 +147,8 @@ def table(request: HttpRequest, name: str) -> HttpResponse:
 
 def _listing(request: HttpRequest, page: Page, found: Table) -> Listing:
     candidate, _ = look_at_candidate(request)
+    if found.search:
+        return searched(found, candidate, request.GET, page.name)
     return listing(found, candidate, Asked().rows(found), Query.of(request.GET), page.name)
 
 
@@ -142,6 +157,8 @@ def _listing(request: HttpRequest, page: Page, found: Table) -> Listing:
 def export(request: HttpRequest, name: str, form: str) -> HttpResponse:
     """The table as a file, with the filter and order of the page; all of its rows."""
     _, found = _known(name)
+    if found.search:
+        raise Http404("A search is not exported.")
     candidate = candidate_of(request)
     rows = chosen(found, all_rows(found, candidate, Asked().rows(found).value), Query.of(request.GET))
     if form == "csv":

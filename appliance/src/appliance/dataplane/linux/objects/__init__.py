@@ -13,6 +13,10 @@ from appliance.dataplane.linux.objects.kernel_settings import KernelSettings
 from appliance.dataplane.linux.objects.link import Link
 from appliance.dataplane.linux.objects.link_address import LinkAddress
 from appliance.dataplane.linux.objects.loopback_link import LoopbackLink
+from appliance.dataplane.linux.objects.nat_address import NatAddress
+from appliance.dataplane.linux.objects.nat_mappings import NatMappings
+from appliance.dataplane.linux.objects.nat_timeouts import NatTimeouts
+from appliance.dataplane.linux.objects.nat_translation import NatTranslation
 from appliance.dataplane.linux.objects.vlan_link import VlanLink
 
 KINDS: tuple[type[LinuxObject], ...] = (
@@ -24,8 +28,12 @@ KINDS: tuple[type[LinuxObject], ...] = (
     BondMember,
     LoopbackLink,
     VlanLink,
+    NatTranslation,
+    NatMappings,
+    NatTimeouts,
     FilterBinding,
     LinkAddress,
+    NatAddress,
 )
 """All kinds, one line each. The order is that of a plan where no dependency decides."""
 
@@ -46,5 +54,9 @@ __all__ = [
     "LinkAddress",
     "LinuxObject",
     "LoopbackLink",
+    "NatAddress",
+    "NatMappings",
+    "NatTimeouts",
+    "NatTranslation",
     "VlanLink",
 ]

@@ -1,6 +1,13 @@
 // One throughput chart: in as an area, out as a line, drawn by uPlot.
 import { bits, packets } from "./rates.js";
 
+// Steps between two time labels, in seconds. uPlot's own go from 1 to 5 minutes, which leaves a narrow chart of 5 minutes
+// with a single label.
+const TIME_STEPS_S = [
+  1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600, 43200,
+  ...[1, 2, 3, 5, 7, 10, 15].map((days) => days * 86400),
+];
+
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function axisText(format) {
@@ -17,7 +24,7 @@ function options(element, format) {
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_chart, _low, high) => [0, Math.max(high * 1.12, 10)] } },
     axes: [
-      { ...axis, space: 70, size: 26, values: (chart, values) => timeLabels(chart, values) },
+      { ...axis, space: 56, size: 26, incrs: TIME_STEPS_S, values: (chart, values) => timeLabels(chart, values) },
       { ...axis, space: 34, size: 72, values: axisText(format) },
     ],
     series: [
@@ -30,12 +37,13 @@ function options(element, format) {
 
 function timeLabels(chart, values) {
   const span = chart.scales.x.max - chart.scales.x.min;
+  const whole = values.every((value) => value % 60 === 0);
   const two = (number) => String(number).padStart(2, "0");
   return values.map((value) => {
     const date = new Date(value * 1000);
     if (span > 3 * 86400) return `${date.getMonth() + 1}-${two(date.getDate())}`;
     const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-    return span > 600 ? clock : `${clock}:${two(date.getSeconds())}`;
+    return whole ? clock : `${clock}:${two(date.getSeconds())}`;
   });
 }
 

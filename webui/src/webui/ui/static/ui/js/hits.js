@@ -22,7 +22,7 @@ function show(table, now, then) {
 
 async function follow(table) {
   let then = null;
-  for (;;) {
+  while (table.isConnected) {
     if (!document.hidden) {
       const now = await readJson(table.dataset.hitsOf);
       if (now && now.time !== then?.time) {
@@ -34,4 +34,16 @@ async function follow(table) {
   }
 }
 
-for (const table of document.querySelectorAll("[data-hits-of]")) follow(table);
+const followed = new WeakSet();
+
+function start() {
+  for (const table of document.querySelectorAll("[data-hits-of]")) {
+    if (followed.has(table)) continue;
+    followed.add(table);
+    follow(table);
+  }
+}
+
+start();
+// A search puts another table in its place.
+document.body.addEventListener("htmx:afterSwap", start);

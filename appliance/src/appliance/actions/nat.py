@@ -1,0 +1,80 @@
+"""Clearing sessions of NAT."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from appliance.actions.action import Action, Done
+from appliance.errors import NotFound
+from appliance.state.nat import NatSession, NatSessionsFilter, end_sessions
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+
+class ClearNatSessions(NatSessionsFilter):
+    """Which sessions are cleared: those that match all that is given, or all."""
+
+    inside_port: int | None = Field(None, ge=0, le=65535, description="Only those with this port inside.")
+    outside_port: int | None = Field(None, ge=0, le=65535, description="Only those with this port outside.")
+    remote_port: int | None = Field(
+        None, ge=0, le=65535, description="Only those with this port at the other end."
+    )
+    all: bool = Field(False, description="Every session; nothing else is given then.")
+
+    @model_validator(mode="after")
+    def _all_or_some(self) -> Self:
+        if self.all == bool(_given(self)):
+            raise PydanticCustomError("some", "give all, or what the sessions have to match: one of the two")
+        return self
+
+    def matches(self, one: NatSession) -> bool:
+        """Whether the session is asked for."""
+        return (
+            super().matches(one)
+            and self.inside_port in (None, one.inside_port)
+            and self.outside_port in (None, one.outside_port)
+            and self.remote_port in (None, one.remote_port)
+        )
+
+
+def _given(asked: ClearNatSessions) -> dict[str, Any]:
+    return asked.model_dump(exclude={"all"}, exclude_none=True)
+
+
+def _target(asked: ClearNatSessions) -> str:
+    return " ".join(f"{name} {value}" for name, value in _given(asked).items()) or "all"
+
+
+def _act(router: Router, asked: ClearNatSessions) -> Done:
+    if router.engine.running_config.nat is None:
+        raise NotFound("NAT is not configured")
+    ended = end_sessions(router.dataplane, asked)
+    if not ended:
+        raise NotFound("no session matches" if not asked.all else "no session is translated now")
+    number = "1 session" if ended == 1 else f"{ended:,} sessions"
+    return Done(done=(f"{number} of NAT cleared: what still sends begins a new one",))
+
+
+def _words(words: list[str]) -> Mapping[str, Any] | None:
+    match words:
+        case ["nat-sessions", "all"]:
+            return {"all": True}
+        case ["nat-sessions", _, *_] if len(words) % 2:
+            return dict(zip((name.replace("-", "_") for name in words[1::2]), words[2::2], strict=True))
+    return None
+
+
+CLEAR_NAT_SESSIONS = Action(
+    "clear-nat-sessions",
+    "Forget sessions that NAT translates: one, those that match, or all.",
+    ClearNatSessions,
+    _act,
+    _words,
+    "nat-sessions all|inside ADDRESS|outside ADDRESS|remote ADDRESS|port PORT|protocol tcp|udp|icmp ...",
+    _target,
+)

@@ -1,0 +1,1 @@
+"""Packet captures on either data plane, bounded in packets, bytes and time."""

@@ -1,0 +1,104 @@
+"""``capture``: packets into a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pydantic import ValidationError
+
+from appliance.cli import text
+from appliance.cli.errors import CommandError
+from appliance.cli.output import Output, number
+from appliance.client import AgentClient
+from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
+
+USAGE = (
+    "capture start INTERFACE [in|out] [packets N] [seconds N] [bytes N] [snap BYTES] [filter WORDS...]"
+    " | capture stop ID | capture remove ID | capture save ID FILE"
+)
+_OPTIONS = {"packets": "packets", "seconds": "seconds", "bytes": "size_bytes", "snap": "snap_bytes"}
+
+
+def capture(agent: AgentClient, author: str, words: list[str]) -> Output:
+    """Begin, end, remove or save a capture."""
+    match words:
+        case ["start", interface, *rest]:
+            return _shown(agent.start_capture(_wanted(interface, rest), author=author))
+        case ["stop", name]:
+            return _shown(agent.stop_capture(name))
+        case ["remove", name]:
+            agent.remove_capture(name)
+            return Output({"removed": name}, f"capture {name} is removed")
+        case ["save", name, path]:
+            return _save(agent, name, path)
+    raise CommandError(USAGE)
+
+
+def show_captures(agent: AgentClient, words: list[str]) -> Output:
+    """Packet captures that run or are kept."""
+    if words:
+        raise CommandError(f"{words[0]!r} is not expected here")
+    answer = agent.state(CAPTURES)
+    rows = [
+        {**one.model_dump(mode="json"), "interface": one.interface, "filter": one.filter or None}
+        for one in answer.captures
+    ]
+    columns = (
+        "id",
+        "state",
+        "interface",
+        "filter",
+        "packets",
+        "size_bytes",
+        "ran_s",
+        "lost",
+        "author",
+        "ended",
+    )
+    return Output(answer.model_dump(mode="json")["captures"], text.table(rows, columns))
+
+
+def _wanted(interface: str, words: list[str]) -> CaptureWanted:
+    given: dict[str, Any] = {"interface": interface}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in ("in", "out"):
+            given["direction"] = word
+        elif word == "filter" and rest:
+            given["filter"], rest = " ".join(rest), []
+        elif word in _OPTIONS and rest:
+            given[_OPTIONS[word]] = number(rest.pop(0), word)
+        else:
+            raise CommandError(USAGE)
+    try:
+        return CaptureWanted.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
+
+
+def _save(agent: AgentClient, name: str, path: str) -> Output:
+    """To a new file that is the user's alone; one that is there is not replaced."""
+    offset = 0
+    data = agent.capture_part(name, offset)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            while data:
+                stream.write(data)
+                offset += len(data)
+                data = agent.capture_part(name, offset)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None
+    return Output({"file": path, "bytes": offset}, f"{offset:,} bytes are in {path}")
+
+
+def _shown(state: CaptureState) -> Output:
+    what = f"capture {state.id} on {state.interface}: {state.state}"
+    if state.state == "running":
+        said = f"{what}; `show captures` follows it, `capture stop {state.id}` ends it"
+    else:
+        said = f"{what}, {state.packets} packets, {state.ended}; `capture save {state.id} FILE` fetches them"
+    return Output(state.model_dump(mode="json"), "\n".join(filter(None, (said, state.note))))

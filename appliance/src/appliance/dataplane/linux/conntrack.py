@@ -1,0 +1,243 @@
+"""Sessions that the kernel tracks and translates, called inside the namespace.
+
+Messages are those of ``linux/netfilter/nfnetlink_conntrack.h``: IPCTNL_MSG_CT_GET as a dump, and
+IPCTNL_MSG_CT_DELETE. A hundred thousand sessions are read in about a second, so what is not needed is not
+decoded.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from appliance.dataplane.base import DataPlaneError
+
+_NETFILTER = 12
+_NEW, _GET, _DELETE = (1 << 8 | number for number in range(3))
+_REQUEST, _ACK, _DUMP = 0x1, 0x4, 0x300
+_ERROR, _DONE = 2, 3
+_HEADER = struct.Struct("=IHHII")
+_INET = struct.pack("!BBH", socket.AF_INET, 0, 0)
+_ATTRIBUTE = struct.Struct("=HH")
+_NESTED, _KIND = 0x8000, 0x3FFF
+_ORIG, _REPLY, _STATUS, _PROTOINFO, _TIMEOUT, _COUNTERS_ORIG, _COUNTERS_REPLY = 1, 2, 3, 4, 7, 9, 10
+_SOURCE_NAT, _DESTINATION_NAT = 1 << 4, 1 << 5
+_ICMP, _TCP = 1, 6
+_TIMEOUT_S = 10.0
+_BUFFER_BYTES = 1 << 18
+_COUNT, _LIMIT = (Path(f"/proc/sys/net/netfilter/nf_conntrack_{name}") for name in ("count", "max"))
+_BATCH = 64
+_TCP_STATES = (
+    *("none", "syn_sent", "syn_received", "established", "fin_wait", "close_wait", "last_ack", "time_wait"),
+    *("close", "syn_sent"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Addresses and ports of one direction as 32-bit and 16-bit numbers; for ICMP its identifier is both."""
+
+    source: int
+    destination: int
+    source_port: int
+    destination_port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A translated session."""
+
+    protocol: int
+    original: End
+    """As the one who began it sent."""
+    reply: End
+    """As answers arrive."""
+    status: int
+    expires_s: int
+    tcp_state: str
+    key: bytes
+    """What the kernel finds it by: the attribute of the original direction."""
+    packets: int
+    """Of both directions; 0 where the kernel does not count (net.netfilter.nf_conntrack_acct)."""
+    octets: int
+
+    @property
+    def source_translated(self) -> bool:
+        """Its source address is another one outside."""
+        return bool(self.status & _SOURCE_NAT)
+
+    @property
+    def destination_translated(self) -> bool:
+        """It was sent to an address that leads elsewhere."""
+        return bool(self.status & _DESTINATION_NAT)
+
+
+def opened() -> socket.socket:
+    """A socket that tells of the namespace it was opened in, whichever thread reads it later."""
+    link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER)
+    link.settimeout(_TIMEOUT_S)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * _BUFFER_BYTES)
+    return link
+
+
+def translated(link: socket.socket) -> Iterator[Tracked]:
+    """Every session that is translated, in no order. Raises DataPlaneError.
+
+    A session that begins or ends meanwhile may be missing.
+    """
+    link.send(_HEADER.pack(_HEADER.size + len(_INET), _GET, _REQUEST | _DUMP, 1, 0) + _INET)
+    while True:
+        for kind, payload in _messages(_receive(link)):
+            if kind == _DONE:
+                return
+            if kind == _ERROR:
+                code = -int(struct.unpack_from("=i", payload)[0])
+                raise DataPlaneError(f"cannot read the sessions: {os.strerror(code)}")
+            if kind == _NEW and (one := _decode(payload)) is not None:
+                yield one
+
+
+def count() -> int:
+    """Connections of the namespace that are tracked, translated or not."""
+    return _number(_COUNT)
+
+
+def limit() -> int:
+    """How many the machine tracks at most; 0 where it does not tell."""
+    return _number(_LIMIT)
+
+
+def _number(path: Path) -> int:
+    try:
+        return int(path.read_text())
+    except OSError:
+        return 0
+
+
+def end(matching: Callable[[Tracked], bool], open_link: Callable[[], socket.socket] = opened) -> int:
+    """Forget the translated sessions that match; how many there were. Raises DataPlaneError.
+
+    ``open_link`` opens in the namespace, where this is not called inside it.
+    """
+    with open_link() as link:
+        found = [one for one in translated(link) if matching(one)]
+    with open_link() as link:
+        return sum(_delete(link, found[start : start + _BATCH]) for start in range(0, len(found), _BATCH))
+
+
+def _delete(link: socket.socket, sessions: Sequence[Tracked]) -> int:
+    for number, one in enumerate(sessions):
+        body = _INET + one.key
+        link.send(_HEADER.pack(_HEADER.size + len(body), _DELETE, _REQUEST | _ACK, number, 0) + body)
+    left, done = len(sessions), 0
+    while left:
+        for kind, payload in _messages(_receive(link)):
+            if kind == _ERROR:
+                left -= 1
+                code = -int(struct.unpack_from("=i", payload)[0])
+                if code not in (0, errno.ENOENT):
+                    raise DataPlaneError(f"cannot end a session: {os.strerror(code)}")
+                done += code == 0
+    return done
+
+
+def _receive(link: socket.socket) -> bytes:
+    try:
+        return link.recv(_BUFFER_BYTES)
+    except TimeoutError:
+        raise DataPlaneError(f"the kernel did not tell of its sessions within {_TIMEOUT_S:.0f} s") from None
+    except OSError as error:
+        raise DataPlaneError(f"cannot read the sessions: {error.strerror}") from error
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+    offset = 0
+    while offset + _HEADER.size <= len(data):
+        length, kind, _, _, _ = _HEADER.unpack_from(data, offset)
+        yield kind, data[offset + _HEADER.size : offset + length]
+        offset += (max(length, _HEADER.size) + 3) & ~3
+
+
+def _attributes(data: bytes, offset: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Kind, and where the content begins and ends."""
+    while offset + 4 <= end:
+        length, kind = _ATTRIBUTE.unpack_from(data, offset)
+        yield kind & _KIND, offset + 4, offset + length
+        offset += (max(length, 4) + 3) & ~3
+
+
+def _decode(payload: bytes) -> Tracked | None:
+    places = {kind: (start, end) for kind, start, end in _attributes(payload, 4, len(payload))}
+    if _STATUS not in places or _ORIG not in places or _REPLY not in places:
+        return None
+    status = int(struct.unpack_from("!I", payload, places[_STATUS][0])[0])
+    if not status & (_SOURCE_NAT | _DESTINATION_NAT):
+        return None
+    start, stop = places[_ORIG]
+    original, reply = _end(payload, start, stop), _end(payload, *places[_REPLY])
+    if original is None or reply is None:
+        return None
+    protocol = original[0]
+    packets = octets = 0
+    for direction in (_COUNTERS_ORIG, _COUNTERS_REPLY):
+        for kind, at, _ in _attributes(payload, *places.get(direction, (0, 0))):
+            if kind == 1:
+                packets += struct.unpack_from("!Q", payload, at)[0]
+            elif kind == 2:
+                octets += struct.unpack_from("!Q", payload, at)[0]
+    expires_s = int(struct.unpack_from("!I", payload, places[_TIMEOUT][0])[0]) if _TIMEOUT in places else 0
+    state = _tcp_state(payload, *places[_PROTOINFO]) if protocol == _TCP and _PROTOINFO in places else ""
+    return Tracked(
+        protocol,
+        original[1],
+        reply[1],
+        status,
+        expires_s,
+        state,
+        payload[start - 4 : (stop + 3) & ~3],
+        packets,
+        octets,
+    )
+
+
+def _end(data: bytes, start: int, end: int) -> tuple[int, End] | None:
+    """Protocol and the direction's ends, from ``CTA_TUPLE_*``; None where it is not of IPv4."""
+    source = destination = None
+    protocol = source_port = destination_port = 0
+    for kind, inner, stop in _attributes(data, start, end):
+        for below, at, _ in _attributes(data, inner, stop):
+            if kind == 1 and below == 1:
+                source = int(struct.unpack_from("!I", data, at)[0])
+            elif kind == 1 and below == 2:
+                destination = int(struct.unpack_from("!I", data, at)[0])
+            elif kind == 2 and below == 1:
+                protocol = data[at]
+            elif kind == 2 and below == 2:
+                source_port = int(struct.unpack_from("!H", data, at)[0])
+            elif kind == 2 and below == 3:
+                destination_port = int(struct.unpack_from("!H", data, at)[0])
+            elif kind == 2 and below == 4:
+                source_port = destination_port = int(struct.unpack_from("!H", data, at)[0])
+    if source is None or destination is None:
+        return None
+    return protocol, End(source, destination, source_port, destination_port)
+
+
+def _tcp_state(data: bytes, start: int, end: int) -> str:
+    for kind, inner, stop in _attributes(data, start, end):
+        if kind == 1:
+            for below, at, _ in _attributes(data, inner, stop):
+                if below == 1 and data[at] < len(_TCP_STATES):
+                    return _TCP_STATES[data[at]]
+    return ""
+
+
+def text(number: int) -> str:
+    """An address as it is written."""
+    return str(IPv4Address(number))

@@ -1,0 +1,97 @@
+"""Translation in the kernel: read it, and change it in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import IPv4Address
+
+from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.linux import conntrack
+from appliance.dataplane.linux.nat_rules import (
+    TABLE,
+    Forward,
+    Mappings,
+    Reading,
+    Translation,
+    mapping_changes,
+    read,
+    translation_changes,
+    whole_table,
+)
+from appliance.dataplane.nftables import nft
+
+_NUMBERS = {"tcp": 6, "udp": 17}
+
+
+class NatTable:
+    """Our nftables table in one namespace. All methods have to be called inside it.
+
+    Reading is free while the kernel's generation counter stands still: what was read then still holds.
+    """
+
+    def __init__(self) -> None:
+        self._read: tuple[int, Reading | None] | None = None
+
+    def observe(self) -> Reading | None:
+        """What is there; None where there is no table. Raises DataPlaneError."""
+        if self._read is not None and self._read[0] == nft.generation():
+            return self._read[1]
+        for _ in range(5):
+            generation = nft.generation()
+            listing = nft.listing(TABLE)
+            if nft.generation() == generation:
+                reading = read(listing) if listing is not None else None
+                self._read = (generation, reading)
+                return reading
+        raise DataPlaneError("the nftables rules keep changing while they are read")
+
+    def translate(self, wanted: Translation | None) -> None:
+        """Translate so. Sessions that have an address that is used no more end. Raises DataPlaneError."""
+        before = self.observe()
+        if wanted is None:
+            if before is not None:
+                nft.script(f"delete table inet {TABLE}\n")
+                conntrack.end(lambda _: True)
+            return
+        wanted = replace(wanted, altered=False)
+        if before is None or before.translation.altered:
+            nft.script(whole_table(wanted, before.mappings if before is not None else Mappings()))
+        else:
+            nft.script(translation_changes(before.translation, wanted))
+        if before is not None and (gone := before.translation.addresses - wanted.addresses):
+            conntrack.end(_of_addresses(gone))
+
+    def map(self, wanted: Mappings) -> None:
+        """Lead inside by these. Sessions of the others end. Raises DataPlaneError."""
+        before = self.observe()
+        if before is None:
+            if wanted != Mappings():
+                raise DataPlaneError("the table of translations is gone: somebody removed it")
+            return
+        if before.mappings != wanted:
+            nft.script(mapping_changes(before.mappings, wanted))
+            static = set(before.mappings.static) - set(wanted.static)
+            forwards = set(before.mappings.forwards) - set(wanted.forwards)
+            if static or forwards:
+                conntrack.end(_of_mappings({outside for outside, _ in static}, forwards))
+
+
+def _of_addresses(gone: set[str]) -> Callable[[conntrack.Tracked], bool]:
+    numbers = {int(IPv4Address(address)) for address in gone}
+    return lambda one: one.source_translated and one.reply.destination in numbers
+
+
+def _of_mappings(static: set[str], forwards: set[Forward]) -> Callable[[conntrack.Tracked], bool]:
+    hosts = {int(IPv4Address(address)) for address in static}
+    ports = {(int(IPv4Address(one.outside)), _NUMBERS[one.protocol], one.outside_port) for one in forwards}
+
+    def matches(one: conntrack.Tracked) -> bool:
+        asked = one.original.destination
+        if one.source_translated and one.reply.destination in hosts:
+            return True
+        if not one.destination_translated:
+            return False
+        return asked in hosts or (asked, one.protocol, one.original.destination_port) in ports
+
+    return matches

@@ -1,0 +1,59 @@
+"""Outside addresses that the kernel receives packets for, though no interface has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.local_routes import receive
+from appliance.dataplane.linux.objects.base import LinuxObject
+from appliance.dataplane.linux.objects.nat_translation import NAT
+from planner import Phase
+
+
+@dataclass(frozen=True)
+class NatAddress(LinuxObject):
+    """A prefix of outside addresses: the kernel answers ARP for them."""
+
+    up_phase: ClassVar[Phase] = "attach"
+    down_phase: ClassVar[Phase] = "detach"
+
+    prefix: str
+
+    @property
+    def key(self) -> str:
+        """``nat_address/<prefix>``."""
+        return f"nat_address/{self.prefix}"
+
+    @property
+    def path(self) -> str:
+        """NAT in the document."""
+        return "/nat"
+
+    def label(self) -> str:
+        """``outside address 198.51.100.8/29``."""
+        return f"outside address {self.prefix.removesuffix('/32')}"
+
+    def requires(self) -> tuple[str, ...]:
+        """The table: without it what comes would be the router's own."""
+        return (NAT,)
+
+    @classmethod
+    def observe(cls, dump: Dump) -> Iterator[Self]:
+        """Our routes."""
+        for prefix in dump.received:
+            yield cls(prefix)
+
+    def create(self, kernel: Access) -> None:
+        """Receive; that it is so is fine."""
+        receive(self.prefix, True)
+
+    def update(self, before: Self, kernel: Access) -> None:
+        """Nothing is left to change: the key says all."""
+
+    def delete(self, kernel: Access) -> None:
+        """No longer."""
+        receive(self.prefix, False)

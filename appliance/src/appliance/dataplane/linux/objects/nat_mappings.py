@@ -1,0 +1,100 @@
+"""1:1 mappings and port forwards in the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from appliance.dataplane.linux import nat_rules
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.objects.base import LinuxObject
+from appliance.dataplane.linux.objects.nat_translation import NAT
+
+_NAMED = 6
+"""Mappings named in a summary."""
+
+
+@dataclass(frozen=True)
+class NatMappings(nat_rules.Mappings, LinuxObject):
+    """All that leads inside; thousands change in one transaction."""
+
+    @property
+    def key(self) -> str:
+        """``nat_mappings``: there is one."""
+        return "nat_mappings"
+
+    @property
+    def path(self) -> str:
+        """NAT in the document."""
+        return "/nat"
+
+    def label(self) -> str:
+        """As words."""
+        return "NAT mappings"
+
+    def requires(self) -> tuple[str, ...]:
+        """The table that holds them."""
+        return (NAT,)
+
+    def needs_recreate(self, before: Self) -> bool:
+        """Never."""
+        return False
+
+    def describe_create(self) -> str:
+        """``add NAT mappings: tcp 192.0.2.2:80 to 10.0.0.9:80``."""
+        return f"add {self.label()}: {_shown(self._words())}"
+
+    def describe_update(self, before: Self) -> str:
+        """``change NAT mappings: add tcp 192.0.2.2:80 to 10.0.0.9:80; remove …``."""
+        old, new = set(before._words()), set(self._words())
+        parts = [
+            f"{verb} {_shown(words)}"
+            for verb, words in (
+                ("add", [one for one in self._words() if one not in old]),
+                ("remove", [one for one in before._words() if one not in new]),
+            )
+            if words
+        ]
+        return f"change {self.label()}: {'; '.join(parts)}"
+
+    def _words(self) -> list[str]:
+        return [
+            *(f"{outside} to {inside}" for outside, inside in self.static),
+            *(
+                f"{one.protocol} {one.outside}:{one.outside_port} to {one.inside}:{one.inside_port}"
+                for one in self.forwards
+            ),
+        ]
+
+    def removal_impact(self) -> str:
+        """Their sessions end."""
+        return "ends sessions of NAT mappings"
+
+    def update_impact(self, before: Self) -> str:
+        """Sessions of those that go end."""
+        gone = set(before.static) - set(self.static) or set(before.forwards) - set(self.forwards)
+        return "ends sessions of NAT mappings" if gone else "none"
+
+    @classmethod
+    def observe(cls, dump: Dump) -> Iterator[Self]:
+        """What our table leads inside; none where it holds none."""
+        if dump.nat is not None and dump.nat.mappings != nat_rules.Mappings():
+            yield cls(dump.nat.mappings.static, dump.nat.mappings.forwards)
+
+    def create(self, kernel: Access) -> None:
+        """Lead inside by these."""
+        kernel.nat.map(nat_rules.Mappings(self.static, self.forwards))
+
+    def update(self, before: Self, kernel: Access) -> None:
+        """Those that stay are not touched."""
+        self.create(kernel)
+
+    def delete(self, kernel: Access) -> None:
+        """By none."""
+        kernel.nat.map(nat_rules.Mappings())
+
+
+def _shown(words: list[str]) -> str:
+    return ", ".join(words[:_NAMED]) + (f" and {len(words) - _NAMED} more" if len(words) > _NAMED else "")

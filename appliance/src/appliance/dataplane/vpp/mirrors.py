@@ -1,0 +1,26 @@
+"""What the kernel does with the mirrors of VPP's interfaces."""
+
+from __future__ import annotations
+
+import errno
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from appliance.dataplane.namespace import Namespace
+
+_UP = 1
+
+
+def take_down(space: Namespace, name: str) -> bool:
+    """Take the mirror down, inside ``space``. False where there is none of that name, or it is down."""
+    route = space.route()
+    found = route.link_lookup(ifname=name)
+    if not found or not next(iter(route.get_links(found[0])))["flags"] & _UP:
+        return False
+    try:
+        route.link("set", index=found[0], state="down")
+    except NetlinkError as error:
+        if error.code != errno.ENODEV:
+            raise
+        return False
+    return True

@@ -1,0 +1,60 @@
+"""Sessions that were up before a commit. Pure but for the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+from appliance.config.document import RouterConfig
+from appliance.features.bfd.control_plane import opens
+from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
+from frr_config.protocols.bfd.state import bfd_sessions
+
+
+def _read(asked: Asked) -> Reading:
+    found: Reading = {}
+    for one in asked.router.routing.ask(bfd_sessions):
+        name = one.peer if one.interface is None else f"{one.peer} on {one.interface}"
+        found[name] = {"peer": one.peer, "interface": one.interface, "state": one.state}
+    return found
+
+
+def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
+    wanted = opens(seen.after)
+    peers = {str(ip_network(one.prefix).network_address) for one in wanted["bfd"]}
+    for name, was in seen.before.items():
+        now = seen.now.get(name)
+        if was["state"] != "up" or (now is not None and now["state"] == "up"):
+            continue
+        yield Worse(
+            name,
+            f"The BFD session with {name} is not up.",
+            was["state"],
+            "gone" if now is None else now["state"],
+            "/routing/bfd",
+            asked_for=was["peer"] not in peers and was["interface"] not in wanted["bfd_links"],
+            lasts_s=None,
+            kinds=("session",),
+            words=(was["peer"],),
+        )
+
+
+def _shows(reading: Reading) -> str:
+    return f"{sum(one['state'] == 'up' for one in reading.values())} of {len(reading)} up"
+
+
+def _concerns(config: RouterConfig) -> bool:
+    found = opens(config)
+    return bool(found["bfd"] or found["bfd_links"])
+
+
+MEASURES = (
+    Measure(
+        "BFD sessions",
+        "a session that was up is not at the end of the watch",
+        _read,
+        _compare,
+        _shows,
+        _concerns,
+    ),
+)

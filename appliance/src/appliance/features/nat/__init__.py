@@ -1,0 +1,1 @@
+"""NAT44: hosts inside share addresses outside (RFC 3022)."""

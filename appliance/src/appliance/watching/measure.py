@@ -1,0 +1,127 @@
+"""What a measure is: it reads something of service, cheaply, and compares two readings, purely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from appliance.config.document import RouterConfig
+from appliance.impact.result import Kind
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+Reading = dict[str, Any]
+"""What was read, by object. JSON, so that it outlives the agent."""
+R = TypeVar("R", bound=Mapping[str, Any])
+LASTS_S = 5.0
+"""What forwarding and links do within moments is worse once it has been so for this long."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Of whom a measure reads, and under which documents."""
+
+    router: Router
+    after: RouterConfig
+    """The document that is committed, or runs."""
+    before: RouterConfig | None = None
+    """The document before the commit; None once it is made."""
+    first: Reading | None = None
+    """What was read before the commit; None when this is that reading."""
+    within_s: float = 1.0
+    """What has not answered by then is left out of the reading."""
+
+
+@dataclass(frozen=True)
+class Span(Generic[R]):
+    """Two readings of counters, for rates."""
+
+    earlier: R
+    later: R
+    elapsed_s: float
+
+    def per_s(self, *path: str) -> float:
+        """How fast a counter grows; one that is not there is 0, and one that fell began anew."""
+        now, then = _at(self.later, path), _at(self.earlier, path)
+        return max(now - then if now >= then else now, 0) / self.elapsed_s if self.elapsed_s > 0 else 0.0
+
+
+def _at(reading: Mapping[str, Any], path: tuple[str, ...]) -> float:
+    value: Any = reading
+    for name in path:
+        value = value.get(name, 0) if isinstance(value, Mapping) else 0
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+@dataclass(frozen=True)
+class Comparison(Generic[R]):
+    """What a measure judges."""
+
+    before: R
+    now: R
+    after: RouterConfig
+    """The document that was committed."""
+    rates_before: Span[R] | None = None
+    """The last seconds before the commit; None where nothing was counted then."""
+    rates_now: Span[R] | None = None
+    """The last seconds; None in the first ones."""
+
+
+@dataclass(frozen=True)
+class Worse:
+    """Something that is worse than before. Texts may hold what other routers said."""
+
+    object: str
+    text: str
+    """A sentence."""
+    before: str = ""
+    after: str = ""
+    path: str = ""
+    asked_for: bool = False
+    """The commit removed or disabled the object itself."""
+    lasts_s: float | None = LASTS_S
+    """It counts when it was so for this long. None: only at the end of the watch; until then it may come
+    back."""
+    kinds: tuple[Kind, ...] = ()
+    words: tuple[str, ...] = field(default=())
+    """A finding of one of these kinds foretold it if it is about the path or has the object, or one of these,
+    in its text."""
+
+
+@dataclass(frozen=True)
+class Measure(Generic[R]):
+    """One thing that is compared. A feature declares its own in ``MEASURES`` of its ``watch.py``."""
+
+    name: str
+    """In words: ``links``."""
+    rule: str
+    """When it counts as worse: a sentence for the user."""
+    reads: Callable[[Asked], R]
+    """About once a second while a commit is watched, in a thread of its own: only what costs little at any
+    size of the tables, and holds neither zebra nor a commit. Raises MillraceError when it cannot be read."""
+    compares: Callable[[Comparison[R]], Iterable[Worse]]
+    """Pure."""
+    shows: Callable[[R], str]
+    """The reading in a few words."""
+    concerns: Callable[[RouterConfig], bool]
+    """Whether there is anything to compare under this document."""
+    counts: bool = False
+    """It reads counters: they are read from time to time between commits, too, for their rates before one."""
+
+
+AnyMeasure = Measure[Any]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """An address that the router pings. Features declare theirs in ``probes`` of ``watch.py``."""
+
+    address: str
+    what: str
+    """With its article: ``the next hop 192.0.2.1``."""
+    path: str
+
+
+Probes = Callable[[RouterConfig], Iterator[Probe]]

@@ -1,0 +1,89 @@
+"""The addresses the router pings while a commit is watched. Pure but for the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.document import RouterConfig
+from appliance.features.registry import declared
+from appliance.watching.measure import LASTS_S, Asked, Comparison, Measure, Probe, Reading, Worse
+from appliance.watching.pings import ping_all
+
+MOST = 32
+"""Addresses that are pinged, once a second each."""
+SLOWER_MS = 50.0
+TIMES_AS_SLOW = 3.0
+
+
+def _probes(config: RouterConfig) -> dict[str, Probe]:
+    found: dict[str, Probe] = {}
+    for probes in declared("watch", "probes"):
+        for probe in probes(config):
+            if len(found) >= MOST:
+                return found
+            found.setdefault(probe.address, probe)
+    return found
+
+
+def _read(asked: Asked) -> Reading:
+    """Milliseconds by address; None for one that did not answer."""
+    if asked.first is not None:
+        wanted = {address: known["what"] for address, known in asked.first.items()}
+        paths = {address: known["path"] for address, known in asked.first.items()}
+    else:
+        probes = _probes(asked.before or asked.after)
+        wanted = {address: probe.what for address, probe in probes.items()}
+        paths = {address: probe.path for address, probe in probes.items()}
+    answered = ping_all(asked.router.netns, wanted, asked.within_s) if wanted else {}
+    return {
+        address: {"what": what, "path": paths[address], "ms": answered.get(address)}
+        for address, what in wanted.items()
+    }
+
+
+def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
+    wanted: dict[str, Probe] | None = None
+    for address, was in seen.before.items():
+        now = seen.now.get(address)
+        if was["ms"] is None or now is None:
+            continue
+        if now["ms"] is None:
+            wanted = _probes(seen.after) if wanted is None else wanted
+            yield Worse(
+                address,
+                f"The {was['what']} does not answer pings.",
+                f"{was['ms']:.1f} ms",
+                "no answer",
+                was["path"],
+                asked_for=address not in wanted,
+                kinds=("session", "traffic", "routes"),
+            )
+        elif now["ms"] > was["ms"] + SLOWER_MS and now["ms"] > was["ms"] * TIMES_AS_SLOW:
+            yield Worse(
+                address,
+                f"The {was['what']} answers pings {now['ms'] - was['ms']:.0f} ms later than before.",
+                f"{was['ms']:.1f} ms",
+                f"{now['ms']:.1f} ms",
+                was["path"],
+            )
+
+
+def _shows(reading: Reading) -> str:
+    times_ms = [one["ms"] for one in reading.values() if one["ms"] is not None]
+    slowest = f", within {max(times_ms):.1f} ms" if times_ms else ""
+    return f"{len(times_ms)} of {len(reading)} answer{slowest}"
+
+
+def _concerns(config: RouterConfig) -> bool:
+    return bool(_probes(config))
+
+
+PINGS = Measure(
+    "pings",
+    f"for {LASTS_S:.0f} s an address that answered does not, or answers {SLOWER_MS:.0f} ms later and "
+    f"{TIMES_AS_SLOW:.0f} times as late; {MOST} at most are pinged: next hops of static routes, neighbors",
+    _read,
+    _compare,
+    _shows,
+    _concerns,
+)

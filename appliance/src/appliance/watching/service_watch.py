@@ -1,0 +1,327 @@
+"""Watches service after each commit: one thread, reading once a second while there is something to watch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from appliance.config.document import RouterConfig
+from appliance.engine.clock import Clock, SystemClock
+from appliance.engine.foretold import Foretell
+from appliance.engine.own_path import Caller
+from appliance.engine.watching import Watch
+from appliance.impact.result import Result
+from appliance.state.watch import WatchReport, WatchState
+from appliance.watching.judgement import MOST, Before, Judgement
+from appliance.watching.measure import AnyMeasure, Asked, Reading
+from appliance.watching.measures import Readers, Readings, every_measure
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+log = logging.getLogger(__name__)
+
+PERIOD_S = 1.0
+"""From one look to the next while a commit is watched, unless looking takes long."""
+_AT_REST = 4
+"""A look is followed by so many times its duration without one: a fifth of a CPU at most."""
+_LONGEST_REST_S = 10.0
+_ANSWER_S = 2.0
+"""What has not been read by then is missing from this look."""
+COUNTERS_EVERY_S = 10.0
+"""How often counters are read while nothing is watched."""
+_EARLIER_S = 4.0
+_OLDEST_S = 60.0
+_AGAIN_S = 10.0
+"""A watch that the agent's death interrupted goes on for so long at least."""
+_ALARMS_FOR_S = 3600.0
+_PING_S = 0.8
+
+
+@dataclass
+class _Active:
+    """The watch that goes on."""
+
+    watch: Watch
+    judgement: Judgement
+    foretold: Result | None
+    ends_boot_s: float
+
+
+class ServiceWatch:
+    """The Observer of a router. Asking it waits for nothing."""
+
+    def __init__(
+        self,
+        router: Router,
+        foretell: Foretell,
+        measures: Sequence[AnyMeasure] | None = None,
+        clock: Clock | None = None,
+        period_s: float = PERIOD_S,
+    ) -> None:
+        self._router, self._foretell, self._period_s = router, foretell, period_s
+        self._measures = every_measure() if measures is None else tuple(measures)
+        self._clock = clock or SystemClock()
+        self._watches = router.engine.watched.watches
+        self._readers, self._committing = Readers(self._measures), Readers(self._measures)
+        self._foretelling = ThreadPoolExecutor(1, thread_name_prefix="foretold")
+        self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
+        self._active: _Active | None = None
+        self._begun: deque[Watch] = deque(maxlen=8)
+        """Watches that were not looked at yet: another commit may come sooner."""
+        self._reports: dict[int, WatchReport] = {}
+        """The newest, by revision."""
+        self._looking = threading.Lock()
+        self._wake, self._stop = threading.Event(), False
+        self._thread: threading.Thread | None = None
+        router.engine.watched.observer = self
+
+    def start(self) -> None:
+        """Watch until ``stop``."""
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 5) -> None:
+        """Stop watching; what goes on is taken up again by the next agent."""
+        self._stop = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        self._readers.close()
+        self._committing.close()
+        self._foretelling.shutdown(wait=False, cancel_futures=True)
+
+    # The engine's side.
+
+    def look(
+        self,
+        before: RouterConfig,
+        after: RouterConfig,
+        caller: Caller | None,
+        taken_down: frozenset[str],
+        within_s: float,
+    ) -> Mapping[str, Any]:
+        """See Observer. Everything at once, and no longer than ``within_s``."""
+        ends_s = time.monotonic() + within_s
+        foretold = self._foretelling.submit(self._foretell, before, after, caller, taken_down)
+        concerned = [one for one in self._measures if one.concerns(before) or one.concerns(after)]
+        asked = Asked(self._router, after, before, within_s=within_s / 2)
+        readings = self._committing.read(concerned, {one.name: asked for one in concerned}, within_s)
+        now_s = self._clock.boot_s()
+        earlier = {
+            one.name: found
+            for one in concerned
+            if one.counts and (found := self._counted_before(one.name, now_s)) is not None
+        }
+        result = _within(foretold, ends_s)
+        return {
+            "readings": dict(readings.found),
+            "earlier": earlier,
+            "missing": dict(readings.missing),
+            "foretold": None if result is None else result.model_dump(mode="json"),
+        }
+
+    def begun(self) -> None:
+        """See Observer."""
+        if (watch := self._watches.current) is not None:
+            self._begun.append(watch)
+        self._wake.set()
+
+    def report(self, revision: int) -> dict[str, Any] | None:
+        """What is known of the watch of a revision, as it stands."""
+        known = self._reports.get(revision)
+        return self._watches.report(revision) if known is None else known.model_dump(mode="json")
+
+    def rules(self) -> dict[str, str]:
+        """See Observer."""
+        return {one.name: one.rule for one in self._measures}
+
+    def told(self) -> tuple[WatchReport, ...]:
+        """The report of the revision that runs, and of one that was rolled back for it; for an hour."""
+        watch = self._watches.current
+        if watch is None or self._clock.boot_s() - watch.ends_boot_s > _ALARMS_FOR_S:
+            return ()
+        numbers = (watch.revision, watch.revision - 1)
+        return tuple(self._reports[number] for number in numbers if number in self._reports)
+
+    # Watching.
+
+    def tick(self) -> None:
+        """Look once, if there is something to watch. Raises nothing."""
+        with self._looking:
+            try:
+                self._tick()
+            except Exception:
+                log.exception("watching service failed")
+
+    def _tick(self) -> None:
+        watch, active = self._watches.current, self._active
+        if active is not None and (watch is None or watch.revision != active.watch.revision):
+            # What was condemned has its report.
+            if not active.watch.over:
+                self._tell(active, "superseded", active.watch.note)
+            self._active = active = None
+        while self._begun:
+            begun = self._begun.popleft()
+            if watch is None or begun.revision != watch.revision:
+                self._tell(self._begin(begun), "superseded", begun.note)
+        if watch is None or watch.over:
+            self._active = None
+            return
+        if active is None:
+            active = self._active = self._begin(watch)
+        active.watch = watch
+        self._look(active)
+        now_s = self._clock.boot_s()
+        at_the_end = now_s >= active.ends_boot_s
+        worse = active.judgement.lasting(now_s, at_the_end)
+        if worse and watch.rolls_back and self._watches.condemn(watch.revision, worse[0].text):
+            log.warning("service got worse after revision %s: %s", watch.revision, worse[0].text)
+            self._end(active, "rolled_back", watch.note)
+        elif at_the_end:
+            self._end(active, "worse" if worse else "as_before", watch.note)
+            self._watches.end(watch.revision)
+        else:
+            self._tell(active, "watching", watch.note, durably=False)
+
+    def _begin(self, watch: Watch) -> _Active:
+        before = watch.before
+        try:
+            foretold = None if before.get("foretold") is None else Result.model_validate(before["foretold"])
+        except ValidationError:
+            foretold = None
+        earlier = {name: (found[0], float(found[1])) for name, found in before.get("earlier", {}).items()}
+        judgement = Judgement(
+            self._measures,
+            Before(before.get("readings", {}), earlier, before.get("missing", {})),
+            self._router.engine.running_config,
+            foretold,
+        )
+        ends_boot_s = watch.ends_boot_s
+        # The agent was away: what is worse now has to be seen for some seconds.
+        if self._clock.boot_s() - (ends_boot_s - watch.watch_s) > _AGAIN_S:
+            ends_boot_s = max(ends_boot_s, self._clock.boot_s() + _AGAIN_S)
+        active = _Active(watch, judgement, foretold, ends_boot_s)
+        self._tell(active, "watching", watch.note)
+        return active
+
+    def _look(self, active: _Active) -> None:
+        first = active.watch.before.get("readings", {})
+        config, judgement = self._router.engine.running_config, active.judgement
+        asked = {
+            one.name: Asked(self._router, config, first=first[one.name], within_s=_PING_S)
+            for one in judgement.measures
+        }
+        readings = self._readers.read(judgement.measures, asked, _ANSWER_S)
+        # What was read while another revision came to run is of neither.
+        if self._router.engine.revision == active.watch.revision:
+            judgement.take(readings, self._clock.boot_s())
+            self._keep_counted(readings)
+
+    def _end(self, active: _Active, state: WatchState, note: str) -> None:
+        self._tell(active, state, note)
+        self._active = None
+
+    def _tell(self, active: _Active, state: WatchState, note: str, durably: bool = True) -> None:
+        watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
+        standing, passed = judgement.standing(now_s), judgement.passed()
+        report = WatchReport(
+            revision=watch.revision,
+            state=state,
+            rolls_back=watch.rolls_back,
+            watch_s=watch.watch_s,
+            left_s=round(max(0.0, active.ends_boot_s - now_s), 1) if state == "watching" else 0.0,
+            began=watch.began,
+            compared_with=watch.compared_with,
+            rollback_to=watch.rollback_to,
+            measured=judgement.measured(),
+            not_compared=judgement.not_compared(),
+            worsenings=tuple(standing[:MOST]),
+            left_off=max(0, len(standing) - MOST),
+            passing=tuple(passed[:MOST]),
+            foretold=active.foretold,
+            not_seen=() if state == "watching" else judgement.not_seen(),
+            rolled_back_to=watch.rollback_to if state == "rolled_back" else None,
+            note=note,
+        )
+        self._know(report)
+        if durably:
+            self._watches.keep(watch.revision, report.model_dump(mode="json"))
+
+    def _know(self, report: WatchReport) -> None:
+        newest = {**self._reports, report.revision: report}
+        self._reports = {number: newest[number] for number in sorted(newest)[-3:]}
+
+    # Counters between commits.
+
+    def _keep_counted(self, readings: Readings) -> None:
+        now_s = self._clock.boot_s()
+        if not self._counted or now_s - self._counted[-1][0] >= _EARLIER_S:
+            names = {one.name for one in self._measures if one.counts}
+            self._counted.append(
+                (now_s, {name: readings.found[name] for name in names & readings.found.keys()})
+            )
+
+    def _counted_before(self, name: str, now_s: float) -> tuple[Reading, float] | None:
+        for at_s, found in reversed(list(self._counted)):
+            if name in found and _EARLIER_S <= now_s - at_s <= _OLDEST_S:
+                return found[name], now_s - at_s
+        return None
+
+    def count(self) -> None:
+        """Read the counters, so that a commit can be compared with the seconds before it. Raises nothing."""
+        config = self._router.engine.running_config
+        counting = [one for one in self._measures if one.counts and one.concerns(config)]
+        asked = Asked(self._router, config)
+        self._keep_counted(self._readers.read(counting, {one.name: asked for one in counting}, _ANSWER_S))
+
+    def _run(self) -> None:
+        while not self._watches.loaded.wait(0.5):
+            if self._stop:
+                return
+        self.take_up()
+        while not self._stop:
+            began_s = time.monotonic()
+            self.tick()
+            if (is_idle := self._active is None) and not self._wake.is_set():
+                self.count()
+            took_s = time.monotonic() - began_s
+            period_s = COUNTERS_EVERY_S if is_idle else self._period_s
+            rest_s = min(max(period_s - took_s, took_s * _AT_REST), max(_LONGEST_REST_S, period_s))
+            self._wake.wait(rest_s)
+            self._wake.clear()
+
+    def take_up(self) -> None:
+        """At start: what the agent before had begun, and nobody can end, is said to be interrupted."""
+        running, watch = self._router.engine.revision, self._watches.current
+        for number in (running, running - 1):
+            known = self._watches.report(number)
+            try:
+                report = None if known is None else WatchReport.model_validate(known)
+            except ValidationError:
+                report = None
+            if report is None:
+                continue
+            goes_on = watch is not None and watch.revision == number and not watch.over
+            if report.state == "watching" and not goes_on:
+                note = "the agent was stopped, and what it had to go on with is lost"
+                report = report.model_copy(update={"state": "interrupted", "left_s": 0.0, "note": note})
+                self._watches.keep(number, report.model_dump(mode="json"))
+            self._know(report)
+
+
+def _within(future: Future[Result], ends_s: float) -> Result | None:
+    try:
+        return future.result(max(ends_s - time.monotonic(), 0.05))
+    except Exception:
+        # What is not known in time was not foretold: the report says so.
+        future.cancel()
+        return None

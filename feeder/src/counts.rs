@@ -1,0 +1,25 @@
+//! How many routes of a family stand how.
+
+use crate::table::*;
+
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub wanted: u64,
+    pub given: u64,
+    pub stale: u64,
+    pub refused: u64,
+    pub waiting: u64,
+}
+
+pub fn counts<A: Address>(table: &Table<A>) -> Counts {
+    let mut counts = Counts::default();
+    for at in table.positions() {
+        let flags = table.entry(at).flags;
+        counts.wanted += u64::from(flags & WANTED != 0);
+        counts.given += u64::from(flags & GIVEN != 0);
+        counts.stale += u64::from(flags & WANTED != 0 && flags & STALE != 0);
+        counts.refused += u64::from(flags & REFUSED != 0);
+        counts.waiting += u64::from(flags & WAITING != 0);
+    }
+    counts
+}

@@ -1,0 +1,355 @@
+//! The main loop: zebra's stream into the RIB, the RIB into VPP, and whoever asks how far it is.
+
+use crate::fpm::{read_frame, Deframer};
+use crate::kernel::KernelCheck;
+use crate::lag::Lag;
+use crate::lanes::{Answers, Vpp};
+use crate::mirrors::Mirrors;
+use crate::report;
+use crate::rib::Rib;
+use crate::status::{Question, StatusSocket};
+use crate::sys::{wait, PollFd, POLLIN};
+use std::io::{self, ErrorKind, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::io::AsRawFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const READ_AT_ONCE: usize = 512 * 1024;
+const VPP_RETRY: Duration = Duration::from_millis(100);
+const REFRESH: Duration = Duration::from_secs(5);
+/// Links come in bursts; one reading of the pairs serves a burst.
+const REFRESH_AT_MOST: Duration = Duration::from_millis(20);
+const ROUTE_RETRY: Duration = Duration::from_secs(2);
+/// zebra 8.4 and 10.3 pause a walk for a second when their buffer is full.
+const QUIET: Duration = Duration::from_millis(1500);
+const CHECK_AGAIN: Duration = Duration::from_secs(2);
+const LONGEST_SLEEP_MS: i32 = 100;
+
+pub struct Options {
+    pub fpm: SocketAddr,
+    pub vpp: PathBuf,
+    pub status: PathBuf,
+    pub namespace: Option<String>,
+    pub lanes: usize,
+}
+
+/// zebra's connection, and what came over it and those before.
+pub struct Zebra {
+    listener: TcpListener,
+    stream: Option<TcpStream>,
+    deframer: Deframer,
+    buffer: Vec<u8>,
+    pub since: Option<Instant>,
+    pub last_bytes: Instant,
+    pub connections: u64,
+    pub bytes: u64,
+    pub malformed: u64,
+    /// The last reading found nothing more.
+    pub empty: bool,
+    /// What zebra told before this connection is still marked.
+    pub resync: bool,
+}
+
+pub struct Feeder {
+    pub options: Options,
+    pub started: Instant,
+    pub zebra: Zebra,
+    pub rib: Rib,
+    pub mirrors: Mirrors,
+    pub vpp: Option<Vpp>,
+    pub vpp_since: Option<Instant>,
+    pub vpp_lives: u64,
+    pub vpp_error: String,
+    pub answers: Answers,
+    pub lag: Lag,
+    pub swept: u64,
+    pub missing: Option<u64>,
+    status: StatusSocket,
+    check: Option<KernelCheck>,
+    next_check: Instant,
+    next_vpp: Instant,
+    next_refresh: Instant,
+    earliest_refresh: Instant,
+    next_retry: Instant,
+}
+
+impl Feeder {
+    pub fn new(options: Options) -> io::Result<Feeder> {
+        let listener = TcpListener::bind(options.fpm)?;
+        listener.set_nonblocking(true)?;
+        let now = Instant::now();
+        Ok(Feeder {
+            started: now,
+            zebra: Zebra {
+                listener,
+                stream: None,
+                deframer: Deframer::default(),
+                buffer: vec![0; 256 * 1024],
+                since: None,
+                last_bytes: now,
+                connections: 0,
+                bytes: 0,
+                malformed: 0,
+                empty: true,
+                resync: true,
+            },
+            rib: Rib::new(),
+            mirrors: Mirrors::open(options.namespace.clone())?,
+            vpp: None,
+            vpp_since: None,
+            vpp_lives: 0,
+            vpp_error: String::from("not connected yet"),
+            answers: Answers::default(),
+            lag: Lag::new(),
+            swept: 0,
+            missing: None,
+            status: StatusSocket::bind(&options.status)?,
+            check: None,
+            next_check: now,
+            next_vpp: now,
+            next_refresh: now,
+            earliest_refresh: now,
+            next_retry: now,
+            options,
+        })
+    }
+
+    /// Runs until the process is ended. What is in VPP stays there.
+    pub fn run(&mut self) -> io::Result<()> {
+        loop {
+            self.sleep()?;
+            self.zebra.accept(&mut self.rib);
+            self.zebra.read(&mut self.rib);
+            let groups = self.rib.settle();
+            if let Some(vpp) = &mut self.vpp {
+                vpp.forget_paths(&groups);
+            }
+            self.mirrors.hear();
+            let now = Instant::now();
+            if let Err(error) = self.turn_vpp(now) {
+                self.lose_vpp(now, &error);
+            }
+            self.resync(now);
+            self.lag.observe(now, self.rib.queued, self.rib.pending());
+            self.answer(now);
+        }
+    }
+
+    fn sleep(&mut self) -> io::Result<()> {
+        let mut fds: Vec<PollFd> = Vec::with_capacity(16);
+        let mut add = |fd, events| fds.push(PollFd { fd, events, revents: 0 });
+        add(self.zebra.listener.as_raw_fd(), POLLIN);
+        add(self.mirrors.fd(), POLLIN);
+        if let Some(stream) = &self.zebra.stream {
+            add(stream.as_raw_fd(), POLLIN);
+        }
+        if let Some(check) = &self.check {
+            add(check.fd(), POLLIN);
+        }
+        for fd in self.status.fds() {
+            add(fd, POLLIN);
+        }
+        let mut timeout_ms = LONGEST_SLEEP_MS;
+        if !self.status.clients.is_empty() || self.mirrors.changed {
+            timeout_ms = 5;
+        }
+        if let Some(vpp) = &self.vpp {
+            if self.rib.pending() > self.rib.in_flight() && vpp.has_room() {
+                timeout_ms = 0;
+            } else if self.rib.in_flight() > 0 {
+                // VPP answers each route with a system call of its own. Waking for each would cost it and us more
+                // than the route does: answers are left to gather.
+                timeout_ms = 1;
+            } else {
+                for fd in vpp.fds() {
+                    add(fd, POLLIN);
+                }
+            }
+        }
+        wait(&mut fds, timeout_ms)
+    }
+
+    fn turn_vpp(&mut self, now: Instant) -> io::Result<()> {
+        if self.vpp.is_none() {
+            if now < self.next_vpp {
+                return Ok(());
+            }
+            self.next_vpp = now + VPP_RETRY;
+            let vpp = Vpp::open(&self.options.vpp, self.options.lanes, &mut self.mirrors)?;
+            self.vpp = Some(vpp);
+            self.vpp_since = Some(now);
+            self.vpp_lives += 1;
+            self.vpp_error.clear();
+            self.next_refresh = now + REFRESH;
+            self.rib.vpp_is_new();
+        }
+        let vpp = match &mut self.vpp {
+            Some(vpp) => vpp,
+            None => return Ok(()),
+        };
+        vpp.receive(&mut self.rib, &mut self.answers)?;
+        if (self.mirrors.changed && now >= self.earliest_refresh) || now >= self.next_refresh {
+            vpp.refresh(&mut self.mirrors, &mut self.rib)?;
+            self.earliest_refresh = now + REFRESH_AT_MOST;
+            self.next_refresh = now + REFRESH;
+        }
+        if now >= self.next_retry {
+            self.next_retry = now + ROUTE_RETRY;
+            self.rib.retry();
+        }
+        vpp.send(&mut self.rib, &self.mirrors)?;
+        if vpp.marked && !self.zebra.resync && self.rib.pending() == 0 {
+            vpp.sweep(&self.mirrors)?;
+        }
+        Ok(())
+    }
+
+    fn lose_vpp(&mut self, now: Instant, error: &io::Error) {
+        if self.vpp.take().is_some() {
+            eprintln!("millrace-feeder: VPP is gone: {}", error);
+            self.vpp_since = None;
+            self.rib.vpp_is_new();
+        } else if self.vpp_error != error.to_string() {
+            eprintln!("millrace-feeder: VPP at {}: {}", self.options.vpp.display(), error);
+        }
+        self.vpp_error = error.to_string();
+        self.next_vpp = now + VPP_RETRY;
+    }
+
+    /// After zebra came back: once it is quiet and the kernel has no route of a protocol that it has not told of,
+    /// what it has not told of is gone.
+    fn resync(&mut self, now: Instant) {
+        if !self.zebra.resync || self.zebra.since.is_none() {
+            self.check = None;
+            return;
+        }
+        if self.check.is_none() {
+            if now < self.next_check || now.duration_since(self.zebra.last_bytes) < QUIET {
+                return;
+            }
+            self.next_check = now + CHECK_AGAIN;
+            self.check = KernelCheck::start().ok();
+        }
+        let read = match &mut self.check {
+            Some(check) => check.read(&self.rib),
+            None => return,
+        };
+        match read {
+            Ok(None) => {}
+            Ok(Some(missing)) => {
+                self.check = None;
+                self.missing = Some(missing);
+                if missing == 0 {
+                    self.swept += self.rib.sweep();
+                    self.zebra.resync = false;
+                }
+            }
+            Err(_) => self.check = None,
+        }
+    }
+
+    fn answer(&mut self, now: Instant) {
+        self.status.read();
+        if self.status.clients.is_empty() {
+            return;
+        }
+        let caught_up = self.zebra.empty && self.rib.pending() == 0 && self.vpp.is_some();
+        let mut clients = std::mem::take(&mut self.status.clients);
+        for client in &mut clients {
+            if self.zebra.empty {
+                client.empty_turns += 1;
+            }
+            // The turn in which a question came may have read zebra before it.
+            let reached = caught_up && client.empty_turns > 1;
+            let over = now >= client.until;
+            let reached = match &client.question {
+                None => continue,
+                Some(Question::Status) => {
+                    client.answer(&report::status(self, now));
+                    continue;
+                }
+                Some(Question::Barrier) => reached,
+                Some(Question::Drained(name)) => reached && report::uses(self, name) == 0,
+            };
+            if reached || over {
+                let waited = now.saturating_duration_since(client.asked).as_millis() as u64;
+                let pending = self.rib.pending();
+                client.answer(&report::barrier(reached, waited, pending));
+            }
+        }
+        self.status.clients = clients;
+        self.status.forget_answered();
+    }
+}
+
+impl Zebra {
+    fn accept(&mut self, rib: &mut Rib) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            if self.stream.is_some() {
+                self.lose(rib);
+            }
+            let now = Instant::now();
+            self.stream = Some(stream);
+            self.since = Some(now);
+            self.last_bytes = now;
+            self.connections += 1;
+            self.resync = true;
+        }
+    }
+
+    fn lose(&mut self, rib: &mut Rib) {
+        self.stream = None;
+        self.since = None;
+        self.deframer.clear();
+        self.empty = true;
+        rib.mark_stale();
+    }
+
+    fn read(&mut self, rib: &mut Rib) {
+        let mut budget = READ_AT_ONCE;
+        while let Some(stream) = &mut self.stream {
+            match stream.read(&mut self.buffer) {
+                Ok(0) => return self.lose(rib),
+                Ok(length) => {
+                    self.empty = false;
+                    self.bytes += length as u64;
+                    self.last_bytes = Instant::now();
+                    self.deframer.push(&self.buffer[..length]);
+                    if !self.take_frames(rib) {
+                        eprintln!("millrace-feeder: what is connected does not speak FPM; giving it up");
+                        return self.lose(rib);
+                    }
+                    budget = budget.saturating_sub(length);
+                    if budget == 0 {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.empty = true;
+                    return;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return self.lose(rib),
+            }
+        }
+        self.empty = true;
+    }
+
+    fn take_frames(&mut self, rib: &mut Rib) -> bool {
+        loop {
+            match self.deframer.next_frame() {
+                Ok(Some(frame)) => {
+                    if !read_frame(frame, |event| rib.take(event)) {
+                        self.malformed += 1;
+                    }
+                }
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+}

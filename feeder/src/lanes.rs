@@ -1,0 +1,215 @@
+//! VPP's side: several connections for routes, one for everything else, and what was marked in VPP.
+
+use crate::fpm::Prefix;
+use crate::mirrors::{prepare_table, Mirrors};
+use crate::rib::{Handle, Rib, Work};
+use crate::vpp_connection::{Answer, Connection};
+use crate::vpp_messages::{paths, route, FibTable, Kind, Paths};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io;
+use std::path::Path;
+
+/// Routes on their way to VPP over one connection: as many as its socket holds answers to.
+const WINDOW: usize = 256;
+const WRITE_AT_BYTES: usize = 48 * 1024;
+
+struct Asked {
+    context: u32,
+    handle: Handle,
+    gave: bool,
+}
+
+struct Lane {
+    connection: Connection,
+    asked: VecDeque<Asked>,
+}
+
+/// One life of a connected VPP.
+pub struct Vpp {
+    pub control: Connection,
+    lanes: Vec<Lane>,
+    tables: Vec<FibTable>,
+    cache: HashMap<(u32, bool), Option<Paths>>,
+    /// What VPP held before this connection is marked: what is not given again goes with `sweep`.
+    pub marked: bool,
+}
+
+/// What VPP was given and what it answered, over all its lives.
+#[derive(Default)]
+pub struct Answers {
+    pub given: u64,
+    pub taken: u64,
+    pub refused: u64,
+    pub refusals: BTreeMap<i32, u64>,
+}
+
+impl Vpp {
+    /// Connects, marks all that VPP holds of an earlier feeder, and prepares its tables and mirrors.
+    pub fn open(path: &Path, lanes: usize, mirrors: &mut Mirrors) -> io::Result<Vpp> {
+        let mut control = Connection::open(path, "millrace-feeder")?;
+        let mut opened = Vec::new();
+        for number in 0..lanes {
+            let connection = Connection::open(path, &format!("millrace-feeder-{}", number))?;
+            connection.set_nonblocking()?;
+            opened.push(Lane { connection, asked: VecDeque::new() });
+        }
+        let tables = tables(&mut control)?;
+        for table in &tables {
+            control.ask(Kind::TableReplaceBegin, Kind::TableReplaceBeginReply, |out| table.encode(out))?;
+            prepare_table(&mut control, *table)?;
+        }
+        mirrors.forget_pairs();
+        mirrors.refresh(&mut control)?;
+        Ok(Vpp { control, lanes: opened, tables, cache: HashMap::new(), marked: true })
+    }
+
+    pub fn fds(&self) -> Vec<i32> {
+        self.lanes.iter().map(|lane| lane.connection.fd()).collect()
+    }
+
+    /// Whether every connection takes more routes.
+    pub fn has_room(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.asked.len() < WINDOW)
+    }
+
+    /// Next-hop groups changed: their paths are made again.
+    pub fn forget_paths(&mut self, groups: &[u32]) {
+        for group in groups {
+            self.cache.remove(&(*group, false));
+            self.cache.remove(&(*group, true));
+        }
+    }
+
+    /// Reads tables and mirrors again; routes whose paths change with the mirrors are queued.
+    pub fn refresh(&mut self, mirrors: &mut Mirrors, rib: &mut Rib) -> io::Result<()> {
+        let now = tables(&mut self.control)?;
+        for table in &now {
+            if !self.tables.contains(table) {
+                prepare_table(&mut self.control, *table)?;
+            }
+        }
+        self.tables = now;
+        if !mirrors.refresh(&mut self.control)? {
+            return Ok(());
+        }
+        let mut changed = Vec::new();
+        for ((group, v6), before) in &mut self.cache {
+            let after = encode(rib, mirrors, *group, *v6);
+            if after != *before {
+                changed.push(*group);
+                *before = after;
+            }
+        }
+        if !changed.is_empty() {
+            rib.requeue_groups(&changed);
+        }
+        Ok(())
+    }
+
+    /// Sends queued routes as far as the windows allow.
+    pub fn send(&mut self, rib: &mut Rib, mirrors: &Mirrors) -> io::Result<()> {
+        if self.cache.len() > 4 * rib.groups.len() + 4096 {
+            self.cache.clear();
+        }
+        while self.has_room() {
+            let (handle, work) = match rib.next() {
+                Some(next) => next,
+                None => break,
+            };
+            match work {
+                Work::Take(prefix) => put(&mut self.lanes, rib, handle, &prefix, None)?,
+                Work::Give(prefix, group) => {
+                    let key = (group, prefix.v6);
+                    let cached = self.cache.entry(key);
+                    let paths = cached.or_insert_with(|| encode(rib, mirrors, group, prefix.v6));
+                    match paths {
+                        Some(some) if some.count > 0 => put(&mut self.lanes, rib, handle, &prefix, Some(some))?,
+                        _ => {
+                            if let Some(prefix) = rib.waits(handle) {
+                                put(&mut self.lanes, rib, handle, &prefix, None)?;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for lane in &mut self.lanes {
+            lane.connection.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the answers that are there.
+    pub fn receive(&mut self, rib: &mut Rib, answers: &mut Answers) -> io::Result<()> {
+        for lane in &mut self.lanes {
+            let asked = &mut lane.asked;
+            let mut out_of_order = false;
+            lane.connection.receive(|answer| match asked.pop_front() {
+                Some(next) if matches(&answer, next.context) => take(rib, answers, &next, answer.retval()),
+                _ => out_of_order = true,
+            })?;
+            if out_of_order {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "VPP answered out of order"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything wanted was given: what is still marked in VPP is from before, and goes.
+    pub fn sweep(&mut self, mirrors: &Mirrors) -> io::Result<()> {
+        for table in &self.tables {
+            prepare_table(&mut self.control, *table)?;
+        }
+        mirrors.repeat(&mut self.control)?;
+        for table in &self.tables {
+            self.control.ask(Kind::TableReplaceEnd, Kind::TableReplaceEndReply, |out| table.encode(out))?;
+        }
+        self.marked = false;
+        Ok(())
+    }
+}
+
+fn put(
+    lanes: &mut [Lane],
+    rib: &mut Rib,
+    handle: Handle,
+    prefix: &Prefix,
+    paths: Option<&Paths>,
+) -> io::Result<()> {
+    let count = lanes.len();
+    let lane = &mut lanes[handle.number() % count];
+    let none = Paths::default();
+    let context = lane.connection.put(Kind::RouteAddDel, |out| {
+        route(out, prefix, paths.is_some(), paths.unwrap_or(&none));
+    });
+    lane.asked.push_back(Asked { context, handle, gave: paths.is_some() });
+    rib.sent(handle);
+    if lane.connection.unwritten() >= WRITE_AT_BYTES {
+        lane.connection.flush()?;
+    }
+    Ok(())
+}
+
+fn matches(answer: &Answer, context: u32) -> bool {
+    answer.kind == Some(Kind::RouteAddDelReply) && answer.context == context
+}
+
+fn take(rib: &mut Rib, answers: &mut Answers, asked: &Asked, retval: i32) {
+    rib.done(asked.handle, asked.gave, retval == 0);
+    if retval == 0 {
+        *(if asked.gave { &mut answers.given } else { &mut answers.taken }) += 1;
+    } else {
+        answers.refused += 1;
+        *answers.refusals.entry(retval).or_default() += 1;
+    }
+}
+
+fn encode(rib: &Rib, mirrors: &Mirrors, group: u32, v6: bool) -> Option<Paths> {
+    rib.hops(group).map(|hops| paths(&hops, v6, |ifindex| mirrors.sw_if_index(ifindex)))
+}
+
+fn tables(control: &mut Connection) -> io::Result<Vec<FibTable>> {
+    let answers = control.ask(Kind::TableDump, Kind::ControlPingReply, |_| ())?;
+    let rows = answers.iter().filter(|answer| answer.kind == Some(Kind::TableDetails));
+    Ok(rows.filter_map(|answer| FibTable::decode(&answer.body)).collect())
+}

@@ -1,0 +1,83 @@
+//! millrace-feeder: routes of FRRouting's zebra into the FIB of VPP.
+//!
+//! zebra's module dplane_fpm_nl connects to it; it connects to VPP's API socket and asks linux-cp which interface
+//! mirrors which. It keeps what zebra wants, so a VPP that starts again gets everything at once, and a zebra that
+//! starts again finds its routes still forwarding.
+
+mod counts;
+mod feeder;
+mod fpm;
+mod kernel;
+mod lag;
+mod lanes;
+mod mirrors;
+mod netlink;
+mod nexthop;
+mod report;
+mod rib;
+#[cfg(test)]
+mod rib_tests;
+mod status;
+mod sys;
+mod table;
+mod vpp_connection;
+mod vpp_messages;
+#[cfg(test)]
+mod wire_tests;
+
+use feeder::{Feeder, Options};
+use std::path::PathBuf;
+use std::process::exit;
+
+const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--vpp SOCKET] [--status SOCKET] [--netns NAME] \
+                     [--lanes COUNT]
+
+  --fpm ADDRESS:PORT  where zebra's dplane_fpm_nl connects (127.0.0.1:2620)
+  --vpp SOCKET        VPP's API socket (/run/vpp/api.sock)
+  --status SOCKET     where to answer status, barrier and drained (/run/millrace/feeder.sock)
+  --netns NAME        only mirrors in this network namespace, by linux-cp's name of it; the feeder runs in it
+  --lanes COUNT       connections to VPP for routes (8)";
+
+fn main() {
+    let options = match read_options() {
+        Ok(options) => options,
+        Err(message) => {
+            eprintln!("millrace-feeder: {}\n{}", message, USAGE);
+            exit(2);
+        }
+    };
+    let outcome = Feeder::new(options).and_then(|mut feeder| feeder.run());
+    if let Err(error) = outcome {
+        eprintln!("millrace-feeder: {}", error);
+        exit(1);
+    }
+}
+
+fn read_options() -> Result<Options, String> {
+    let mut options = Options {
+        fpm: ([127, 0, 0, 1], 2620).into(),
+        vpp: PathBuf::from("/run/vpp/api.sock"),
+        status: PathBuf::from("/run/millrace/feeder.sock"),
+        namespace: None,
+        lanes: 8,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{} needs a value", word))?;
+        match word.as_str() {
+            "--fpm" => options.fpm = value.parse().map_err(|_| format!("{} is no ADDRESS:PORT", value))?,
+            "--vpp" => options.vpp = PathBuf::from(value),
+            "--status" => options.status = PathBuf::from(value),
+            "--netns" => options.namespace = Some(value),
+            "--lanes" => {
+                options.lanes = value
+                    .parse()
+                    .ok()
+                    .filter(|count| (1..=32).contains(count))
+                    .ok_or_else(|| format!("{} is no number of connections from 1 to 32", value))?;
+            }
+            _ => return Err(format!("there is no option {}", word)),
+        }
+    }
+    Ok(options)
+}

@@ -1,0 +1,169 @@
+//! Which of VPP's interfaces a Linux interface mirrors, and what linux-nl would do for a mirror besides routes:
+//! multicast for the routing protocols, and Linux's link-local address.
+
+use crate::fpm::Prefix;
+use crate::netlink::*;
+use crate::sys::Netlink;
+use crate::vpp_connection::Connection;
+use crate::vpp_messages::{local_route, multicast_route, FibTable, Kind, Pair};
+use std::collections::HashMap;
+use std::io;
+
+const ANSWERS_BYTES: i32 = 4 << 20;
+
+pub struct Mirrors {
+    namespace: Option<String>,
+    pairs: HashMap<u32, Pair>,
+    link_local: HashMap<u32, [u8; 16]>,
+    events: Netlink,
+    /// Something changed in Linux that may concern a mirror.
+    pub changed: bool,
+}
+
+impl Mirrors {
+    /// Hears of links and addresses of this process's network namespace. Pairs of another `namespace` are left out.
+    pub fn open(namespace: Option<String>) -> io::Result<Mirrors> {
+        let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
+        events.send(&dump_request(RTM_GETADDR, AF_INET6, 8))?;
+        Ok(Mirrors { namespace, pairs: HashMap::new(), link_local: HashMap::new(), events, changed: true })
+    }
+
+    pub fn fd(&self) -> i32 {
+        self.events.fd()
+    }
+
+    /// VPP's index of the interface that this one mirrors.
+    pub fn sw_if_index(&self, ifindex: u32) -> Option<u32> {
+        self.pairs.get(&ifindex).map(|pair| pair.sw_if_index)
+    }
+
+    pub fn pairs(&self) -> Vec<&Pair> {
+        let mut pairs: Vec<&Pair> = self.pairs.values().collect();
+        pairs.sort_by(|one, other| one.name.cmp(&other.name));
+        pairs
+    }
+
+    pub fn forget_pairs(&mut self) {
+        self.pairs.clear();
+        self.changed = true;
+    }
+
+    /// Reads the events that are there.
+    pub fn hear(&mut self) {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match self.events.receive(&mut buffer) {
+                Ok(length) => {
+                    for message in (Messages { rest: &buffer[..length] }) {
+                        self.take(&message);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    // Some were lost: the pairs are read anyway, and the addresses again.
+                    self.changed = true;
+                    let _ = self.events.send(&dump_request(RTM_GETADDR, AF_INET6, 8));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, message: &Message) {
+        match message.kind {
+            RTM_NEWLINK | RTM_DELLINK => self.changed = true,
+            RTM_NEWADDR | RTM_DELADDR => {
+                if let Some((ifindex, address)) = link_local(message.body) {
+                    if message.kind == RTM_NEWADDR {
+                        self.changed |= self.link_local.insert(ifindex, address) != Some(address);
+                    } else {
+                        self.link_local.remove(&ifindex);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads linux-cp's pairs and does what new mirrors need. Returns true when a Linux interface got a mirror, or
+    /// another one: routes over it can be given now.
+    pub fn refresh(&mut self, vpp: &mut Connection) -> io::Result<bool> {
+        self.changed = false;
+        let answers = vpp.ask(Kind::PairGet, Kind::PairGetReply, |out| out.extend_from_slice(&[0; 4]))?;
+        let mut pairs = HashMap::new();
+        for answer in answers.iter().filter(|answer| answer.kind == Some(Kind::PairDetails)) {
+            if let Some(pair) = Pair::decode(&answer.body) {
+                if self.namespace.as_ref().map_or(true, |name| *name == pair.namespace) {
+                    pairs.insert(pair.ifindex, pair);
+                }
+            }
+        }
+        let before = std::mem::replace(&mut self.pairs, pairs);
+        let mut appeared = false;
+        for (ifindex, pair) in &self.pairs {
+            let known = before.get(ifindex).map(|pair| pair.sw_if_index);
+            if known != Some(pair.sw_if_index) {
+                appeared = true;
+                accept_multicast(vpp, pair.sw_if_index)?;
+            }
+            if let Some(address) = self.link_local.get(ifindex) {
+                set_link_local(vpp, pair.sw_if_index, address)?;
+            }
+        }
+        Ok(appeared)
+    }
+
+    /// After a mark of all tables everything that is to stay has to be told again.
+    pub fn repeat(&self, vpp: &mut Connection) -> io::Result<()> {
+        for pair in self.pairs.values() {
+            accept_multicast(vpp, pair.sw_if_index)?;
+        }
+        Ok(())
+    }
+}
+
+/// What linux-nl puts into each table it uses: link-scope multicast and the broadcast address go to Linux.
+pub fn prepare_table(vpp: &mut Connection, table: FibTable) -> io::Result<()> {
+    let group = link_scope_multicast(table);
+    if !table.v6 {
+        let broadcast = Prefix { table: table.id, v6: false, address: [0xff; 16], length: 32 };
+        vpp.ask(Kind::RouteAddDel, Kind::RouteAddDelReply, |out| local_route(out, &broadcast))?;
+    }
+    vpp.ask(Kind::MrouteAddDel, Kind::MrouteAddDelReply, |out| multicast_route(out, &group, None))?;
+    Ok(())
+}
+
+fn accept_multicast(vpp: &mut Connection, sw_if_index: u32) -> io::Result<()> {
+    for v6 in [false, true] {
+        let group = link_scope_multicast(FibTable { id: 0, v6 });
+        vpp.ask(Kind::MrouteAddDel, Kind::MrouteAddDelReply, |out| multicast_route(out, &group, Some(sw_if_index)))?;
+    }
+    Ok(())
+}
+
+fn set_link_local(vpp: &mut Connection, sw_if_index: u32, address: &[u8; 16]) -> io::Result<()> {
+    vpp.ask(Kind::Ip6Enable, Kind::Ip6EnableReply, |out| {
+        out.extend_from_slice(&sw_if_index.to_be_bytes());
+        out.push(1);
+    })?;
+    vpp.ask(Kind::LinkLocal, Kind::LinkLocalReply, |out| {
+        out.extend_from_slice(&sw_if_index.to_be_bytes());
+        out.extend_from_slice(address);
+    })?;
+    Ok(())
+}
+
+fn link_scope_multicast(table: FibTable) -> Prefix {
+    let mut address = [0; 16];
+    address[0] = if table.v6 { 0xff } else { 224 };
+    Prefix { table: table.id, v6: table.v6, address, length: if table.v6 { 8 } else { 24 } }
+}
+
+fn link_local(body: &[u8]) -> Option<(u32, [u8; 16])> {
+    if *body.first()? != AF_INET6 || *body.get(3)? != RT_SCOPE_LINK {
+        return None;
+    }
+    let (_, value) = (Attributes { rest: body.get(8..)? }).find(|(kind, _)| *kind == IFA_ADDRESS)?;
+    Some((u32_at(body, 4)?, value.try_into().ok()?))
+}

@@ -1,0 +1,385 @@
+//! What zebra wants, what VPP has of it, and the queue of what differs.
+
+use crate::counts::{counts, Counts};
+use crate::fpm::{Event, Prefix, Target};
+use crate::nexthop::{GroupId, Groups, NextHop};
+use crate::table::*;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// A route: its position in its family's table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handle(u32);
+const V6: u32 = 1 << 31;
+
+impl Handle {
+    fn new(v6: bool, at: u32) -> Handle {
+        Handle(if v6 { at | V6 } else { at })
+    }
+    fn v6(self) -> bool {
+        self.0 & V6 != 0
+    }
+    fn at(self) -> u32 {
+        self.0 & !V6
+    }
+    /// Spreads routes over connections; a route keeps its number while anything of it is in flight.
+    pub fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is to be done next for a route.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Work {
+    Give(Prefix, GroupId),
+    Take(Prefix),
+}
+
+pub struct Rib {
+    pub groups: Groups,
+    v4: Table<[u8; 4]>,
+    v6: Table<[u8; 16]>,
+    tables: Vec<u32>,
+    table_numbers: HashMap<u32, u16>,
+    queue: VecDeque<Handle>,
+    /// Entries ever put into the queue, and taken from it: what is between them is pending.
+    pub queued: u64,
+    pub taken: u64,
+    in_flight: u64,
+    changed_groups: Vec<u32>,
+    /// Things that VPP would need and did not get, by what they are.
+    pub unsupported: BTreeMap<&'static str, u64>,
+    pub events: u64,
+}
+
+macro_rules! entry {
+    ($rib:expr, $handle:expr, $entry:ident => $use:expr) => {
+        if $handle.v6() {
+            let $entry = $rib.v6.entry_mut($handle.at());
+            $use
+        } else {
+            let $entry = $rib.v4.entry_mut($handle.at());
+            $use
+        }
+    };
+}
+
+impl Rib {
+    pub fn new() -> Rib {
+        Rib {
+            groups: Groups::default(),
+            v4: Table::new(),
+            v6: Table::new(),
+            tables: vec![0],
+            table_numbers: HashMap::from([(0, 0)]),
+            queue: VecDeque::new(),
+            queued: 0,
+            taken: 0,
+            in_flight: 0,
+            changed_groups: Vec::new(),
+            unsupported: BTreeMap::new(),
+            events: 0,
+        }
+    }
+
+    /// Routes that VPP does not hold yet as zebra wants them, but for refused and waiting ones.
+    pub fn pending(&self) -> u64 {
+        self.queue.len() as u64 + self.in_flight
+    }
+
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Takes one event of zebra's stream. Changed next-hop objects take effect with `settle`.
+    pub fn take(&mut self, event: Event) {
+        self.events += 1;
+        match event {
+            Event::Route(prefix, target) => self.want(&prefix, target),
+            Event::Withdraw(prefix) => {
+                if let Some(handle) = self.find(&prefix) {
+                    self.unwant(handle);
+                }
+            }
+            Event::NextHop(id, object) => {
+                if self.groups.set(id, object) {
+                    self.changed_groups.push(id);
+                }
+            }
+            Event::NextHopGone(id) => self.groups.remove(id),
+            Event::NotOurs => {}
+            Event::Unsupported(what) => *self.unsupported.entry(what).or_default() += 1,
+        }
+    }
+
+    /// Queues the routes whose next-hop objects changed; returns the groups concerned. A walk over all routes, so it
+    /// is called once for many events.
+    pub fn settle(&mut self) -> Vec<GroupId> {
+        if self.changed_groups.is_empty() {
+            return Vec::new();
+        }
+        let changed = std::mem::take(&mut self.changed_groups);
+        let affected = self.groups.affected(&changed);
+        self.requeue_groups(&affected);
+        affected
+    }
+
+    /// Queues every wanted route of these groups.
+    pub fn requeue_groups(&mut self, groups: &[GroupId]) {
+        let groups: HashSet<GroupId> = groups.iter().copied().collect();
+        self.requeue(|flags, group| flags & WANTED != 0 && groups.contains(&group));
+    }
+
+    /// Queues again what VPP refused or what waits for an interface or a next hop.
+    pub fn retry(&mut self) {
+        self.requeue(|flags, _| flags & (REFUSED | WAITING) != 0);
+    }
+
+    /// VPP is another one, or was out of reach: nothing is known of what it holds.
+    pub fn vpp_is_new(&mut self) {
+        self.queue.clear();
+        self.taken = self.queued;
+        self.in_flight = 0;
+        for handle in self.handles() {
+            let flags = entry!(self, handle, entry => {
+                entry.flags &= WANTED | STALE;
+                entry.flags
+            });
+            if flags & WANTED != 0 {
+                self.enqueue(handle);
+            } else {
+                self.forget(handle);
+            }
+        }
+    }
+
+    /// zebra went away: what it told stays, and is marked until it tells it again.
+    pub fn mark_stale(&mut self) {
+        for handle in self.handles() {
+            entry!(self, handle, entry => if entry.flags & WANTED != 0 { entry.flags |= STALE });
+        }
+    }
+
+    /// zebra has told all it has: what is still marked goes. Returns how many routes.
+    pub fn sweep(&mut self) -> u64 {
+        let mut swept = 0;
+        for handle in self.handles() {
+            let flags = entry!(self, handle, entry => entry.flags);
+            if flags & WANTED != 0 && flags & STALE != 0 {
+                self.unwant(handle);
+                swept += 1;
+            }
+        }
+        swept
+    }
+
+    /// Whether zebra wants the route and has said so since it came back.
+    pub fn is_fresh(&self, prefix: &Prefix) -> bool {
+        self.find(prefix).map_or(false, |handle| {
+            let flags = if handle.v6() { self.v6.entry(handle.at()) .flags } else { self.v4.entry(handle.at()).flags };
+            flags & (WANTED | STALE) == WANTED
+        })
+    }
+
+    /// The next route to do something for. The caller answers with `sent`, `waits` or `done`.
+    pub fn next(&mut self) -> Option<(Handle, Work)> {
+        while let Some(handle) = self.queue.pop_front() {
+            self.taken += 1;
+            let (flags, group) = entry!(self, handle, entry => {
+                entry.flags &= !(QUEUED | REFUSED | WAITING);
+                if entry.flags & IN_FLIGHT != 0 {
+                    entry.flags |= CHANGED;
+                }
+                (entry.flags, entry.group)
+            });
+            if flags & IN_FLIGHT != 0 {
+                continue;
+            }
+            let prefix = self.prefix(handle);
+            if flags & WANTED != 0 {
+                return Some((handle, Work::Give(prefix, group)));
+            }
+            if flags & GIVEN != 0 {
+                return Some((handle, Work::Take(prefix)));
+            }
+            self.forget(handle);
+        }
+        None
+    }
+
+    /// A message for the route is on its way.
+    pub fn sent(&mut self, handle: Handle) {
+        entry!(self, handle, entry => entry.flags |= IN_FLIGHT);
+        self.in_flight += 1;
+    }
+
+    /// The route cannot be given now: none of its next hops is known. What VPP has of it is withdrawn.
+    pub fn waits(&mut self, handle: Handle) -> Option<Prefix> {
+        let flags = entry!(self, handle, entry => {
+            entry.flags |= WAITING;
+            entry.flags
+        });
+        (flags & GIVEN != 0).then(|| self.prefix(handle))
+    }
+
+    /// VPP answered. `gave` says what it was asked: to hold the route, or not to.
+    pub fn done(&mut self, handle: Handle, gave: bool, accepted: bool) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let flags = entry!(self, handle, entry => {
+            let changed = entry.flags & CHANGED != 0;
+            entry.flags &= !(IN_FLIGHT | CHANGED);
+            match (gave, accepted) {
+                (true, true) => entry.flags |= GIVEN,
+                (true, false) => entry.flags |= REFUSED,
+                // Refused to take away what it does not have: it is not there either.
+                (false, _) => entry.flags &= !GIVEN,
+            }
+            if changed { entry.flags & !REFUSED | CHANGED } else { entry.flags }
+        });
+        if flags & CHANGED != 0 {
+            self.enqueue(handle);
+        } else if flags & (WANTED | GIVEN | QUEUED) == 0 {
+            self.forget(handle);
+        }
+    }
+
+    /// IPv4's and IPv6's; a walk over all routes.
+    pub fn counts(&self) -> (Counts, Counts) {
+        (counts(&self.v4), counts(&self.v6))
+    }
+
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
+    }
+
+    /// How many routes, wanted or still in VPP, use one of these groups.
+    pub fn uses(&self, groups: &HashSet<GroupId>) -> u64 {
+        let used = |flags: u8, group: GroupId| flags & (WANTED | GIVEN | IN_FLIGHT) != 0 && groups.contains(&group);
+        let v4 = self.v4.positions().map(|at| self.v4.entry(at)).filter(|entry| used(entry.flags, entry.group));
+        let v6 = self.v6.positions().map(|at| self.v6.entry(at)).filter(|entry| used(entry.flags, entry.group));
+        (v4.count() + v6.count()) as u64
+    }
+
+    /// Every group a wanted route refers to.
+    pub fn groups_in_use(&self) -> HashSet<GroupId> {
+        let v4 = self.v4.positions().map(|at| self.v4.entry(at)).filter(|entry| entry.flags != 0);
+        let v6 = self.v6.positions().map(|at| self.v6.entry(at)).filter(|entry| entry.flags != 0);
+        v4.map(|entry| entry.group).chain(v6.map(|entry| entry.group)).collect()
+    }
+
+    /// The next hops of a group.
+    pub fn hops(&self, group: GroupId) -> Option<Vec<NextHop>> {
+        self.groups.resolve(group)
+    }
+
+    fn want(&mut self, prefix: &Prefix, target: Target) {
+        let group = match target {
+            Target::Object(id) => id,
+            Target::Inline(hops) => self.groups.intern(hops),
+        };
+        let handle = self.find_or_add(prefix);
+        let (flags, before) = entry!(self, handle, entry => {
+            let before = (entry.flags, entry.group);
+            entry.group = group;
+            entry.flags = entry.flags & !STALE | WANTED;
+            before
+        });
+        if flags & WANTED != 0 {
+            self.groups.release(before);
+        }
+        let settled = flags & (WANTED | GIVEN) == WANTED | GIVEN && flags & (REFUSED | WAITING | IN_FLIGHT) == 0;
+        if !(settled && before == group) {
+            self.enqueue(handle);
+        }
+    }
+
+    fn unwant(&mut self, handle: Handle) {
+        let (flags, group) = entry!(self, handle, entry => {
+            let before = (entry.flags, entry.group);
+            entry.flags &= !(WANTED | STALE);
+            before
+        });
+        if flags & WANTED != 0 {
+            self.groups.release(group);
+            self.enqueue(handle);
+        }
+    }
+
+    fn enqueue(&mut self, handle: Handle) {
+        let flags = entry!(self, handle, entry => {
+            let before = entry.flags;
+            entry.flags |= QUEUED;
+            before
+        });
+        if flags & QUEUED == 0 {
+            self.queue.push_back(handle);
+            self.queued += 1;
+        }
+    }
+
+    fn requeue(&mut self, chosen: impl Fn(u8, GroupId) -> bool) {
+        for handle in self.handles() {
+            let (flags, group) = entry!(self, handle, entry => (entry.flags, entry.group));
+            if chosen(flags, group) {
+                self.enqueue(handle);
+            }
+        }
+    }
+
+    fn forget(&mut self, handle: Handle) {
+        if handle.v6() {
+            self.v6.remove(handle.at());
+        } else {
+            self.v4.remove(handle.at());
+        }
+    }
+
+    /// Every route there is.
+    fn handles(&self) -> Vec<Handle> {
+        let v4 = self.v4.positions().filter(|at| self.v4.entry(*at).flags != 0).map(|at| Handle::new(false, at));
+        let v6 = self.v6.positions().filter(|at| self.v6.entry(*at).flags != 0).map(|at| Handle::new(true, at));
+        v4.chain(v6).collect()
+    }
+
+    fn find(&self, prefix: &Prefix) -> Option<Handle> {
+        let table = *self.table_numbers.get(&prefix.table)?;
+        let at = if prefix.v6 {
+            self.v6.find(table, prefix.address, prefix.length)
+        } else {
+            self.v4.find(table, first_four(&prefix.address), prefix.length)
+        }?;
+        Some(Handle::new(prefix.v6, at))
+    }
+
+    fn find_or_add(&mut self, prefix: &Prefix) -> Handle {
+        let tables = &mut self.tables;
+        let table = *self.table_numbers.entry(prefix.table).or_insert_with(|| {
+            tables.push(prefix.table);
+            (tables.len() - 1) as u16
+        });
+        let (at, _) = if prefix.v6 {
+            self.v6.find_or_add(table, prefix.address, prefix.length)
+        } else {
+            self.v4.find_or_add(table, first_four(&prefix.address), prefix.length)
+        };
+        Handle::new(prefix.v6, at)
+    }
+
+    fn prefix(&self, handle: Handle) -> Prefix {
+        let mut address = [0; 16];
+        let (table, length) = if handle.v6() {
+            let entry = self.v6.entry(handle.at());
+            address = entry.address;
+            (entry.table, entry.length)
+        } else {
+            let entry = self.v4.entry(handle.at());
+            address[..4].copy_from_slice(&entry.address);
+            (entry.table, entry.length)
+        };
+        Prefix { table: self.tables[table as usize], v6: handle.v6(), address, length }
+    }
+}
+
+fn first_four(address: &[u8; 16]) -> [u8; 4] {
+    [address[0], address[1], address[2], address[3]]
+}

@@ -1,0 +1,224 @@
+//! One connection to VPP's binary API over its Unix socket.
+//!
+//! Each message has a header of 16 bytes, of which the four in the middle are its length. VPP reads 4 KiB from a
+//! connection in each turn of its main loop, some 18 routes; so routes go over several connections, and many are on
+//! their way at once.
+
+use crate::vpp_messages::{be32, text, Kind, KINDS};
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::io::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+const HEADER: usize = 16;
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// The one message whose number is fixed: the table of the others comes with its reply.
+const CREATE: u16 = 15;
+const CHUNK: usize = 64 * 1024;
+
+pub struct Connection {
+    stream: UnixStream,
+    numbers: [u16; KINDS.len()],
+    client_index: u32,
+    out: Vec<u8>,
+    written: usize,
+    input: Vec<u8>,
+    next_context: u32,
+}
+
+/// A message from VPP: its kind where the feeder knows it, its context, and what follows.
+pub struct Answer {
+    pub kind: Option<Kind>,
+    pub context: u32,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The return value of a reply.
+    pub fn retval(&self) -> i32 {
+        be32(&self.body, 0).map_or(i32::MIN, |value| value as i32)
+    }
+}
+
+fn broken(what: impl Into<String>) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what.into())
+}
+
+impl Connection {
+    /// Connects and checks that VPP has every message in the layout this program knows.
+    pub fn open(path: &Path, name: &str) -> io::Result<Connection> {
+        let mut stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(ANSWER_TIME))?;
+        stream.set_write_timeout(Some(ANSWER_TIME))?;
+        let mut hello = Vec::new();
+        hello.extend_from_slice(&CREATE.to_be_bytes());
+        hello.extend_from_slice(&[0; 4]);
+        let mut field = name.as_bytes().to_vec();
+        field.resize(64, 0);
+        hello.extend_from_slice(&field);
+        stream.write_all(&header(hello.len()))?;
+        stream.write_all(&hello)?;
+        let reply = read_message(&mut stream)?;
+        // Number, client index, context, response, index, count, then the table.
+        if be32(&reply, 10).map_or(true, |response| (response as i32) < 0) {
+            return Err(broken("VPP refused the connection"));
+        }
+        let client_index = be32(&reply, 14).ok_or_else(|| broken("VPP's greeting is too short"))?;
+        let count = reply.get(18..20).map_or(0, |bytes| usize::from(u16::from_be_bytes([bytes[0], bytes[1]])));
+        let table = reply.get(20..20 + count * 66).ok_or_else(|| broken("VPP's table of messages is too short"))?;
+        let known: HashMap<String, u16> = table
+            .chunks_exact(66)
+            .map(|row| (text(&row[2..]), u16::from_be_bytes([row[0], row[1]])))
+            .collect();
+        let mut numbers = [0; KINDS.len()];
+        for (kind, name) in KINDS {
+            numbers[kind as usize] = *known.get(name).ok_or_else(|| missing(name, &known))?;
+        }
+        Ok(Connection {
+            stream,
+            numbers,
+            client_index,
+            out: Vec::new(),
+            written: 0,
+            input: Vec::new(),
+            next_context: 1,
+        })
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        self.stream.set_nonblocking(true)
+    }
+
+    /// Puts a request into the buffer; its context comes back with the reply.
+    pub fn put(&mut self, kind: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> u32 {
+        let context = self.next_context;
+        self.next_context = self.next_context.wrapping_add(1);
+        let start = self.out.len();
+        self.out.extend_from_slice(&[0; HEADER]);
+        self.out.extend_from_slice(&self.numbers[kind as usize].to_be_bytes());
+        self.out.extend_from_slice(&self.client_index.to_be_bytes());
+        self.out.extend_from_slice(&context.to_be_bytes());
+        fields(&mut self.out);
+        let length = self.out.len() - start - HEADER;
+        self.out[start..start + HEADER].copy_from_slice(&header(length));
+        context
+    }
+
+    pub fn unwritten(&self) -> usize {
+        self.out.len() - self.written
+    }
+
+    /// Writes what the socket takes.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while self.written < self.out.len() {
+            match self.stream.write(&self.out[self.written..]) {
+                Ok(0) => return Err(broken("VPP closed the connection")),
+                Ok(length) => self.written += length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.written == self.out.len() {
+            self.out.clear();
+            self.written = 0;
+        } else if self.written > CHUNK {
+            self.out.drain(..self.written);
+            self.written = 0;
+        }
+        Ok(())
+    }
+
+    /// Hands every answer that is there to `each`.
+    pub fn receive(&mut self, mut each: impl FnMut(Answer)) -> io::Result<()> {
+        let mut chunk = [0; CHUNK];
+        loop {
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Err(broken("VPP closed the connection")),
+                Ok(length) => {
+                    self.input.extend_from_slice(&chunk[..length]);
+                    self.take_answers(&mut each)?;
+                    if length < CHUNK {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn take_answers(&mut self, each: &mut impl FnMut(Answer)) -> io::Result<()> {
+        let mut at = 0;
+        while self.input.len() - at >= HEADER {
+            let length = be32(&self.input, at + 8).unwrap_or(0) as usize;
+            let end = at + HEADER + length;
+            if self.input.len() < end {
+                break;
+            }
+            if let Some(answer) = self.answer(&self.input[at + HEADER..end]) {
+                each(answer);
+            }
+            at = end;
+        }
+        self.input.drain(..at);
+        Ok(())
+    }
+
+    fn answer(&self, message: &[u8]) -> Option<Answer> {
+        let number = u16::from_be_bytes([*message.first()?, *message.get(1)?]);
+        let at = self.numbers.iter().position(|known| *known == number);
+        Some(Answer { kind: at.map(|at| KINDS[at].0), context: be32(message, 2)?, body: message.get(6..)?.to_vec() })
+    }
+
+    /// One request and its answers up to the one of kind `last`, waiting for them. For connections that block.
+    pub fn ask(&mut self, request: Kind, last: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> io::Result<Vec<Answer>> {
+        let context = self.put(request, fields);
+        // A dump has no last message of its own: the answer to a ping comes after all of them.
+        let end = if last == Kind::ControlPingReply { self.put(Kind::ControlPing, |_| ()) } else { context };
+        self.flush()?;
+        let mut answers = VecDeque::new();
+        loop {
+            let message = read_message(&mut self.stream)?;
+            if let Some(answer) = self.answer(&message) {
+                let done = answer.kind == Some(last) && answer.context == end;
+                if answer.context == context || done {
+                    answers.push_back(answer);
+                }
+                if done {
+                    return Ok(answers.into());
+                }
+            }
+        }
+    }
+}
+
+fn header(length: usize) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[8..12].copy_from_slice(&(length as u32).to_be_bytes());
+    header
+}
+
+fn read_message(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header)?;
+    let mut message = vec![0; be32(&header, 8).unwrap_or(0) as usize];
+    stream.read_exact(&mut message)?;
+    Ok(message)
+}
+
+fn missing(name: &str, known: &HashMap<String, u16>) -> io::Error {
+    let plain = &name[..name.len() - 9];
+    let other = known.keys().find(|other| other.len() == name.len() && other.starts_with(plain));
+    broken(match other {
+        Some(other) => format!("VPP has {other} where this feeder knows {name}: it was built for another VPP"),
+        None => format!("VPP does not have {name}: is its plugin linux_cp loaded?"),
+    })
+}

@@ -1,0 +1,232 @@
+//! The messages of VPP's binary API that the feeder uses: hand-written layouts, each checked at connect against the
+//! checksum that VPP announces for it. All numbers are in network byte order.
+
+use crate::fpm::Prefix;
+use crate::nexthop::{Action, NextHop};
+
+/// Name and checksum of each message, as VPP 23.10 to 26.06 announce them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum Kind {
+    RouteAddDel,
+    RouteAddDelReply,
+    MrouteAddDel,
+    MrouteAddDelReply,
+    TableDump,
+    TableDetails,
+    TableReplaceBegin,
+    TableReplaceBeginReply,
+    TableReplaceEnd,
+    TableReplaceEndReply,
+    ControlPing,
+    ControlPingReply,
+    PairGet,
+    PairGetReply,
+    PairDetails,
+    Ip6Enable,
+    Ip6EnableReply,
+    LinkLocal,
+    LinkLocalReply,
+}
+
+pub const KINDS: [(Kind, &str); 19] = [
+    (Kind::RouteAddDel, "ip_route_add_del_b8ecfe0d"),
+    (Kind::RouteAddDelReply, "ip_route_add_del_reply_1992deab"),
+    (Kind::MrouteAddDel, "ip_mroute_add_del_0dd7e790"),
+    (Kind::MrouteAddDelReply, "ip_mroute_add_del_reply_1992deab"),
+    (Kind::TableDump, "ip_table_dump_51077d14"),
+    (Kind::TableDetails, "ip_table_details_c79fca0f"),
+    (Kind::TableReplaceBegin, "ip_table_replace_begin_b9d2e09e"),
+    (Kind::TableReplaceBeginReply, "ip_table_replace_begin_reply_e8d4e804"),
+    (Kind::TableReplaceEnd, "ip_table_replace_end_b9d2e09e"),
+    (Kind::TableReplaceEndReply, "ip_table_replace_end_reply_e8d4e804"),
+    (Kind::ControlPing, "control_ping_51077d14"),
+    (Kind::ControlPingReply, "control_ping_reply_f6b0b8ca"),
+    (Kind::PairGet, "lcp_itf_pair_get_f75ba505"),
+    (Kind::PairGetReply, "lcp_itf_pair_get_reply_53b48f5d"),
+    (Kind::PairDetails, "lcp_itf_pair_details_8b5481af"),
+    (Kind::Ip6Enable, "sw_interface_ip6_enable_disable_ae6cfcfb"),
+    (Kind::Ip6EnableReply, "sw_interface_ip6_enable_disable_reply_e8d4e804"),
+    (Kind::LinkLocal, "sw_interface_ip6_set_link_local_address_1c10f15f"),
+    (Kind::LinkLocalReply, "sw_interface_ip6_set_link_local_address_reply_e8d4e804"),
+];
+
+pub const NO_INTERFACE: u32 = u32::MAX;
+const MAX_PATHS: usize = 255;
+const MAX_LABELS: usize = 16;
+
+const PATH_NORMAL: u32 = 0;
+const PATH_LOCAL: u32 = 1;
+const PATH_DROP: u32 = 2;
+const PATH_UNREACHABLE: u32 = 5;
+const PATH_PROHIBIT: u32 = 6;
+
+const ITF_ACCEPT: u32 = 2;
+const ITF_FORWARD: u32 = 4;
+
+/// Encoded paths of a route, ready to be put into its message.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Paths {
+    pub count: u8,
+    pub bytes: Vec<u8>,
+}
+
+/// The paths of a group for routes of one family. Next hops over an interface that VPP does not have are left out;
+/// what is then left may be none. `interface` maps Linux's index to VPP's.
+pub fn paths(hops: &[NextHop], v6: bool, interface: impl Fn(u32) -> Option<u32>) -> Paths {
+    let mut paths = Paths::default();
+    for hop in hops.iter().take(MAX_PATHS) {
+        let mut path = PathFields { v6, weight: hop.weight, ..PathFields::default() };
+        match &hop.action {
+            Action::Blackhole => path.kind = PATH_DROP,
+            Action::Unreachable => path.kind = PATH_UNREACHABLE,
+            Action::Prohibit => path.kind = PATH_PROHIBIT,
+            Action::Forward { interface: index, gateway, gateway_length, labels } => {
+                match interface(*index) {
+                    Some(found) => path.sw_if_index = found,
+                    None => continue,
+                }
+                if *gateway_length > 0 {
+                    path.v6 = *gateway_length == 16;
+                }
+                path.gateway = *gateway;
+                path.labels = labels;
+            }
+        }
+        path.encode(&mut paths.bytes);
+        paths.count += 1;
+    }
+    paths
+}
+
+struct PathFields<'a> {
+    kind: u32,
+    sw_if_index: u32,
+    weight: u8,
+    v6: bool,
+    gateway: [u8; 16],
+    labels: &'a [u32],
+}
+
+impl Default for PathFields<'_> {
+    fn default() -> Self {
+        PathFields {
+            kind: PATH_NORMAL,
+            sw_if_index: NO_INTERFACE,
+            weight: 1,
+            v6: false,
+            gateway: [0; 16],
+            labels: &[],
+        }
+    }
+}
+
+impl PathFields<'_> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.sw_if_index.to_be_bytes());
+        out.extend_from_slice(&[0; 8]); // table of recursive paths; RPF id
+        out.extend_from_slice(&[self.weight, 0]); // preference
+        out.extend_from_slice(&self.kind.to_be_bytes());
+        out.extend_from_slice(&[0; 4]); // flags
+        out.extend_from_slice(&u32::from(self.v6).to_be_bytes());
+        out.extend_from_slice(&self.gateway);
+        out.extend_from_slice(&[0; 12]); // label, object, classifier
+        let labels = &self.labels[..self.labels.len().min(MAX_LABELS)];
+        out.push(labels.len() as u8);
+        for at in 0..MAX_LABELS {
+            let label = labels.get(at).copied().unwrap_or(0);
+            out.push(0);
+            out.extend_from_slice(&label.to_be_bytes());
+            out.extend_from_slice(&[if at < labels.len() { 64 } else { 0 }, 0]);
+        }
+    }
+}
+
+/// ip_route_add_del's fields after the context: a replacement of all paths, or the end of the route.
+pub fn route(out: &mut Vec<u8>, prefix: &Prefix, add: bool, paths: &Paths) {
+    out.extend_from_slice(&[u8::from(add), 0]); // not is_multipath: all paths at once
+    out.extend_from_slice(&prefix.table.to_be_bytes());
+    out.extend_from_slice(&[0; 4]);
+    out.push(u8::from(prefix.v6));
+    out.extend_from_slice(&prefix.address);
+    out.push(prefix.length);
+    out.push(paths.count);
+    out.extend_from_slice(&paths.bytes);
+}
+
+/// ip_route_add_del: an address of the router itself, whose packets go to Linux.
+pub fn local_route(out: &mut Vec<u8>, prefix: &Prefix) {
+    let mut local = Paths { count: 1, bytes: Vec::new() };
+    PathFields { kind: PATH_LOCAL, v6: prefix.v6, ..PathFields::default() }.encode(&mut local.bytes);
+    route(out, prefix, true, &local);
+}
+
+/// ip_mroute_add_del: packets to the group are accepted from the interface, or without one given to Linux.
+pub fn multicast_route(out: &mut Vec<u8>, group: &Prefix, sw_if_index: Option<u32>) {
+    out.extend_from_slice(&[1, 1]); // add one path
+    out.extend_from_slice(&group.table.to_be_bytes());
+    out.extend_from_slice(&[0; 8]); // flags, RPF id
+    out.push(u8::from(group.v6));
+    out.extend_from_slice(&u16::from(group.length).to_be_bytes());
+    out.extend_from_slice(&group.address);
+    out.extend_from_slice(&[0; 16]);
+    out.push(1);
+    out.extend_from_slice(&(if sw_if_index.is_some() { ITF_ACCEPT } else { ITF_FORWARD }).to_be_bytes());
+    PathFields {
+        kind: if sw_if_index.is_some() { PATH_NORMAL } else { PATH_LOCAL },
+        sw_if_index: sw_if_index.unwrap_or(NO_INTERFACE),
+        v6: group.v6,
+        ..PathFields::default()
+    }
+    .encode(out);
+}
+
+/// A FIB of VPP: vl_api_ip_table_t.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FibTable {
+    pub id: u32,
+    pub v6: bool,
+}
+
+impl FibTable {
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.id.to_be_bytes());
+        out.push(u8::from(self.v6));
+        out.extend_from_slice(&[0; 64]);
+    }
+
+    /// From ip_table_details, after the context.
+    pub fn decode(body: &[u8]) -> Option<FibTable> {
+        Some(FibTable { id: be32(body, 0)?, v6: *body.get(4)? != 0 })
+    }
+}
+
+/// A pair of linux-cp: VPP's interface and its mirror.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pair {
+    pub sw_if_index: u32,
+    pub ifindex: u32,
+    pub name: String,
+    pub namespace: String,
+}
+
+impl Pair {
+    /// From lcp_itf_pair_details, after the context.
+    pub fn decode(body: &[u8]) -> Option<Pair> {
+        Some(Pair {
+            sw_if_index: be32(body, 0)?,
+            ifindex: be32(body, 8)?,
+            name: text(body.get(12..28)?),
+            namespace: text(body.get(29..61)?),
+        })
+    }
+}
+
+pub fn be32(body: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(body.get(at..at + 4)?.try_into().ok()?))
+}
+
+pub fn text(field: &[u8]) -> String {
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    String::from_utf8_lossy(&field[..end]).into_owned()
+}

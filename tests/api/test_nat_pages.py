@@ -1,0 +1,326 @@
+"""The page of NAT: what is configured, the hosts with the most sessions, and the search."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from appliance.actions import nat as nat_action
+from appliance.errors import NotFound
+from appliance.state import nat as nat_state
+from appliance.state.nat import NatSession, NatSessionsFilter
+from tests.api.conftest import MakeClient
+from tests.api.router_in_memory import RouterInMemory
+from tests.api.test_pages import browser_of, get, post
+from webui.accounts.models import AuditEntry
+
+NAT = {
+    "inside": ["lan0"],
+    "outside": ["wan0"],
+    "masquerade": ["wan0"],
+    "pools": {"spare": {"addresses": ["198.51.100.8-198.51.100.15"]}},
+    "static": {"mail": {"outside_address": "198.51.100.20", "inside_address": "10.10.0.20"}},
+    "port_forwards": {
+        "web": {"outside_interface": "wan0", "outside_port": 443, "inside_address": "10.10.0.9"},
+        "dns": {
+            "protocol": "udp",
+            "outside_address": "198.51.100.30",
+            "outside_port": 5353,
+            "inside_address": "10.10.0.9",
+            "inside_port": 53,
+        },
+    },
+    "no_nat": {"10": {"destination": "10.99.0.0/16"}},
+}
+
+
+def _session(number: int) -> NatSession:
+    host = 9 if number % 3 else 10
+    return NatSession(
+        protocol="icmp" if number == 0 else "tcp",
+        inside_address=f"10.10.0.{host}",
+        inside_port=2000 + number,
+        outside_address="192.0.2.2",
+        outside_port=30000 + number,
+        remote_address="203.0.113.10",
+        remote_port=443,
+        direction="out",
+        state="time_wait",
+        expires_s=90,
+        packets=None,
+    )
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[NatSession]:
+    """What the kernel would tell; a test may change it."""
+    there = [_session(number) for number in range(250)]
+    monkeypatch.setattr(nat_state, "sessions", lambda _: iter(there))
+    monkeypatch.setattr(nat_state, "fill", lambda _: (300, 1200))
+
+    def _end(_: object, asked: NatSessionsFilter) -> int:
+        kept = [one for one in there if not asked.matches(one)]
+        ended = len(there) - len(kept)
+        there[:] = kept
+        return ended
+
+    monkeypatch.setattr(nat_action, "end_sessions", _end)
+    return there
+
+
+@pytest.fixture
+def viewer(sessions: list[NatSession], client_of: MakeClient) -> Client:
+    """A viewer's browser on a router with NAT."""
+    assert client_of("engineer").put("config/nat", NAT).status == 200
+    return browser_of("viewer", client_of)
+
+
+def _words(page: str) -> str:
+    """Its text, with plain dashes."""
+    page = page.replace("\N{EN DASH}", "-")
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+
+
+def _inside(page: str) -> list[str]:
+    return re.findall(r'<span class="mono">(10\.10\.0\.\d+(?::| id )\d+)</span>', page)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("nat_port_forwards", "dns udp 198.51.100.30 port 5353 10.10.0.9 port 53"),
+        ("nat_port_forwards", "web tcp wan0 port 443 10.10.0.9 port 443"),
+        ("nat_static", "mail 198.51.100.20 10.10.0.20"),
+        ("nat_pools", "spare 198.51.100.8-198.51.100.15"),
+        ("nat_no_nat", "10 any 10.99.0.0/16"),
+        ("nat_users", "10.10.0.9 166 10.10.0.10 84"),
+    ],
+)
+def test_each_tab_shows_what_is_there(viewer: Client, kind: str, words: str) -> None:
+    assert words in _words(get(viewer, f"/nat?kind={kind}"))
+
+
+def test_the_head_tells_sides_and_the_tab_of_users_how_full_the_table_is(viewer: Client) -> None:
+    words = _words(get(viewer, "/nat?kind=nat_users"))
+    assert "Inside lan0 Outside wan0 Masquerade wan0 Sessions 250 Table in use 300 of 1,200 (25 %)" in words
+    page = get(viewer, "/nat?kind=nat_users")
+    assert 'data-href="?kind=nat_sessions&amp;inside=10.10.0.10"' in page
+
+
+def test_configuration_is_shown_without_reading_the_sessions(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def _not_now(_: object) -> Iterator[NatSession]:
+        raise AssertionError("sessions are read")
+
+    monkeypatch.setattr(nat_state, "sessions", _not_now)
+    for kind in ("nat_port_forwards", "nat_static", "nat_pools", "nat_no_nat"):
+        assert "does not answer" not in get(viewer, f"/nat?kind={kind}")
+
+
+def test_sessions_come_a_page_at_a_time(viewer: Client) -> None:
+    first = get(viewer, "/nat?kind=nat_sessions")
+    assert "1-100 of 250" in _words(first)
+    assert len(_inside(first)) == 100
+    assert _inside(first)[0] == "10.10.0.10 id 2000", "ICMP has an identifier and no port"
+    last = get(viewer, "/nat?kind=nat_sessions&page=3")
+    assert "201-250 of 250" in _words(last)
+    assert _inside(last)[-1] == "10.10.0.10:2249"
+    assert 'href="?kind=nat_sessions&amp;page=2"' in last
+    assert ">Next</a>" not in last
+
+
+def test_a_page_that_is_gone_is_the_last_one_there_is(viewer: Client, sessions: list[NatSession]) -> None:
+    del sessions[150:]
+    assert "101-150 of 150" in _words(get(viewer, "/nat?kind=nat_sessions&page=3"))
+    sessions.clear()
+    assert "No session is translated now." in get(viewer, "/nat?kind=nat_sessions&page=3")
+
+
+def test_sessions_are_searched_by_the_router(viewer: Client) -> None:
+    search = "/nat?kind=nat_sessions&inside=10.10.0.10&protocol=tcp"
+    page = get(viewer, search)
+    assert "1-83 of 83" in _words(page)
+    assert {one.split(":")[0] for one in _inside(page)} == {"10.10.0.10"}
+    assert 'name="inside" value="10.10.0.10"' in page
+    assert "<option selected>tcp</option>" in page
+    assert _inside(get(viewer, "/nat?kind=nat_sessions&port=30007")) == ["10.10.0.9:2007"]
+    assert _inside(get(viewer, "/table/nat_sessions?outside=192.0.2.2&port=2007")) == ["10.10.0.9:2007"]
+    second = get(viewer, "/nat?kind=nat_sessions&inside=10.10.0.9&page=2")
+    assert "101-166 of 166" in _words(second)
+    assert 'href="?kind=nat_sessions&amp;inside=10.10.0.9"' in second.replace("&amp;page=1", "")
+    assert "Nothing matches this search." in get(viewer, "/nat?kind=nat_sessions&remote=192.0.2.77")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("inside=lan0", "Inside address: must be an IPv4 address"),
+        ("port=70000", "Port at any end: Input should be less than or equal to 65535"),
+        ("port=web", "Port at any end: Input should be a valid integer"),
+        ("protocol=gre", "Protocol: Input should be 'tcp', 'udp' or 'icmp'"),
+        ("page=999999", "Page: Input should be less than or equal to"),
+    ],
+)
+def test_a_search_that_cannot_be_names_its_field(viewer: Client, asked: str, said: str) -> None:
+    words = _words(get(viewer, f"/nat?kind=nat_sessions&{asked}"))
+    assert said in words
+    assert "does not answer" not in words
+
+
+@pytest.mark.parametrize("kind", ["nat_users", "nat_sessions"])
+def test_a_data_plane_that_tells_no_sessions_is_not_taken_for_an_agent_that_is_away(
+    viewer: Client, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def _untold(_: object) -> Iterator[NatSession]:
+        raise NotFound("sessions of NAT are not told on the vpp data plane")
+
+    monkeypatch.setattr(nat_state, "sessions", _untold)
+    words = _words(get(viewer, f"/nat?kind={kind}"))
+    assert "The router does not say: sessions of NAT are not told on the vpp data plane" in words
+    assert "No session is translated now" not in words
+    assert "agent does not answer" not in words
+
+
+def test_no_export_of_a_search_is_offered_or_made(viewer: Client) -> None:
+    assert "/table/nat_sessions/export" not in get(viewer, "/nat?kind=nat_sessions")
+    get(viewer, "/table/nat_sessions/export.csv", 404)
+
+
+def test_a_router_without_nat_is_not_asked_for_sessions(
+    client_of: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def _not_now(_: object) -> Iterator[NatSession]:
+        raise AssertionError("sessions are read")
+
+    monkeypatch.setattr(nat_state, "sessions", _not_now)
+    for kind in ("nat_port_forwards", "nat_users", "nat_sessions"):
+        page = get(browser_of("viewer", client_of), f"/nat?kind={kind}")
+        assert "NAT is not set up" in page
+        assert "agent does not answer" not in page
+    assert 'href="/edit/nat"' in get(browser_of("engineer", client_of), "/nat")
+
+
+def test_a_port_forward_is_added_edited_and_removed(
+    viewer: Client, client_of: MakeClient, router: RouterInMemory
+) -> None:
+    from webui.changes.models import ChangeSet
+
+    engineer = browser_of("engineer", client_of)
+    form = get(engineer, "/add/nat/port_forwards")
+    assert re.search(r'<select[^>]*name="/outside_interface"', form) or 'value="wan0"' in form
+    page = post(
+        engineer,
+        "/add/nat/port_forwards",
+        **{
+            "@key": "ssh",
+            "/protocol": "tcp",
+            "/outside_interface": "wan0",
+            "/outside_port": "2222",
+            "/inside_address": "10.10.0.7",
+            "/inside_port": "22",
+        },
+    )
+    assert "Port forward ssh is in your changes." in page
+    assert "tcp wan0 port 2222 10.10.0.7 port 22" in _words(get(engineer, "/nat"))
+    assert "10.10.0.7" in _words(get(engineer, "/object/nat/port_forwards/ssh"))
+    post(engineer, "/delete/nat/port_forwards/ssh")
+    page = post(engineer, "/table/nat_port_forwards/act", action="delete", name=["web"])
+    assert "1 port forward will be removed when you commit." in page
+    assert set(ChangeSet.objects.get(state="open").document["nat"]["port_forwards"]) == {"dns"}
+
+
+CLEAR = "actions/clear-nat-sessions"
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ({"inside": "10.10.0.10", "inside_port": 2003}, 249),
+        ({"inside": "10.10.0.10", "protocol": "tcp"}, 167),
+        ({"remote_port": 443}, 0),
+        ({"all": True}, 0),
+    ],
+)
+def test_an_operator_clears_what_matches(
+    viewer: Client, client_of: MakeClient, sessions: list[NatSession], body: dict[str, Any], left: int
+) -> None:
+    assert viewer is not None
+    answer = client_of("operator").post(CLEAR, body)
+    assert answer.status == 200, answer.body
+    assert len(sessions) == left
+    number = 250 - left
+    words = f"{number} session{'s' if number > 1 else ''} of NAT cleared"
+    assert answer.body["done"][0].startswith(words)
+    entry = AuditEntry.objects.get(action="action.clear-nat-sessions")
+    assert entry.result == "done"
+    assert entry.target == ("all" if "all" in body else " ".join(f"{k} {v}" for k, v in body.items()))
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"all": False}, 422),
+        ({"all": True, "inside": "10.10.0.9"}, 422),
+        ({"inside": "lan0"}, 422),
+        ({"port": 0}, 422),
+        ({"limit": 5}, 422),
+        ({"inside": "10.10.0.77"}, 404),
+    ],
+)
+def test_a_question_that_is_wrong_or_matches_nothing_clears_nothing(
+    viewer: Client, client_of: MakeClient, sessions: list[NatSession], body: dict[str, Any], status: int
+) -> None:
+    assert viewer is not None
+    assert client_of("operator").post(CLEAR, body).status == status
+    assert len(sessions) == 250
+
+
+def test_a_viewer_clears_nothing_and_has_no_button(
+    viewer: Client, client_of: MakeClient, sessions: list[NatSession]
+) -> None:
+    assert client_of("viewer").post(CLEAR, {"all": True}).status == 403
+    assert "clear-nat-sessions" not in get(viewer, "/nat?kind=nat_sessions")
+    assert viewer.post("/actions/clear-nat-sessions", {"all": "true"}, secure=True).status_code == 403
+    assert len(sessions) == 250
+
+
+def test_without_nat_there_is_nothing_to_clear(client_of: MakeClient, sessions: list[NatSession]) -> None:
+    assert client_of("operator").post(CLEAR, {"all": True}).status == 404
+    assert len(sessions) == 250
+
+
+def _form(page: str, form: str) -> dict[str, str]:
+    """The fields of a button's form, as a browser sends them."""
+    found = page.split(f'id="{form}"')[1].split("</form>", maxsplit=1)[0]
+    assert f'form="{form}"' in page
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', found))
+
+
+def test_the_page_clears_one_session_those_found_and_all(
+    viewer: Client, client_of: MakeClient, sessions: list[NatSession]
+) -> None:
+    assert viewer is not None
+    operator = browser_of("operator", client_of)
+    address = "/actions/clear-nat-sessions"
+    page = get(operator, "/nat?kind=nat_sessions")
+    gone = sessions[1]
+    said = post(operator, address, **_form(page, "nat_sessions-1-0"))
+    assert "1 session of NAT cleared" in said
+    assert len(sessions) == 249 and gone not in sessions
+    page = get(operator, "/nat?kind=nat_sessions&inside=10.10.0.10")
+    assert "Clear the 84 sessions found?" in page
+    assert "Clear those found" in page and "Clear all" not in page
+    assert "84 sessions of NAT cleared" in post(operator, address, **_form(page, "nat_sessions-found"))
+    assert {one.inside_address for one in sessions} == {"10.10.0.9"}
+    page = get(operator, "/nat?kind=nat_sessions")
+    assert "Clear all" in page
+    post(operator, address, **_form(page, "nat_sessions-found"))
+    assert sessions == []
+    assert "nat_sessions-found" not in get(operator, "/nat?kind=nat_sessions")

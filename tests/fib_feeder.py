@@ -1,0 +1,104 @@
+"""The feeder in a test: its process in a mirror namespace, its answers, and a connection of zebra's kind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pyroute2 import netns
+
+from lab import feeder
+from tests.fpm_stream import Zebra
+
+_BUILD = Path(__file__).resolve().parents[1] / ".tools" / "feeder"
+
+
+def connect_in(namespace: str, address: tuple[str, int]) -> socket.socket:
+    """A TCP connection made inside a network namespace."""
+    made: list[socket.socket] = []
+
+    def make() -> None:
+        netns.setns(namespace)  # of this thread alone
+        made.append(socket.create_connection(address, timeout=10))
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    if not made:
+        raise ConnectionError(f"nobody listens on {address} in {namespace}")
+    return made[0]
+
+
+class Feeder:
+    """A feeder of a test's own. Enter it to start."""
+
+    def __init__(self, namespace: str, directory: Path, vpp: Path) -> None:
+        self.namespace, self.directory, self.vpp = namespace, directory, vpp
+        self.status_socket = directory / "feeder.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        program = feeder.build(_BUILD)
+        argv = feeder.argv(program, vpp=self.vpp, status=self.status_socket, netns=self.namespace)
+        self.status_socket.unlink(missing_ok=True)
+        with (self.directory / "feeder.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                ["ip", "netns", "exec", self.namespace, *argv], stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + 10
+        while True:
+            with contextlib.suppress(OSError):
+                self.status()
+                return
+            assert time.monotonic() < deadline, (self.directory / "feeder.log").read_text()
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """kill -9."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(signal.SIGKILL)
+            process.wait(10)
+
+    def ask(self, line: str) -> dict[str, Any]:
+        """Ask one question of the status socket."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(620)
+            connection.connect(str(self.status_socket))
+            connection.sendall(line.encode() + b"\n")
+            answer = b""
+            while chunk := connection.recv(65536):
+                answer += chunk
+        read: dict[str, Any] = json.loads(answer)
+        return read
+
+    def status(self) -> dict[str, Any]:
+        """What it knows."""
+        return self.ask("status")
+
+    def barrier(self, timeout_s: float = 30) -> None:
+        """Wait until VPP has all that was sent."""
+        answer = self.ask(f"barrier {round(timeout_s * 1000)}")
+        assert answer["reached"], (answer, self.status())
+
+    def zebra(self) -> Zebra:
+        """Connect as zebra does."""
+        return Zebra(connect_in(self.namespace, ("127.0.0.1", 2620)))

@@ -1,0 +1,234 @@
+"""Routes as zebra sends them, and what a real VPP then forwards by."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+
+import pytest
+
+from tests import fpm_stream as fpm
+from tests.integration.feeder.conftest import INTERFACES, Bench
+from tests.integration.vpp.harness import run
+from vpp_config.fib import FibRoute, fib_lookup
+
+pytestmark = [pytest.mark.vpp, pytest.mark.root]
+
+LAN, WAN, LAN6, LINK_LOCAL, BOTH = 1, 2, 3, 4, 10
+
+
+def _wait_until(condition: Callable[[], bool], what: object = "", timeout_s: float = 10) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"did not come true in time: {what}"
+        time.sleep(0.02)
+
+
+def _next_hops(bench: Bench) -> bytes:
+    lan, wan = bench.ifindex("lan0"), bench.ifindex("wan0")
+    return b"".join(
+        (
+            fpm.frame(fpm.next_hop(LAN, "192.0.2.2", lan)),
+            fpm.frame(fpm.next_hop(WAN, "192.0.2.18", wan)),
+            fpm.frame(fpm.next_hop(LAN6, "2001:db8::2", lan)),
+            fpm.frame(fpm.next_hop(LINK_LOCAL, "fe80::2", wan)),
+            fpm.frame(fpm.group(BOTH, [(LAN, 3), (WAN, 1)])),
+        )
+    )
+
+
+def _exact(bench: Bench, prefix: str) -> FibRoute | None:
+    return fib_lookup(bench.client, prefix, exact=True)
+
+
+def _via(bench: Bench, prefix: str) -> set[tuple[str, int]]:
+    """Next hop and weight of each path; of a special one its kind and 0."""
+    found = _exact(bench, prefix)
+    assert found is not None, prefix
+    return {
+        (str(path.next_hop), path.weight) if path.kind == "normal" else (path.kind, 0) for path in found.paths
+    }
+
+
+def test_every_kind_of_route(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(
+        (
+            fpm.frame(fpm.route("198.51.100.0/24", LAN)),
+            fpm.frame(fpm.route("198.51.101.0/24", BOTH)),
+            fpm.frame(fpm.route("198.51.102.0/24", LAN6)),
+            fpm.frame(fpm.route("198.51.103.0/24", LINK_LOCAL)),
+            fpm.frame(fpm.route("2001:db8:100::/48", LAN6)),
+            fpm.frame(fpm.route("2001:db8:101::/48", LINK_LOCAL)),
+            fpm.frame(fpm.special("198.51.104.0/24", fpm.BLACKHOLE)),
+            fpm.frame(fpm.special("198.51.105.0/24", fpm.UNREACHABLE)),
+            fpm.frame(fpm.special("2001:db8:102::/48", fpm.PROHIBIT)),
+            fpm.frame(fpm.route("0.0.0.0/0", WAN)),
+        )
+    )
+    bench.feeder.barrier()
+    assert _via(bench, "198.51.100.0/24") == {("192.0.2.2", 1)}
+    assert _via(bench, "198.51.101.0/24") == {("192.0.2.2", 3), ("192.0.2.18", 1)}
+    assert _via(bench, "198.51.102.0/24") == {("2001:db8::2", 1)}
+    assert _via(bench, "198.51.103.0/24") == {("fe80::2", 1)}
+    assert _via(bench, "2001:db8:100::/48") == {("2001:db8::2", 1)}
+    assert _via(bench, "2001:db8:101::/48") == {("fe80::2", 1)}
+    assert _via(bench, "198.51.104.0/24") == {("drop", 0)}
+    assert _via(bench, "198.51.105.0/24") == {("unreachable", 0)}
+    assert _via(bench, "2001:db8:102::/48") == {("prohibit", 0)}
+    assert _via(bench, "0.0.0.0/0") == {("192.0.2.18", 1)}
+    status = bench.feeder.status()
+    assert status["ipv4"] == {"wanted": 7, "in_vpp": 7, "stale": 0, "refused": 0, "waiting": 0}
+    assert status["ipv6"] == {"wanted": 3, "in_vpp": 3, "stale": 0, "refused": 0, "waiting": 0}
+    assert (status["pending"], status["behind_ms"], status["vpp"]["refused"]) == (0, 0, 0)
+    names = bench.client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)
+    of_vpp = {row.sw_if_index for row in names if row.interface_name.startswith("host-")}
+    assert {mirror["name"] for mirror in status["mirrors"]} == {"lan0", "wan0"}
+    assert {mirror["sw_if_index"] for mirror in status["mirrors"]} == of_vpp
+
+
+def test_a_replacement_replaces_all_paths_and_a_withdrawal_takes_them(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route("198.51.100.0/24", BOTH)))
+    bench.feeder.barrier()
+    zebra.send(fpm.frame(fpm.withdraw("198.51.100.0/24"), fpm.route("198.51.100.0/24", WAN)))
+    bench.feeder.barrier()
+    assert _via(bench, "198.51.100.0/24") == {("192.0.2.18", 1)}
+    assert bench.feeder.status()["vpp"]["taken"] == 0
+    zebra.send(fpm.frame(fpm.next_hop(WAN, "192.0.2.19", bench.ifindex("wan0"))))
+    bench.feeder.barrier()
+    assert _via(bench, "198.51.100.0/24") == {("192.0.2.19", 1)}
+    zebra.send(fpm.frame(fpm.withdraw("198.51.100.0/24")))
+    bench.feeder.barrier()
+    assert _exact(bench, "198.51.100.0/24") is None
+
+
+def test_a_route_waits_for_its_interface(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(fpm.frame(fpm.next_hop(7, "192.0.2.2", 9999)))
+    zebra.send(fpm.frame(fpm.route("198.51.100.0/24", 7)))
+    bench.feeder.barrier()
+    assert bench.feeder.status()["ipv4"]["waiting"] == 1
+    assert _exact(bench, "198.51.100.0/24") is None
+    zebra.send(fpm.frame(fpm.next_hop(7, "192.0.2.2", bench.ifindex("lan0"))))
+    bench.feeder.barrier()
+    assert _via(bench, "198.51.100.0/24") == {("192.0.2.2", 1)}
+
+
+def test_what_vpp_refuses_is_counted_by_its_number_and_tried_again(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN, table=1234)))
+    bench.feeder.barrier()
+    status = bench.feeder.status()
+    assert status["ipv4"]["refused"] == 1
+    assert list(status["vpp"]["refusals"]) == ["-3"]  # NO_SUCH_FIB
+    bench.client.call(
+        "ip_table_add_del_v2",
+        is_add=True,
+        create_mfib=True,
+        table={"table_id": 1234, "is_ip6": False, "name": "blue"},
+    )
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["refused"] == 0)
+    found = fib_lookup(bench.client, "198.51.100.0/24", 1234, exact=True)
+    assert found is not None and found.paths[0].next_hop == ip_address("192.0.2.2")
+
+
+def test_routes_stay_over_the_death_of_zebra_and_only_the_untold_ones_go(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route(f"198.51.{at}.0/24", LAN)) for at in range(100))
+    bench.feeder.barrier()
+    _wait_until(lambda: not bench.feeder.status()["zebra"]["resync"], bench.feeder.status())
+    zebra.close()
+    _wait_until(lambda: not bench.feeder.status()["zebra"]["connected"])
+    status = bench.feeder.status()
+    assert (status["ipv4"]["in_vpp"], status["ipv4"]["stale"]) == (100, 100)
+    # The kernel still has one that the new zebra has not told of: its walk is not over.
+    run("ip", "route", "add", "198.51.99.0/24", "via", "192.0.2.2", "proto", "186",
+        namespace=bench.vpp.mirror_namespace)  # fmt: skip
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route(f"198.51.{at}.0/24", LAN)) for at in range(50))
+    _wait_until(lambda: bench.feeder.status()["zebra"]["kernel_routes_not_told"] == 1)
+    status = bench.feeder.status()
+    assert (status["ipv4"]["in_vpp"], status["ipv4"]["stale"]) == (100, 50)
+    zebra.send(fpm.frame(fpm.route("198.51.99.0/24", WAN)))
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["wanted"] == 51)
+    bench.feeder.barrier()
+    assert _exact(bench, "198.51.60.0/24") is None
+    assert _via(bench, "198.51.7.0/24") == {("192.0.2.2", 1)}
+    assert _via(bench, "198.51.99.0/24") == {("192.0.2.18", 1)}
+    assert bench.feeder.status()["zebra"]["swept"] == 49
+
+
+def test_routes_stay_over_the_death_of_the_feeder_and_only_the_untold_ones_go(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route(f"198.51.{at}.0/24", LAN)) for at in range(100))
+    bench.feeder.barrier()
+    _wait_until(lambda: not bench.feeder.status()["vpp"]["sweep_due"])
+    bench.feeder.kill()
+    assert _via(bench, "198.51.99.0/24") == {("192.0.2.2", 1)}
+    bench.feeder.start()
+    assert bench.feeder.status()["vpp"]["sweep_due"]
+    assert _via(bench, "198.51.99.0/24") == {("192.0.2.2", 1)}
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route(f"198.51.{at}.0/24", LAN)) for at in range(50))
+    _wait_until(lambda: not bench.feeder.status()["vpp"]["sweep_due"])
+    assert _exact(bench, "198.51.60.0/24") is None
+    assert _via(bench, "198.51.49.0/24") == {("192.0.2.2", 1)}
+
+
+def test_a_vpp_that_was_killed_gets_everything_again_over_its_new_interfaces(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route(f"198.51.{at}.0/24", LAN)) for at in range(100))
+    zebra.send(fpm.frame(fpm.special("203.0.113.0/24", fpm.BLACKHOLE)))
+    bench.feeder.barrier()
+    bench.restart_vpp()
+    _wait_until(lambda: bool(bench.feeder.status()["vpp"]["connected"]))
+    # zebra tells of the new mirrors' indexes, as it would of a new interface.
+    zebra.send(_next_hops(bench))
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 101, bench.feeder.status())
+    bench.feeder.barrier()
+    assert _via(bench, "198.51.99.0/24") == {("192.0.2.2", 1)}
+    assert _via(bench, "203.0.113.0/24") == {("drop", 0)}
+
+
+def test_drained_waits_until_no_route_uses_a_mirror(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send((fpm.frame(fpm.route("198.51.100.0/24", BOTH)), fpm.frame(fpm.route("198.51.101.0/24", WAN))))
+    bench.feeder.barrier()
+    assert not bench.feeder.ask("drained lan0 50")["reached"]
+    zebra.send(fpm.frame(fpm.route("198.51.100.0/24", WAN)))
+    assert bench.feeder.ask("drained lan0 5000")["reached"]
+    assert not bench.feeder.ask("drained wan0 50")["reached"]
+    assert bench.feeder.ask("drained none0 50")["reached"]
+
+
+def test_a_stranger_on_zebras_port_changes_nothing(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN)))
+    bench.feeder.barrier()
+    stranger = bench.feeder.zebra()
+    stranger.send(b"GET / HTTP/1.1\r\n\r\n")
+    _wait_until(lambda: not bench.feeder.status()["zebra"]["connected"])
+    assert _via(bench, "198.51.100.0/24") == {("192.0.2.2", 1)}
+    stranger.close()
+    zebra.close()
+
+
+def test_multicast_of_the_link_goes_to_linux_as_linux_nl_would_have_it(bench: Bench) -> None:
+    """Else OSPF's hellos would end in VPP."""
+    for family, address, group in (("ip", "224.0.0.5", "224.0.0.0/24"), ("ip6", "ff02::5", "ff00::/8")):
+        shown = bench.vpp.cli("show", family, "mfib", address)
+        assert group in shown, shown
+        assert shown.count("Accept") >= len(INTERFACES), shown
+        assert "Forward" in shown, shown

@@ -1,0 +1,85 @@
+"""The watch on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.cli.commit_options import ROLLBACK_OPTIONS, CommitOptions, commit_options
+from appliance.cli.errors import CommandError
+from appliance.cli.watch import show_watch
+from appliance.client.answers import Answer
+from appliance.state.watch import WatchReport, Worsening
+
+WORSE = Worsening(
+    rule="links",
+    object="wan0",
+    text="Interface wan0 has no\x1b[2J link.",
+    before="up",
+    after="down",
+    foretold="no",
+)
+REPORT = WatchReport(
+    revision=7,
+    state="rolled_back",
+    rolls_back=True,
+    watch_s=60,
+    began="2026-01-01T00:00:00Z",
+    compared_with=6,
+    worsenings=(WORSE, WORSE.model_copy(update={"asked_for": True})),
+    not_seen=("The BGP session with 192.0.2.1 closes.",),
+    not_compared={"pings": "there was no answer in time"},
+    rolled_back_to=6,
+)
+
+
+class _Agent:
+    def revision(self, number: int) -> Answer:
+        return Answer(revision=number, watch=REPORT.model_dump(mode="json") if number == 7 else None)
+
+    def status(self) -> Any:
+        return type("Status", (), {"revision": 7})
+
+    def watch_rules(self) -> dict[str, str]:
+        return {"links": "an interface that had a link has none"}
+
+
+def _shown(*words: str) -> str:
+    agent: Any = _Agent()
+    return show_watch(agent, list(words)).shown
+
+
+def test_what_happened_is_said_beside_what_was_foretold() -> None:
+    lines = _shown().splitlines()
+    assert lines[0] == "revision 7: service got worse, rolled back by itself; revision 6 is back"
+    assert "worse (not foretold): Interface wan0 has no?[2J link. [up -> down]" in lines
+    assert any(line.startswith("worse (asked for):") for line in lines)
+    assert "foretold as certain, and not seen: The BGP session with 192.0.2.1 closes." in lines
+    assert "not compared: pings: there was no answer in time" in lines
+    assert _shown("6") == "revision 6 was not watched, or what was seen is no longer kept"
+    assert _shown("rules") == "links: an interface that had a link has none"
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("", CommitOptions()),
+        ("watch 60", CommitOptions(watch_s=60)),
+        ("--watch 60 confirmed 120", CommitOptions(confirm_s=120, watch_s=60)),
+        ("no-watch comment --watch 60", CommitOptions(watch_s=0, comment="--watch 60")),
+    ],
+)
+def test_options_of_a_commit(words: str, options: CommitOptions) -> None:
+    assert commit_options(words.split(), "usage") == options
+
+
+@pytest.mark.parametrize("words", ["watch", "watch soon", "watched 3", "confirmed"])
+def test_options_that_are_none(words: str) -> None:
+    with pytest.raises(CommandError):
+        commit_options(words.split(), "usage")
+
+
+def test_a_rollback_takes_no_comment() -> None:
+    with pytest.raises(CommandError):
+        commit_options(["comment", "x"], "usage", ROLLBACK_OPTIONS)

@@ -1,0 +1,95 @@
+"""Which sessions a change of NAT ends, and how many there are."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from appliance.config.load import parse_document
+from appliance.features.nat.impact import SESSIONS, ended
+from appliance.impact.change import Change
+from appliance.impact.facts import ToldFacts
+from appliance.state.nat import NatSession
+
+DOCUMENT: dict[str, Any] = {
+    "interfaces": {
+        "lan0": {"type": "ethernet", "match": {"device": "l"}, "addresses": ["10.0.0.1/24"]},
+        "wan0": {"type": "ethernet", "match": {"device": "w"}, "addresses": ["192.0.2.2/24"]},
+    },
+    "nat": {
+        "inside": ["lan0"],
+        "outside": ["wan0"],
+        "masquerade": ["wan0"],
+        "static": {"host": {"outside_address": "192.0.2.9", "inside_address": "10.0.0.9"}},
+        "port_forwards": {
+            "web": {"outside_interface": "wan0", "outside_port": 80, "inside_address": "10.0.0.8"},
+            "ssh": {"outside_interface": "wan0", "outside_port": 2222, "inside_address": "10.0.0.8"},
+        },
+    },
+}
+
+
+def session(direction: Any, outside: str, port: int) -> NatSession:
+    return NatSession(
+        protocol="tcp",
+        inside_address="10.0.0.8",
+        inside_port=1234,
+        outside_address=outside,
+        outside_port=port,
+        remote_address="198.51.100.1",
+        remote_port=443,
+        direction=direction,
+        expires_s=10,
+    )
+
+
+NOW = (
+    session("out", "192.0.2.2", 40000),
+    session("out", "192.0.2.2", 80),
+    session("in", "192.0.2.2", 80),
+    session("in", "192.0.2.9", 22),
+    session("out", "192.0.2.9", 40000),
+)
+
+
+def found(change: dict[str, Any] | None, known: Any = NOW) -> list[tuple[str, str, str]]:
+    after = copy.deepcopy(DOCUMENT)
+    if change is None:
+        del after["nat"]
+    else:
+        after["nat"] |= change
+    facts = ToldFacts({SESSIONS: known})
+    return [
+        (one.grade, one.path, one.evidence)
+        for one in ended(Change(parse_document(DOCUMENT), parse_document(after), facts))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "findings"),
+    [
+        ({"timeouts": {"udp_s": 60}}, []),
+        (None, [("certain", "/nat", "5 sessions now")]),
+        ({"static": {}}, [("certain", "/nat/static/host", "2 sessions now")]),
+        (
+            {"static": {"other": DOCUMENT["nat"]["static"]["host"]}},
+            [],
+        ),
+        ({"port_forwards": {}}, [("certain", "/nat/port_forwards/web", "1 session now")]),
+        (
+            {"masquerade": [], "pools": {"p": {"addresses": ["192.0.2.10"]}}},
+            [("certain", "/nat/masquerade", "2 sessions now")],
+        ),
+    ],
+)
+def test_sessions_are_counted(change: dict[str, Any] | None, findings: list[tuple[str, str, str]]) -> None:
+    assert found(change) == findings
+
+
+def test_too_many_to_count_are_possible() -> None:
+    assert found({"port_forwards": {}}, None) == [
+        ("possible", "/nat/port_forwards/web", ""),
+        ("possible", "/nat/port_forwards/ssh", ""),
+    ]

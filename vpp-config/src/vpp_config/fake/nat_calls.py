@@ -1,0 +1,142 @@
+"""The fake's NAT44 calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from types import SimpleNamespace
+from typing import Any
+
+from vpp_config.fake import tables as t
+from vpp_config.fake.tables import RefusedError, Tables
+
+_ADDRESS_ONLY = 0x08
+_DEFAULTS = {"udp": 300, "tcp_established": 7440, "tcp_transitory": 240, "icmp": 60}
+
+
+@dataclass
+class _Held:
+    """What disabling forgets."""
+
+    sessions: int = 0
+    timeouts: dict[str, int] = field(default_factory=lambda: dict(_DEFAULTS))
+    addresses: list[IPv4Address] = field(default_factory=list)
+    interfaces: dict[int, int] = field(default_factory=dict)
+    mappings: dict[tuple[IPv4Address, int, int], dict[str, Any]] = field(default_factory=dict)
+
+
+class NatCalls:
+    """Handlers by message name, of the messages about NAT44."""
+
+    def __init__(self, held: Tables) -> None:
+        self._tables = held
+        self._held = _Held()
+
+    def nat44_ed_plugin_enable_disable(self, enable: bool, sessions: int = 0) -> None:
+        """Once."""
+        if enable == bool(self._held.sessions):
+            raise RefusedError(t.ALREADY_ENABLED if enable else t.ALREADY_DISABLED)
+        self._held = _Held(sessions if enable else 0)
+
+    def nat_set_timeouts(self, **timeouts: int) -> None:
+        """All four."""
+        assert timeouts.keys() == _DEFAULTS.keys()
+        self._held.timeouts = timeouts
+
+    def nat44_show_running_config(self) -> Mapping[str, Any]:
+        """Room for no session means disabled."""
+        return {"sessions": self._held.sessions, "timeouts": SimpleNamespace(**self._held.timeouts)}
+
+    def nat44_add_del_address_range(
+        self, is_add: bool, first_ip_address: IPv4Address, last_ip_address: IPv4Address, **_vrf: int
+    ) -> None:
+        """One address at a time is all that is asked."""
+        assert first_ip_address == last_ip_address
+        known = first_ip_address in self._held.addresses
+        if is_add:
+            self._enabled()
+            if known:
+                raise RefusedError(t.VALUE_EXIST)
+            self._held.addresses.append(first_ip_address)
+        elif not known:
+            raise RefusedError(t.NO_SUCH_ENTRY)
+        else:
+            self._held.addresses.remove(first_ip_address)
+
+    def nat44_address_dump(self) -> list[SimpleNamespace]:
+        """The pool."""
+        return [SimpleNamespace(ip_address=one, flags=0, vrf_id=0xFFFFFFFF) for one in self._held.addresses]
+
+    def nat44_interface_add_del_feature(self, is_add: bool, flags: int, sw_if_index: int) -> None:
+        """Again and again, but off only where it is on."""
+        self._tables.interface(sw_if_index)
+        self._enabled()
+        if is_add:
+            self._held.interfaces[sw_if_index] = self._held.interfaces.get(sw_if_index, 0) | flags
+        elif sw_if_index not in self._held.interfaces:
+            raise RefusedError(t.NO_SUCH_ENTRY)
+        else:
+            left = self._held.interfaces.pop(sw_if_index) & ~flags
+            if left:
+                self._held.interfaces[sw_if_index] = left
+
+    def nat44_interface_dump(self) -> list[SimpleNamespace]:
+        """Those that are still there: it leaves NAT with the interface."""
+        here = self._tables.interfaces
+        self._held.interfaces = {key: flags for key, flags in self._held.interfaces.items() if key in here}
+        return [SimpleNamespace(sw_if_index=key, flags=flags) for key, flags in self._held.interfaces.items()]
+
+    def nat44_add_del_static_mapping_v2(
+        self, is_add: bool, external_ip_address: IPv4Address, external_port: int, protocol: int, **rest: Any
+    ) -> None:
+        """Outside address, port and protocol are its identity; a 1:1 mapping's inside address, too."""
+        key = (external_ip_address, protocol, external_port)
+        if is_add:
+            inside = [
+                one["local_ip_address"]
+                for one in self._held.mappings.values()
+                if one["flags"] == rest["flags"] == _ADDRESS_ONLY and not one["identity"]
+            ]
+            if rest["local_ip_address"] in inside:
+                raise RefusedError(t.VALUE_EXIST)
+        self._map(key, is_add=is_add, row={"identity": False, **rest})
+
+    def nat44_static_mapping_dump(self) -> list[SimpleNamespace]:
+        """But for identities."""
+        return [
+            SimpleNamespace(external_ip_address=key[0], protocol=key[1], external_port=key[2], **row)
+            for key, row in self._held.mappings.items()
+            if not row["identity"]
+        ]
+
+    def nat44_add_del_identity_mapping(
+        self, is_add: bool, ip_address: IPv4Address, flags: int, **_rest: Any
+    ) -> None:
+        """Of a whole address."""
+        assert flags == _ADDRESS_ONLY
+        row = {"identity": True, "flags": flags, "local_ip_address": ip_address}
+        self._map((ip_address, 0, 0), is_add=is_add, row=row)
+
+    def nat44_identity_mapping_dump(self) -> list[SimpleNamespace]:
+        """Of whole addresses."""
+        return [
+            SimpleNamespace(ip_address=key[0], flags=row["flags"])
+            for key, row in self._held.mappings.items()
+            if row["identity"]
+        ]
+
+    def _map(self, key: tuple[IPv4Address, int, int], *, is_add: bool, row: dict[str, Any]) -> None:
+        self._enabled()
+        if is_add:
+            if key in self._held.mappings:
+                raise RefusedError(t.VALUE_EXIST)
+            self._held.mappings[key] = row
+        elif key not in self._held.mappings:
+            raise RefusedError(t.NO_SUCH_ENTRY)
+        else:
+            del self._held.mappings[key]
+
+    def _enabled(self) -> None:
+        if not self._held.sessions:
+            raise RefusedError(t.UNSUPPORTED)

@@ -1,0 +1,86 @@
+"""Packet captures, asked of the router's agent and written into the audit log: they hold what people say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+
+from appliance.client import AsyncAgentClient
+from appliance.errors import MillraceError, NotFound
+from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
+from webui.accounts import audit
+from webui.accounts.actor import Actor
+from webui.accounts.roles import Role
+from webui.agent import agent
+
+T = TypeVar("T")
+_MEDIA_TYPE = "application/vnd.tcpdump.pcap"
+
+
+def kept() -> tuple[CaptureState, ...]:
+    """Those that run or are kept, the newest first."""
+    return agent().state(CAPTURES).captures
+
+
+def start(actor: Actor, wanted: CaptureWanted) -> CaptureState:
+    """Begin one. Raises ValidationFailed, NotFound, Conflict, StorageFull."""
+    what = f"{wanted.interface} {wanted.direction} {wanted.filter}".strip()
+    return _audited(actor, "start", what, lambda: agent().start_capture(wanted, author=actor.name))
+
+
+def stop(actor: Actor, capture: str) -> CaptureState:
+    """End one. Raises NotFound."""
+    return _audited(actor, "stop", capture, lambda: agent().stop_capture(capture))
+
+
+def remove(actor: Actor, capture: str) -> CaptureState:
+    """Remove one. Raises NotFound, Conflict while it runs."""
+    return _audited(actor, "remove", capture, lambda: agent().remove_capture(capture))
+
+
+def file(actor: Actor, capture: str) -> StreamingHttpResponse:
+    """Its packets, as a download. Raises NotFound, Conflict while it runs."""
+
+    actor.require(Role.OPERATOR)
+    # The agent says whether it can be read before the answer begins.
+    agent().capture_part(capture, 0)
+    state = next((one for one in kept() if one.id == capture), None)
+    if state is None:
+        raise NotFound(f"there is no capture {capture}")
+    audit.record(actor, "capture.download", capture)
+    moment = state.started_at[:19].replace(":", "").replace("-", "")
+    return StreamingHttpResponse(
+        _parts(capture, state.size_bytes),
+        content_type=_MEDIA_TYPE,
+        headers={
+            "Content-Disposition": f'attachment; filename="{state.interface}-{moment}-{state.id}.pcap"',
+            "Content-Length": str(state.size_bytes),
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+        },
+    )
+
+
+async def _parts(capture: str, size_bytes: int) -> AsyncIterator[bytes]:
+    client = AsyncAgentClient(settings.AGENT_SOCKET)
+    try:
+        offset = 0
+        while offset < size_bytes and (data := await client.capture_part(capture, offset)):
+            offset += len(data)
+            yield data
+    finally:
+        await client.aclose()
+
+
+def _audited(actor: Actor, what: str, target: str, act: Callable[[], T]) -> T:
+    actor.require(Role.OPERATOR)
+    try:
+        answer = act()
+    except MillraceError as error:
+        audit.record(actor, f"capture.{what}", target, result="failed", detail=str(error))
+        raise
+    audit.record(actor, f"capture.{what}", target)
+    return answer

@@ -1,0 +1,62 @@
+"""A long list on a page: a part of it at a time, with the addresses of the parts before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Pager(Generic[Item]):
+    """A part of a list. `name` is the parameter that chooses it, and the id of its place on the page."""
+
+    name: str
+    items: Sequence[Item]
+    first: int
+    """Number of the first item, from 1; 0 where there is none."""
+    last: int
+    total: int
+    previous: str
+    """Address of the part before; empty on the first."""
+    following: str
+    """Address of the part after; empty on the last."""
+
+
+def pager(
+    request: HttpRequest,
+    name: str,
+    items: Sequence[Item],
+    per_page: int,
+    page: str = "",
+    number: int | None = None,
+) -> Pager[Item]:
+    """The part of this number, or of that in the query's `name`; the first or last for none that there is.
+
+    `page` is the page's path where this request is to another, such as a form's.
+    """
+    cut: Any = Paginator(items, per_page).get_page(request.GET.get(name) if number is None else number)
+    return Pager(
+        name,
+        list(cut),
+        cut.start_index(),
+        cut.end_index(),
+        cut.paginator.count,
+        address(request, page, name, **{name: str(cut.number - 1)}) if cut.has_previous() else "",
+        address(request, page, name, **{name: str(cut.number + 1)}) if cut.has_next() else "",
+    )
+
+
+def address(request: HttpRequest, page: str, place: str, **parameters: str) -> str:
+    """This page's address, at the place of this id, with these parameters; an empty one is left out."""
+    query = request.GET.copy()
+    for name, value in parameters.items():
+        query.pop(name, None)
+        if value:
+            query[name] = value
+    return f"{page or request.path}{'?' * bool(query)}{query.urlencode()}#{place}"

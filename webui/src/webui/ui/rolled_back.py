@@ -1,0 +1,86 @@
+"""Revisions that the router rolled back by itself, told by the revision that replaced them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from webui.changes import services
+from webui.changes.results import Revision
+
+_COMMENTS = (
+    (
+        re.compile(r"Roll back to revision (\d+): revision (\d+) was not confirmed in time"),
+        "revision {} was not confirmed in time",
+        "Revision {} was not confirmed in time and was rolled back.",
+        "rolled back, not confirmed",
+    ),
+    (
+        re.compile(r"Roll back to revision (\d+): service got worse after revision (\d+)"),
+        "service got worse after revision {}",
+        "Service got worse after revision {}, and it was rolled back by itself.",
+        "rolled back, service got worse",
+    ),
+)
+"""As the engine writes them; how they are searched for; what happened, and the result, in words."""
+_ROUTER = "millrace"
+"""The author of what the router does by itself."""
+AS_A_WHOLE = "The router went back as a whole, without a plan of steps."
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """Revision `number` was replaced by `by`, which has the document of `back_to`."""
+
+    number: int
+    back_to: int
+    by: int
+    sentence: str
+    result: str
+
+
+def told_by(revision: Revision) -> Unconfirmed | None:
+    """What a revision's comment says of another."""
+    if (told := _sentence(revision.author, revision.comment)) is None:
+        return None
+    found, sentence, result = told
+    return Unconfirmed(int(found[2]), int(found[1]), revision.number, sentence.format(found[2]), result)
+
+
+def _sentence(author: str, comment: str) -> tuple[re.Match[str], str, str] | None:
+    for pattern, _, sentence, result in _COMMENTS if author == _ROUTER else ():
+        if (found := pattern.fullmatch(comment)) is not None:
+            return found, sentence, result
+    return None
+
+
+def of(number: int) -> Unconfirmed | None:
+    """What became of a revision; None where the router did not roll it back by itself."""
+    for _, searched, _, _ in _COMMENTS:
+        page = services.history(limit=1, search=searched.format(number))
+        for one in page.items:
+            if (told := told_by(one)) and told.number == number:
+                return told
+    return None
+
+
+def marked(revisions: Iterable[Revision]) -> list[Revision]:
+    """The revisions with the result of those that were rolled back, and no number of steps where there was no
+    plan. They follow each other at once."""
+    listed = list(revisions)
+    told = {one.number: of_it for one in listed if (of_it := told_by(one))}
+    gone = {one.number: one.result for one in told.values()}
+    return [
+        replace(
+            one,
+            result=gone.get(one.number, one.result),
+            steps_count=None if one.number in told and not one.steps_count else one.steps_count,
+        )
+        for one in listed
+    ]
+
+
+def no_steps(author: str, comment: str) -> str:
+    """What to say of a revision that has no steps."""
+    return AS_A_WHOLE if _sentence(author, comment) else "It took no steps."

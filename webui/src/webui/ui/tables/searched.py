@@ -1,0 +1,81 @@
+"""A table whose rows the router searches: one page of them for each request, however many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import QueryDict
+from pydantic import ValidationError
+
+from webui.agent import agent
+from webui.ui.candidate import Candidate
+from webui.ui.page import Live, look
+from webui.ui.tables.declaration import Search, Table
+from webui.ui.tables.listing import Listing, Query, heads_of, shown_rows
+from webui.ui.tables.row import Row
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A part of a list, which the paginator takes for the whole."""
+
+    rows: list[Row]
+    total: int
+
+    def __len__(self) -> int:
+        return self.total
+
+    def __getitem__(self, _part: slice) -> list[Row]:
+        return self.rows
+
+
+def searched(table: Table, candidate: Candidate, given: QueryDict, section: str) -> Listing:
+    """The page that is asked for, or the last one where there are fewer."""
+    search = table.search
+    assert search is not None
+    query = Query.of(given, search)
+    found, problem = Live(None), ""
+    try:
+        found = _ask(search, query, query.page)
+        if found.value is not None and found.value.total and not list(search.rows(found.value)):
+            found = _ask(search, query, -(-found.value.total // PER_PAGE))
+    except ValidationError as error:
+        problem = _problem(search, error)
+    rows = [
+        Row(name, "", {}, state, candidate, configured=False)
+        for name, state in (search.rows(found.value) if found.value is not None else ())
+    ]
+    total = found.value.total if rows else 0
+    window: Any = _Window(rows, total)
+    cut: Any = Paginator(window, PER_PAGE).get_page(query.page)
+    return Listing(
+        table=table,
+        query=query,
+        heads=tuple(heads_of(table, query)),
+        rows=shown_rows(table, cut.object_list),
+        cut=cut,
+        total=total,
+        failure=found.failure,
+        away="" if found.answered else found.failure,
+        problem=problem,
+        section=section,
+    )
+
+
+def _ask(search: Search, query: Query, page: int) -> Live:
+    """Raises ValidationError."""
+    window = {"offset": (page - 1) * PER_PAGE, "limit": PER_PAGE}
+    question = search.part.asked({**dict(query.fields), **window})
+    return look(lambda: agent().state(search.part, question), None)
+
+
+def _problem(search: Search, error: ValidationError) -> str:
+    titles = {field.name: field.title for field in search.fields}
+    return "; ".join(
+        f"{titles.get(str(one['loc'][0]), 'Page') if one['loc'] else 'Search'}: {one['msg']}"
+        for one in error.errors()
+    )

@@ -1,0 +1,85 @@
+"""What pages show of the watch after a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.cache import cache
+from django.http import HttpRequest
+from pydantic import ValidationError
+
+from appliance.errors import MillraceError
+from appliance.state.watch import DEFAULT_WATCH_S, STATES, WatchReport
+from webui import router_state
+from webui.agent import agent
+
+WATCH_CHOICES = (
+    (30, "30 seconds"),
+    (60, "1 minute"),
+    (120, "2 minutes"),
+    (300, "5 minutes"),
+    (600, "10 minutes"),
+)
+_RULES, _RULES_S = "watch-rules", 60
+_CUT_SHORT = ("rolled_back", "superseded", "interrupted")
+_TAGS = {"as_before": "tag-good", "worse": "tag-bad", "rolled_back": "tag-bad"}
+
+
+def current() -> WatchReport | None:
+    """The watch that goes on; None when none does."""
+    return _read((router_state.status() or {}).get("watch"))
+
+
+def choice(request: HttpRequest) -> dict[str, Any]:
+    """For the form: the choices, and what was chosen before."""
+    chosen = request.POST.get("watch_s", "")
+    return {
+        "watch_choices": WATCH_CHOICES,
+        "watch_rules": _rules(),
+        "chosen_watch": bool(request.POST.get("watch")),
+        "chosen_watch_s": int(chosen) if chosen.isdecimal() else int(DEFAULT_WATCH_S),
+    }
+
+
+def asked(request: HttpRequest) -> int | None:
+    """``watch_s`` of a form that was sent: None for a commit that is only looked at."""
+    seconds = request.POST.get("watch_s", "")
+    return int(seconds) if request.POST.get("watch") and seconds.isdecimal() else None
+
+
+def _rules() -> tuple[tuple[str, str], ...]:
+    """They change with the agent's version only."""
+    known: dict[str, str] | None = cache.get(_RULES)
+    if known is None:
+        try:
+            known = agent().watch_rules()
+        except MillraceError:
+            return ()
+        cache.set(_RULES, known, _RULES_S)
+    return tuple(known.items())
+
+
+def report_of(revision: Mapping[str, Any]) -> dict[str, Any]:
+    """For the page of a revision."""
+    report = _read(revision.get("watch"))
+    if report is None:
+        return {"report": None}
+    return {
+        "report": report,
+        "report_words": STATES[report.state],
+        "report_tag": _TAGS.get(report.state, "tag-warn"),
+        "report_cut_short": report.state in _CUT_SHORT,
+        "report_rows": [
+            *((one, False) for one in report.worsenings),
+            *((one, True) for one in report.passing),
+        ],
+    }
+
+
+def _read(found: Any) -> WatchReport | None:
+    """None, too, for what another version of the agent wrote."""
+    try:
+        return None if found is None else WatchReport.model_validate(found)
+    except ValidationError:
+        return None
