@@ -21,24 +21,20 @@ _OSPF = "/routing/ospf/interfaces/wan0"
 _NEIGHBOR = "/routing/bgp/neighbors/192.0.2.1"
 
 
+def _bgp(neighbor: dict[str, Any], **groups: dict[str, Any]) -> dict[str, Any]:
+    settings = {**neighbor, "ipv4_unicast": {}}
+    return {"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": settings}, "peer_groups": groups}}
+
+
 @pytest.mark.parametrize(
     ("routing", "pointers"),
     [
         ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0"}}}}, [_OSPF]),
         # Who announces the network and speaks to nobody there receives nothing.
         ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0", "passive": True}}}}, []),
-        ({"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": {"remote_asn": 65001}}}}, [_NEIGHBOR]),
-        ({"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": {"remote_asn": 65000}}}}, []),
-        (
-            {
-                "bgp": {
-                    "asn": 65000,
-                    "neighbors": {"192.0.2.1": {"peer_group": "far"}},
-                    "peer_groups": {"far": {"remote_asn": 65001, "ttl_security_hops": 1}},
-                }
-            },
-            [],
-        ),
+        (_bgp({"remote_asn": 65001}), [_NEIGHBOR]),
+        (_bgp({"remote_asn": 65000}), []),
+        (_bgp({"peer_group": "far"}, far={"remote_asn": 65001, "ttl_security_hops": 1}), []),
     ],
 )
 def test_protocols_that_receive_with_a_ttl_of_one_are_refused(
