@@ -20,8 +20,9 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.netlink import ACK, DONE, DUMP, ERROR, attributes, error_of, message, messages
 
 _NETFILTER = 12
-_NEW, _GET, _DELETE = (1 << 8 | number for number in range(3))
-_INET = struct.pack("!BBH", socket.AF_INET, 0, 0)
+_NEW, _GET, _DELETE, _, _GET_COUNTS = (1 << 8 | number for number in range(5))
+_COUNTED_DROP, _COUNTED_EARLY_DROP = 10, 11
+_INET, _ANY = (struct.pack("!BBH", family, 0, 0) for family in (socket.AF_INET, socket.AF_UNSPEC))
 _ORIG, _REPLY, _STATUS, _PROTOINFO, _TIMEOUT, _COUNTERS_ORIG, _COUNTERS_REPLY = 1, 2, 3, 4, 7, 9, 10
 _SOURCE_NAT, _DESTINATION_NAT = 1 << 4, 1 << 5
 _ICMP, _TCP = 1, 6
@@ -87,16 +88,21 @@ def translated(link: socket.socket) -> Iterator[Tracked]:
 
     A session that begins or ends meanwhile may be missing.
     """
-    link.send(message(_GET, DUMP, 1, _INET))
+    for payload in _dump(link, _GET, _INET):
+        if (one := _decode(payload)) is not None:
+            yield one
+
+
+def _dump(link: socket.socket, asked: int, about: bytes) -> Iterator[bytes]:
+    """The content of each message of the answer."""
+    link.send(message(asked, DUMP, 1, about))
     while True:
         for kind, payload in messages(_receive(link)):
             if kind == DONE:
                 return
             if kind == ERROR:
-                code = error_of(payload)
-                raise DataPlaneError(f"cannot read the sessions: {os.strerror(code)}")
-            if kind == _NEW and (one := _decode(payload)) is not None:
-                yield one
+                raise DataPlaneError(f"cannot read the sessions: {os.strerror(error_of(payload))}")
+            yield payload
 
 
 def count() -> int:
@@ -107,6 +113,19 @@ def count() -> int:
 def limit() -> int:
     """How many the kernel tracks at most in one namespace; 0 where it does not tell."""
     return _number(_LIMIT)
+
+
+def dropped() -> tuple[int, int]:
+    """Packets dropped because there was no place for their connection, and connections ended early to make
+    room, in this namespace. Raises DataPlaneError.
+    """
+    found = {_COUNTED_DROP: 0, _COUNTED_EARLY_DROP: 0}
+    with opened() as link:
+        for payload in _dump(link, _GET_COUNTS, _ANY):
+            for kind, start, _ in attributes(payload, 4, len(payload)):
+                if kind in found:
+                    found[kind] += int(struct.unpack_from("!I", payload, start)[0])
+    return found[_COUNTED_DROP], found[_COUNTED_EARLY_DROP]
 
 
 def _number(path: Path) -> int:

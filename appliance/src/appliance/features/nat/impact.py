@@ -13,22 +13,17 @@ from appliance.features.nat.addresses import forward_address, overload, pool_add
 from appliance.features.nat.model import Nat, NatPortForward
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
-from appliance.impact.facts import Fact, Facts, Live
+from appliance.impact.facts import Fact, Facts
 from appliance.impact.result import Finding
-from appliance.state.nat import NatSession, fill, sessions
+from appliance.state.nat import NatSession, counted
 
 _MOST = 20_000
 """Sessions that are read to be counted; more take too long for a preview."""
 
 
-def _read(live: Live) -> tuple[NatSession, ...] | None:
-    filled = fill(live.dataplane)
-    if filled is None or filled[0] > _MOST:
-        return None
-    return tuple(sessions(live.dataplane))
-
-
-SESSIONS = Fact("the sessions of NAT", _read)
+SESSIONS: Fact[tuple[NatSession, ...] | None] = Fact(
+    "the sessions of NAT", lambda live: counted(live.dataplane, _MOST)
+)
 
 
 class _Sessions:
@@ -47,7 +42,9 @@ class _Sessions:
 
     @cached_property
     def _of_pools(self) -> Counter[str]:
-        return Counter(one.outside_address for one in self._known or () if one.direction != "in")
+        return Counter(
+            one.outside_address for one in self._known or () if one.direction in ("out", "hairpin")
+        )
 
     @cached_property
     def _by_port(self) -> Counter[tuple[str, str, int]]:

@@ -125,6 +125,8 @@ class Search:
     fields: tuple[SearchField, ...]
     rows: Callable[[Any], Iterable[tuple[str, Any]]]
     """Names and live states of the answer's rows, in its order."""
+    note: Callable[[Any], str] | None = None
+    """What the answer says of itself, such as what was not looked at; nothing where it is empty."""
     act: SearchAction | None = None
 
 

@@ -127,6 +127,8 @@ class Listing:
     problem: str = ""
     """What is wrong with the question."""
     section: str = ""
+    note: str = ""
+    """What the answer of a search says of itself."""
 
     @property
     def id(self) -> str:
