@@ -19,7 +19,7 @@ from vpp_config.errors import VppApiError, VppError
 from vpp_config.objects.nat import CONFIG, NO_SUCH_ENTRY
 from vpp_config.stats import StatsSegment
 
-_STATIC, _INSIDE, _HAS_REMOTE = 0x01, 0x20, 0x80
+_STATIC, _INSIDE, _HAS_REMOTE = 0x40, 0x20, 0x80
 _REFUSED = "/maximum sessions exceeded"
 _TOTALS = re.compile(r"^total sessions: (\d+) \(timed out: (\d+)\)", re.MULTILINE)
 _ICMP, _UDP = 1, 17
@@ -114,7 +114,11 @@ def idle_timeouts(client: VppClient) -> dict[int, int]:
 
 
 def end_nat_sessions(client: VppClient, sessions: Sequence[NatSession]) -> int:
-    """Forget them; how many were still there. Raises ``VppApiError``, ``VppUnavailable``."""
+    """Forget them; how many were still there. Raises ``VppApiError``, ``VppUnavailable``.
+
+    One by one, also where it is all of them: ``clear nat44 ed sessions`` of 26.06 empties the table that the
+    mappings are in, too.
+    """
     ended = 0
     for start in range(0, len(sessions), _BATCH):
         requests = [
@@ -137,8 +141,3 @@ def end_nat_sessions(client: VppClient, sessions: Sequence[NatSession]) -> int:
                 raise answer
             ended += 1
     return ended
-
-
-def end_all_nat_sessions(client: VppClient) -> None:
-    """Forget every session, at once. VPP has no call for it; this is ``clear nat44 ed sessions``."""
-    client.call("cli_inband", cmd="clear nat44 ed sessions")

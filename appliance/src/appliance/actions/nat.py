@@ -53,7 +53,7 @@ def _target(asked: ClearNatSessions) -> str:
 def _act(router: Router, asked: ClearNatSessions) -> Done:
     if router.engine.running_config.nat is None:
         raise NotFound("NAT is not configured")
-    ended = end_sessions(router.dataplane, asked, everything=asked.all)
+    ended = end_sessions(router.dataplane, asked)
     if not ended.sessions:
         nothing = "no session matches" if not asked.all else "no session is translated now"
         raise NotFound(f"{nothing}. {ended.left_out}".removesuffix(". "))

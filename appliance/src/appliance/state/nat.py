@@ -129,7 +129,7 @@ class NatState(Answer):
     )
     refused: int = Field(
         description="Packets that were dropped since the data plane started because the table had no place"
-        " for their session."
+        " for their session; on linux also those that the kernel failed to track for another reason."
     )
     evicted: int = Field(0, description="On linux: sessions ended early to make room for new ones.")
 
@@ -156,13 +156,11 @@ def find(dataplane: DataPlane, asked: NatSessionsQuery) -> NatSessions:
     return NatSessions(sessions=tuple(page), total=total, offset=asked.offset, limit=asked.limit)
 
 
-def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter, *, everything: bool = False) -> Ended:
+def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> Ended:
     """Forget those that match. Reads and ends them in the thread that asks, so that no view waits. Raises
     BackendUnavailable, DataPlaneError.
     """
-    ended = dataplane.look(
-        vpp=lambda vpp: _of_vpp().end_sessions(vpp, asked, everything=everything), linux=lambda _: None
-    )
+    ended = dataplane.look(vpp=lambda vpp: _of_vpp().end_sessions(vpp, asked), linux=lambda _: None)
     if ended is not None:
         return ended
     from appliance.dataplane.linux.conntrack import end
@@ -194,8 +192,8 @@ def counted(dataplane: DataPlane, most: int) -> tuple[NatSession, ...] | None:
 
 
 def table(dataplane: DataPlane, *, closely: bool) -> NatState:
-    """How full it is: short readings, whatever its size. Without ``closely`` sessions that timed out are counted
-    only where VPP's table seems to fill up.
+    """How full it is: short readings, whatever its size. Without ``closely`` sessions that timed out are told
+    apart only where VPP's table seems to fill up.
     """
     return dataplane.look(vpp=lambda vpp: _of_vpp().table(vpp, closely=closely), linux=_table_of_the_kernel)
 

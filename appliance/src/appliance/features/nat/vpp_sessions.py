@@ -30,6 +30,8 @@ MOST_OF_HOST = 10_000
 """Sessions of one host that are told: VPP stands still for some 20 ms."""
 MOST_WALKED = 10_000_000
 """Sessions that VPP passes by in one reading, told or not: it stands still for some 300 ms in all."""
+MOST_WALKED_TO_CLEAR = 5 * MOST_WALKED
+_ENDED_AT_ONCE = 256
 _REST = 4.0
 """Rest after a question, as a multiple of what it took."""
 _LONGEST_REST_S = 0.1
@@ -82,17 +84,13 @@ def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
     )
 
 
-def end_sessions(vpp: VppLooking, asked: NatSessionsFilter, *, everything: bool) -> Ended:
-    """Forget those that match."""
-    if everything:
-        held = sum(vpp.read_stats(vpp_nat.nat_table).held)
-        vpp_nat.end_all_nat_sessions(vpp.client)
-        return Ended(held)
-    looking = _Looking(vpp, asked)
+def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
+    """Forget those that match. An operator asked for it: it may walk farther, and over any host."""
+    looking = _Looking(vpp, asked, most_walked=MOST_WALKED_TO_CLEAR, most_of_host=None)
     ended = 0
     for address, count in looking.hosts:
-        matching = [one for one in looking.sessions_of(address, count) if asked.matches(looking.shown(one))]
-        ended += vpp_nat.end_nat_sessions(vpp.client, matching)
+        found = looking.sessions_of(address, count)
+        ended += looking.end([one for one in found if asked.matches(looking.shown(one))])
     return Ended(ended, looking.left_out())
 
 
@@ -112,8 +110,16 @@ def _all_match(asked: NatSessionsQuery) -> bool:
 class _Looking:
     """One reading of the table, which walks over it as often as it may and no more."""
 
-    def __init__(self, vpp: VppLooking, asked: NatSessionsFilter) -> None:
+    def __init__(
+        self,
+        vpp: VppLooking,
+        asked: NatSessionsFilter,
+        *,
+        most_walked: int = MOST_WALKED,
+        most_of_host: int | None = MOST_OF_HOST,
+    ) -> None:
         self._client = vpp.client
+        self._most_walked, self._most_of_host = most_walked, most_of_host
         self._held = sum(vpp.read_stats(vpp_nat.nat_table).held)
         self._walked = 0
         self._timeouts = vpp_nat.idle_timeouts(vpp.client)
@@ -128,16 +134,26 @@ class _Looking:
             only = IPv4Address(asked.inside)
             known = {only: known[only]} if only in known else {}
         hosts = sorted(known.items())
-        self._large = [host for host in hosts if host[1] > MOST_OF_HOST]
-        return [host for host in hosts if host[1] <= MOST_OF_HOST]
+        most = self._most_of_host
+        self._large = [host for host in hosts if most is not None and host[1] > most]
+        return [host for host in hosts if most is None or host[1] <= most]
 
     def sessions_of(self, address: IPv4Address, count: int) -> list[vpp_nat.NatSession]:
         """Those of a host; none once the reading has walked as far as it may."""
-        if self._walked + self._held > MOST_WALKED:
+        if self._walked + self._held > self._most_walked:
             self._not_read.append((address, count))
             return []
         self._walked += self._held
         return self._rested(lambda: vpp_nat.nat_user_sessions(self._client, address))
+
+    def end(self, sessions: list[vpp_nat.NatSession]) -> int:
+        """Forget them; how many were still there."""
+        ended = 0
+        for start in range(0, len(sessions), _ENDED_AT_ONCE):
+            some = sessions[start : start + _ENDED_AT_ONCE]
+            ended += self._rested(lambda some=some: vpp_nat.end_nat_sessions(self._client, some))
+        self._held -= ended
+        return ended
 
     def _rested(self, ask: Callable[[], T]) -> T:
         """The answer; afterwards VPP has time for others."""
@@ -153,15 +169,16 @@ class _Looking:
             address, count = max(self._large, key=lambda host: host[1])
             others = f" and {len(self._large) - 1:,} other hosts" if len(self._large) > 1 else ""
             said.append(
-                f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a host all"
-                f" at once and forwards nothing meanwhile, so they are read for up to {MOST_OF_HOST:,} only."
+                f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a"
+                " host all at once and forwards nothing meanwhile. Of a host that has more than"
+                f" {MOST_OF_HOST:,} none are read."
             )
         if self._not_read:
             first = self._not_read[0][0]
             number = sum(count for _, count in self._not_read)
             said.append(
-                f"{number:,} sessions, of hosts from {first} on, were not looked at: VPP forwards nothing while"
-                " it searches. Search by inside address."
+                f"{number:,} sessions, of hosts from {first} on, were not looked at: VPP forwards nothing"
+                " while it searches. Name an inside address."
             )
         return " ".join(said)
 

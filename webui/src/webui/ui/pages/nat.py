@@ -103,6 +103,9 @@ def _only(row: Row) -> Mapping[str, str]:
     return question
 
 
+_CLEAR_ALL = "Clear every session? Connections may break; what still sends begins a new session."
+
+
 def _cleared(found: int) -> str:
     what = "the session" if found == 1 else f"the {found:,} sessions"
     return f"Clear {what} found? Connections of theirs may break; what still sends begins a new session."
@@ -197,7 +200,13 @@ PAGE = Page(
                 _by_inside,
                 note=lambda answer: answer.left_out,
                 act=SearchAction(
-                    CLEAR_NAT_SESSIONS, "Clear those found", "Clear all", "trash", {"all": "true"}, _cleared
+                    CLEAR_NAT_SESSIONS,
+                    "Clear those found",
+                    "Clear all",
+                    "trash",
+                    {"all": "true"},
+                    _cleared,
+                    _CLEAR_ALL,
                 ),
             ),
             actions=(

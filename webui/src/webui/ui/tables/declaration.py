@@ -112,6 +112,8 @@ class SearchAction:
     """The action's question where nothing was searched for; else it is the search's fields."""
     confirm: Callable[[int], str]
     """What is asked before, by how many were found."""
+    confirm_all: str
+    """What is asked before where nothing was searched for."""
 
 
 @dataclass(frozen=True)
