@@ -16,6 +16,7 @@ from tests.integration.linux.test_nat import (
     ROUTER,
     device,
     hide_inside,
+    removing_one_of_ten_thousand_forwards,
     seen_as,
     serving,
     test_access_lists_see_packets_as_they_are_on_the_wire,
@@ -145,19 +146,9 @@ def test_hairpin_where_the_port_stays(router: Router) -> None:
 
 def test_ten_thousand_forwards(router: Router) -> None:
     """One that goes is one step."""
-    forwards = {
-        f"f{number}": {
-            "outside_interface": "right0",
-            "outside_port": 10000 + number,
-            "inside_address": INSIDE,
-        }
-        for number in range(10000)
-    }
-    document = with_nat(port_forwards=forwards)
-    router.commit(document)
-    del document["nat"]["port_forwards"]["f77"]
-    steps = router.commit(document)
-    assert [step.summary for step in steps] == [f"remove NAT mapping of tcp {ROUTER}:10077 to {INSIDE}:10077"]
+    assert removing_one_of_ten_thousand_forwards(router) == [
+        f"remove NAT mapping of tcp {ROUTER}:10077 to {INSIDE}:10077"
+    ]
 
 
 def test_errors_about_what_the_router_sent_are_lost(router: Router) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from appliance.config.load import parse_document
 from appliance.features.nat.impact import SESSIONS, ended
 from appliance.impact.change import Change
-from appliance.impact.facts import ToldFacts
+from appliance.impact.facts import Fact, ToldFacts
 from appliance.state.nat import NatSession
 
 DOCUMENT: dict[str, Any] = {
@@ -60,10 +62,16 @@ def found(change: dict[str, Any] | None, known: Any = NOW) -> list[tuple[str, st
         del after["nat"]
     else:
         after["nat"] |= change
+    return found_between(DOCUMENT, after, known)
+
+
+def found_between(
+    before: dict[str, Any], after: dict[str, Any], known: Any = NOW
+) -> list[tuple[str, str, str]]:
     facts = ToldFacts({SESSIONS: known})
     return [
         (one.grade, one.path, one.evidence)
-        for one in ended(Change(parse_document(DOCUMENT), parse_document(after), facts))
+        for one in ended(Change(parse_document(before), parse_document(after), facts))
     ]
 
 
@@ -93,3 +101,55 @@ def test_too_many_to_count_are_possible() -> None:
         ("possible", "/nat/port_forwards/web", ""),
         ("possible", "/nat/port_forwards/ssh", ""),
     ]
+
+
+def test_another_address_of_the_interface_ends_what_has_the_old_one() -> None:
+    """The settings of NAT stay as they are."""
+    after = copy.deepcopy(DOCUMENT)
+    after["interfaces"]["wan0"]["addresses"] = ["192.0.2.3/24"]
+    assert found_between(DOCUMENT, after) == [
+        ("certain", "/nat/port_forwards/web", "1 session now"),
+        ("certain", "/interfaces/wan0/addresses", "2 sessions now"),
+    ]
+
+
+def test_masquerade_and_pools_are_told_apart() -> None:
+    """Where there are both, each address is found under what it came from."""
+    before = copy.deepcopy(DOCUMENT)
+    before["interfaces"]["wan1"] = {"type": "ethernet", "match": {"device": "x"}}
+    before["nat"]["outside"] = ["wan0", "wan1"]
+    before["nat"]["pools"] = {"p": {"addresses": ["198.51.100.8", "198.51.100.9"]}}
+    known = (*NOW, session("out", "198.51.100.9", 40001))
+    for gone, findings in (
+        ({"masquerade": []}, [("certain", "/nat/masquerade", "2 sessions now")]),
+        (
+            {"pools": {"p": {"addresses": ["198.51.100.8"]}}},
+            [("certain", "/nat/pools", "1 session now")],
+        ),
+    ):
+        after = copy.deepcopy(before)
+        after["nat"] |= gone
+        assert found_between(before, after, known) == findings
+
+
+def test_sessions_from_inside_to_an_outside_address_count_with_the_mapping_they_ask_for() -> None:
+    asks = {"remote_address": "192.0.2.2", "remote_port": 80}
+    hairpin = session("hairpin", "192.0.2.2", 41000).model_copy(update=asks)
+    assert found({"port_forwards": {}}, (*NOW, hairpin)) == [
+        ("certain", "/nat/port_forwards/web", "2 sessions now")
+    ]
+    to_host = hairpin.model_copy(update={"remote_address": "192.0.2.9"})
+    assert found({"static": {}}, (*NOW, to_host)) == [("certain", "/nat/static/host", "3 sessions now")]
+
+
+def test_sessions_are_not_read_for_what_ends_none() -> None:
+    after = copy.deepcopy(DOCUMENT)
+    after["nat"]["timeouts"] = {"udp_s": 60}
+    assert list(ended(Change(parse_document(DOCUMENT), parse_document(after), _Unread()))) == []
+
+
+class _Unread:
+    untold: Mapping[str, str] = MappingProxyType({})
+
+    def of(self, fact: Fact[Any]) -> Any:
+        raise AssertionError(f"{fact.name} were read")

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from vpp_config.errors import VppError
 from vpp_config.objects import Acl, AclRule
@@ -26,6 +27,7 @@ from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
 
+_T = TypeVar("_T")
 _FULL_VECTOR = 256
 HITS_EVERY_S = 10.0
 """What is lost of the hits when VPP restarts: those since the last look, at most this long ago."""
@@ -156,6 +158,11 @@ class Counters:
             )
             self._hits_read_s = time.monotonic()
             return self._hits.carry(self._session.client.generation, lists, raw)
+
+    def read(self, reader: Callable[[StatsSegment], _T]) -> _T:
+        """What ``reader`` makes of the segment. Raises ``StatsUnavailable``."""
+        with self._lock:
+            return self._segment.read(reader)
 
     def families(self) -> FamilyCounts:
         """Packets by family, on all interfaces.

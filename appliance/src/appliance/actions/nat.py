@@ -54,10 +54,12 @@ def _act(router: Router, asked: ClearNatSessions) -> Done:
     if router.engine.running_config.nat is None:
         raise NotFound("NAT is not configured")
     ended = end_sessions(router.dataplane, asked)
-    if not ended:
-        raise NotFound("no session matches" if not asked.all else "no session is translated now")
-    number = "1 session" if ended == 1 else f"{ended:,} sessions"
-    return Done(done=(f"{number} of NAT cleared: what still sends begins a new one",))
+    if not ended.sessions:
+        nothing = "no session matches" if not asked.all else "no session is translated now"
+        raise NotFound(f"{nothing}. {ended.left_out}".removesuffix(". "))
+    number = "1 session" if ended.sessions == 1 else f"{ended.sessions:,} sessions"
+    cleared = f"{number} of NAT cleared: what still sends begins a new one"
+    return Done(done=(cleared, ended.left_out) if ended.left_out else (cleared,))
 
 
 def _words(words: list[str]) -> Mapping[str, Any] | None:
@@ -65,7 +67,8 @@ def _words(words: list[str]) -> Mapping[str, Any] | None:
         case ["nat-sessions", "all"]:
             return {"all": True}
         case ["nat-sessions", _, *_] if len(words) % 2:
-            return dict(zip((name.replace("-", "_") for name in words[1::2]), words[2::2], strict=True))
+            names = [name.replace("-", "_") for name in words[1::2]]
+            return dict(zip(names, words[2::2], strict=True)) if len({*names}) == len(names) else None
     return None
 
 

@@ -238,12 +238,14 @@ def state_output(part: Part[Q, A], answer: A) -> Output:
     if part.table is None:
         return Output(data, text.tree(data))
     rows = [row.model_dump(mode="json") for row in part.table.rows(answer)]
-    return Output(only if isinstance(only, list) else data, text.table(rows, part.table.columns))
+    note = part.table.note(answer) if part.table.note is not None else ""
+    shown = text.table(rows, part.table.columns) + (f"\n{text.clean(note)}\n" if note else "")
+    return Output(only if isinstance(only, list) else data, shown)
 
 
 def show_part(part: AnyPart) -> Show:
-    """What ``show`` does for a part that says itself how it is shown: ``show nat-sessions port 443 limit 20``
-    gives the fields of its question, each with its value.
+    """What ``show`` does for a part that says itself how it is shown. Words are the fields of its question,
+    each with its value: ``show captures limit 20``.
     """
     fields = part.question.model_fields
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     # A machine without VPP does not load what drives it.
     from vpp_config import VppClient
+    from vpp_config.stats import StatsSegment
+
+T = TypeVar("T")
 
 
 class VppLooking(Protocol):
@@ -19,6 +22,9 @@ class VppLooking(Protocol):
 
     def names(self) -> Mapping[int, str]:
         """Name of each interface of ours by VPP's index."""
+
+    def read_stats(self, reader: Callable[[StatsSegment], T]) -> T:
+        """What ``reader`` makes of VPP's counters in shared memory; VPP does not notice."""
 
 
 class KernelLooking(Protocol):

@@ -14,7 +14,7 @@ from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
-from appliance.state.nat import NAT, NAT_SESSIONS
+from appliance.state.nat import NAT, NAT_SESSIONS, NAT_USERS
 from appliance.state.neighbors import NEIGHBORS
 from appliance.state.ospf import OSPF
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
@@ -33,6 +33,7 @@ PARTS: tuple[AnyPart, ...] = (
     BFD,
     ACLS,
     NAT,
+    NAT_USERS,
     NAT_SESSIONS,
     CONTROL_PLANE,
     NEIGHBORS,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from appliance.state.part import Answer, Everything, Part, Question, Table
+from appliance.state.part import Answer, Everything, Gauge, Part, Question, Table
 
 if TYPE_CHECKING:
     import socket
+    from types import ModuleType
 
     from appliance.agent.router import Router
     from appliance.dataplane.base import DataPlane
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_USERS = 50
 """Inside addresses that are listed by the sessions they have."""
+FILLING = 0.8
+"""Fullness from which on there is an alarm."""
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 
 
@@ -73,22 +77,25 @@ class NatSession(Answer):
     outside_port: int
     remote_address: str = Field(description="The other end.")
     remote_port: int
-    direction: Literal["out", "in", "hairpin"] = Field(
+    direction: Literal["out", "in", "hairpin"] | None = Field(
         description="out: begun inside. in: begun outside, by a mapping. hairpin: inside to inside by an"
-        " outside address."
+        " outside address. VPP tells hairpin as out, and nothing of sessions of a mapping: null."
     )
-    state: str = Field("", description="Of TCP, such as established.")
-    expires_s: int = Field(description="Seconds until it is forgotten, if no packet comes.")
+    state: str = Field("", description="Of TCP, such as established. On VPP timed_out, or nothing.")
+    expires_s: int | None = Field(
+        description="Seconds until it is forgotten, if no packet comes. VPP does not tell it of TCP: null."
+    )
     packets: int | None = Field(None, description="Of both directions; null where they are not counted.")
 
 
 class NatSessions(Answer):
-    """A page of the table of sessions, in the table's own order."""
+    """A page of the table of sessions: in the kernel's own order, or by inside address on VPP."""
 
     sessions: tuple[NatSession, ...]
-    total: int = Field(description="Sessions that match.")
+    total: int = Field(description="Sessions that match, of those that were looked at.")
     offset: int
     limit: int
+    left_out: str = Field("", description="Which sessions were not looked at, and why. Empty where all were.")
 
 
 class NatUser(Answer):
@@ -98,54 +105,104 @@ class NatUser(Answer):
     sessions: int
 
 
-class NatState(Answer):
-    """How full the table of sessions is."""
+class NatUsers(Answer):
+    """Who has how many sessions; on VPP those that timed out are counted, too."""
 
     sessions: int = Field(description="Translated sessions.")
-    in_use: int = Field(
-        description="Entries of the table: on linux also connections that are not translated."
-    )
-    limit: int = Field(description="Entries that the table takes.")
     users: tuple[NatUser, ...] = Field(description="Inside addresses with the most sessions.")
 
 
-def sessions(dataplane: DataPlane) -> Iterator[NatSession]:
-    """Every translated session, in the thread that asks. Raises BackendUnavailable, DataPlaneError."""
-    with dataplane.look(vpp=_no_vpp, linux=_opened) as link:
-        from appliance.dataplane.linux.conntrack import translated
+class NatState(Answer):
+    """How full the table of sessions is."""
 
-        for one in translated(link):
-            yield of_the_kernel(one)
+    in_use: int = Field(
+        description="Entries of the table: on linux also connections that are not translated, on VPP"
+        " without sessions that timed out."
+    )
+    limit: int = Field(description="Entries that the table takes.")
+    fullness: float = Field(
+        description="Share of the entries in use, from 0 to 1. On VPP that of the fullest worker: a host has"
+        " its place in the table of one."
+    )
+    timed_out: int = Field(
+        0, description="On VPP: sessions that timed out, whose places new ones take when they come."
+    )
+    refused: int = Field(
+        description="Packets that were dropped since the data plane started because the table had no place"
+        " for their session; on linux also those that the kernel failed to track for another reason."
+    )
+    evicted: int = Field(0, description="On linux: sessions ended early to make room for new ones.")
 
 
-def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> int:
-    """Forget those that match; how many there were. Reads and ends them in the thread that asks, so that no
-    view waits. Raises NotFound, BackendUnavailable, DataPlaneError.
+@dataclass(frozen=True)
+class Ended:
+    """How many sessions were ended, and which were not looked at."""
+
+    sessions: int
+    left_out: str = ""
+
+
+def find(dataplane: DataPlane, asked: NatSessionsQuery) -> NatSessions:
+    """A page of those that match, read in the thread that asks. Raises BackendUnavailable, DataPlaneError."""
+    found = dataplane.look(vpp=lambda vpp: _of_vpp().find(vpp, asked), linux=_opened)
+    if isinstance(found, NatSessions):
+        return found
+    page: list[NatSession] = []
+    total = 0
+    for one in filter(asked.matches, _in_the_kernel(found)):
+        if asked.offset <= total < asked.offset + asked.limit:
+            page.append(one)
+        total += 1
+    return NatSessions(sessions=tuple(page), total=total, offset=asked.offset, limit=asked.limit)
+
+
+def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> Ended:
+    """Forget those that match. Reads and ends them in the thread that asks, so that no view waits. Raises
+    BackendUnavailable, DataPlaneError.
     """
-    dataplane.look(vpp=_no_vpp, linux=lambda _: None)
+    ended = dataplane.look(vpp=lambda vpp: _of_vpp().end_sessions(vpp, asked), linux=lambda _: None)
+    if ended is not None:
+        return ended
     from appliance.dataplane.linux.conntrack import end
 
-    return end(
-        lambda one: asked.matches(of_the_kernel(one)),
-        lambda: dataplane.look(vpp=_no_vpp, linux=_opened),
+    def no_vpp(_: VppLooking) -> socket.socket:
+        raise AssertionError("the data plane is linux")
+
+    return Ended(
+        end(lambda one: asked.matches(of_the_kernel(one)), lambda: dataplane.look(vpp=no_vpp, linux=_opened))
     )
 
 
-def fill(dataplane: DataPlane) -> tuple[int, int] | None:
-    """Entries of the table, and how many it takes: two short readings, whatever its size. None on vpp, whose
-    sessions are not read.
+def users(dataplane: DataPlane) -> NatUsers:
+    """Who has the most. Raises BackendUnavailable, DataPlaneError."""
+    found = dataplane.look(vpp=lambda vpp: _of_vpp().users(vpp), linux=_opened)
+    by_host = (
+        found if isinstance(found, Counter) else Counter(one.inside_address for one in _in_the_kernel(found))
+    )
+    listed = tuple(NatUser(address=name, sessions=count) for name, count in by_host.most_common(MOST_USERS))
+    return NatUsers(sessions=by_host.total(), users=listed)
+
+
+def counted(dataplane: DataPlane, most: int) -> tuple[NatSession, ...] | None:
+    """Every session; None where they are more than ``most``, or cannot all be read."""
+    if table(dataplane, closely=False).in_use > most:
+        return None
+    found = dataplane.look(vpp=lambda vpp: _of_vpp().counted(vpp, most), linux=_opened)
+    return found if found is None or isinstance(found, tuple) else tuple(_in_the_kernel(found))
+
+
+def table(dataplane: DataPlane, *, closely: bool) -> NatState:
+    """How full it is: short readings, whatever its size. Without ``closely`` sessions that timed out are told
+    apart only where VPP's table seems to fill up.
     """
-    return dataplane.look(vpp=_no_fill, linux=_fill)
+    return dataplane.look(vpp=lambda vpp: _of_vpp().table(vpp, closely=closely), linux=_table_of_the_kernel)
 
 
-def _no_vpp(_vpp: VppLooking) -> Any:
-    from appliance.errors import NotFound
+def _of_vpp() -> ModuleType:
+    """What drives VPP is loaded where there is one."""
+    from appliance.features.nat import vpp_sessions
 
-    raise NotFound("sessions of NAT are not told on the vpp data plane")
-
-
-def _no_fill(_vpp: VppLooking) -> None:
-    return None
+    return vpp_sessions
 
 
 def _opened(_kernel: KernelLooking) -> socket.socket:
@@ -154,10 +211,25 @@ def _opened(_kernel: KernelLooking) -> socket.socket:
     return opened()
 
 
-def _fill(_kernel: KernelLooking) -> tuple[int, int]:
-    from appliance.dataplane.linux.conntrack import count, limit
+def _in_the_kernel(opened: socket.socket) -> Iterator[NatSession]:
+    from appliance.dataplane.linux.conntrack import translated
 
-    return count(), limit()
+    with opened as link:
+        yield from map(of_the_kernel, translated(link))
+
+
+def _table_of_the_kernel(_kernel: KernelLooking) -> NatState:
+    from appliance.dataplane.linux.conntrack import count, dropped, limit
+
+    in_use, most = count(), limit()
+    refused, evicted = dropped()
+    return NatState(
+        in_use=in_use,
+        limit=most,
+        fullness=in_use / most if most else 0.0,
+        refused=refused,
+        evicted=evicted,
+    )
 
 
 def of_the_kernel(one: Tracked) -> NatSession:
@@ -185,45 +257,55 @@ def of_the_kernel(one: Tracked) -> NatSession:
     )
 
 
-def _read_sessions(router: Router, asked: NatSessionsQuery) -> NatSessions:
-    page: list[NatSession] = []
-    total = 0
-    for one in sessions(router.dataplane):
-        if asked.matches(one):
-            if asked.offset <= total < asked.offset + asked.limit:
-                page.append(one)
-            total += 1
-    return NatSessions(sessions=tuple(page), total=total, offset=asked.offset, limit=asked.limit)
+def _configured(router: Router) -> DataPlane:
+    from appliance.errors import NotFound
+
+    if router.engine.running_config.nat is None:
+        raise NotFound("NAT is not configured")
+    return router.dataplane
 
 
-def _read(router: Router, _: Everything) -> NatState:
-    users = Counter(one.inside_address for one in sessions(router.dataplane))
-    in_use, most = fill(router.dataplane) or (0, 0)
-    listed = tuple(NatUser(address=name, sessions=count) for name, count in users.most_common(MOST_USERS))
-    return NatState(sessions=users.total(), in_use=in_use, limit=most, users=listed)
+def _gauges(state: NatState) -> Iterator[Gauge]:
+    yield Gauge("nat_entries", "Entries of NAT's table in use.", state.in_use)
+    yield Gauge("nat_entries_limit", "Entries that NAT's table takes.", state.limit)
+    yield Gauge("nat_table_fullness", "Share of NAT's table in use, from 0 to 1.", state.fullness)
+    yield Gauge(
+        "nat_refused_packets", "Packets dropped because NAT's table was full.", state.refused, counts=True
+    )
 
 
+NAT = Part(
+    "nat",
+    "How full the table of NAT's sessions is.",
+    Everything,
+    NatState,
+    lambda router, _: table(_configured(router), closely=True),
+    gauges=_gauges,
+)
+NAT_USERS = Part(
+    "nat-users",
+    "Which inside addresses have the most sessions of NAT.",
+    Everything,
+    NatUsers,
+    lambda router, _: users(_configured(router)),
+    path="nat/users",
+    lane=lambda _: "nat-sessions",
+    table=Table(("address", "sessions"), lambda answer: answer.users),
+)
 NAT_SESSIONS = Part(
     "nat-sessions",
     "Sessions that NAT translates; a page of those that match.",
     NatSessionsQuery,
     NatSessions,
-    _read_sessions,
+    lambda router, asked: find(_configured(router), asked),
     path="nat/sessions",
-    lane=lambda _: "nat",
+    lane=lambda _: "nat-sessions",
     table=Table(
         (
             *("protocol", "inside_address", "inside_port", "outside_address", "outside_port"),
             *("remote_address", "remote_port", "direction", "state", "expires_s"),
         ),
         lambda answer: answer.sessions,
+        lambda answer: answer.left_out,
     ),
-)
-NAT = Part(
-    "nat",
-    "How full the table of NAT's sessions is, and which inside addresses have the most.",
-    Everything,
-    NatState,
-    _read,
-    lane=lambda _: "nat",
 )

@@ -45,6 +45,20 @@ class Table(Generic[A]):
 
     columns: tuple[str, ...]
     rows: Callable[[A], Iterable[BaseModel]]
+    note: Callable[[A], str] | None = None
+    """What is said below the rows, such as which are missing; nothing where it is empty."""
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A figure of an answer that is worth a metric."""
+
+    name: str
+    """In the words of Prometheus, without the prefix of all."""
+    text: str
+    value: float
+    counts: bool = False
+    """It only grows, until the router starts again."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,8 @@ class Part(Generic[Q, A]):
     """The thread that reads; None for one of this part's own. Readings of one lane wait for each other."""
     table: Table[A] | None = None
     """None: a terminal shows the answer as a tree."""
+    gauges: Callable[[A], Iterable[Gauge]] | None = None
+    """The answer's metrics; a part that has them is read at each scrape, so it has to be a short question."""
     command: str = ""
     """What follows ``show`` on the command line; empty for the name."""
 

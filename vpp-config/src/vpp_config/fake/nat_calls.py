@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from typing import Any
 from vpp_config.fake import tables as t
 from vpp_config.fake.tables import RefusedError, Tables
 
-_ADDRESS_ONLY = 0x08
+_STATIC, _ADDRESS_ONLY, _INSIDE, _HAS_REMOTE = 0x40, 0x08, 0x20, 0x80
 _DEFAULTS = {"udp": 300, "tcp_established": 7440, "tcp_transitory": 240, "icmp": 60}
 
 
@@ -24,6 +24,8 @@ class _Held:
     addresses: list[IPv4Address] = field(default_factory=list)
     interfaces: dict[int, int] = field(default_factory=dict)
     mappings: dict[tuple[IPv4Address, int, int], dict[str, Any]] = field(default_factory=dict)
+    translated: list[SimpleNamespace] = field(default_factory=list)
+    """Rows of ``nat44_user_session_v3_details``."""
 
 
 class NatCalls:
@@ -125,6 +127,52 @@ class NatCalls:
             for key, row in self._held.mappings.items()
             if row["identity"]
         ]
+
+    def nat44_user_dump(self) -> list[SimpleNamespace]:
+        """Sessions that timed out count."""
+        rows = self._held.translated
+        return [
+            SimpleNamespace(
+                ip_address=address,
+                nsessions=sum(row.inside_ip_address == address and not row.flags & _STATIC for row in rows),
+                nstaticsessions=sum(row.inside_ip_address == address and bool(row.flags & _STATIC) for row in rows),
+            )
+            for address in {row.inside_ip_address: None for row in rows}
+        ]
+
+    def nat44_user_session_v3_dump(self, ip_address: IPv4Address, vrf_id: int) -> list[SimpleNamespace]:
+        """All of one inside address, at once."""
+        assert vrf_id == 0
+        return [row for row in self._held.translated if row.inside_ip_address == ip_address]
+
+    def nat44_del_session(self, flags: int, vrf_id: int, **named: Any) -> None:
+        """By the inside end and the other one."""
+        self._enabled()
+        assert (flags, vrf_id) == (_INSIDE | _HAS_REMOTE, 0)
+        for row in self._held.translated:
+            ends = {
+                "address": row.inside_ip_address,
+                "port": row.inside_port,
+                "protocol": row.protocol,
+                "ext_host_address": row.ext_host_address,
+                "ext_host_port": row.ext_host_port,
+            }
+            if ends == named:
+                self._held.translated.remove(row)
+                return
+        raise RefusedError(t.NO_SUCH_ENTRY)
+
+    def _translate(self, rows: Iterable[SimpleNamespace]) -> None:
+        self._held.translated.extend(rows)
+
+    def _cli(self, command: str) -> str | None:
+        rows = self._held.translated
+        if command == "show nat44 summary":
+            timed_out = sum(row.is_timed_out for row in rows)
+            return f"max translations per thread: {self._held.sessions} fib 0\n" + (
+                f"total sessions: {len(rows)} (timed out: {timed_out})\ntcp sessions:\n"
+            )
+        return None
 
     def _map(self, key: tuple[IPv4Address, int, int], *, is_add: bool, row: dict[str, Any]) -> None:
         self._enabled()

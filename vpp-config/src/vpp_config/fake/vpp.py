@@ -17,7 +17,7 @@ from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
 from vpp_config.fake.nat_calls import NatCalls
 from vpp_config.fake.policer_calls import PolicerCalls
-from vpp_config.fake.tables import AnyInterface, FakePath, RefusedError, Tables
+from vpp_config.fake.tables import UNSUPPORTED, AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
 
 _READS = (
@@ -61,6 +61,7 @@ class FakeVpp:
 
     def _reset(self) -> None:
         self._held = Tables.fresh()
+        self._nat = NatCalls(self._held)
         self._handlers: dict[str, Callable[..., Any]] = {}
         for part in (
             InterfaceCalls(self._held, self._host_devices),
@@ -68,12 +69,13 @@ class FakeVpp:
             AclCalls(self._held),
             PolicerCalls(self._held),
             BondCalls(self._held),
-            NatCalls(self._held),
+            self._nat,
         ):
             for name in dir(part):
                 if not name.startswith("_"):
                     self._handlers[name] = getattr(part, name)
         self._handlers["control_ping"] = dict
+        self._handlers["cli_inband"] = self._cli
 
     # -- what only a fake can do
 
@@ -112,6 +114,10 @@ class FakeVpp:
         """linux_nl brought a route of one path."""
         hop = None if next_hop is None else ip_address(next_hop)
         self._held.routes[table_id, ip_network(prefix)] = (FakePath(0, hop, sw_if_index),)
+
+    def translate(self, *sessions: Mapping[str, Any]) -> None:
+        """Packets went by: NAT has these sessions, with the fields of ``nat44_user_session_v3_details``."""
+        self._nat._translate(SimpleNamespace(**session) for session in sessions)
 
     # -- the protocol
 
@@ -169,6 +175,12 @@ class FakeVpp:
                 raise VppUnavailable("VPP was restarted meanwhile")
             self.connect()
             return [self._answer(item.name, item.fields) for item in requests]
+
+    def _cli(self, cmd: str) -> Mapping[str, Any]:
+        reply = self._nat._cli(cmd)
+        if reply is None:
+            raise RefusedError(UNSUPPORTED)
+        return {"reply": reply}
 
     def _answer(self, name: str, fields: Mapping[str, Any]) -> Reply | list[Reply] | VppError:
         handler = self._handlers.get(name)

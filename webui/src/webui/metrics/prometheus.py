@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from appliance.errors import MillraceError
+from appliance.state import PARTS
 from appliance.state.alarms import SEVERITIES
 from appliance.state.system import SYSTEM, SystemState
 from webui.agent import agent
@@ -49,6 +50,21 @@ class RouterCollector(Collector):
         yield from _of_sample(sample)
         yield from _of_acls(totals["acls"], hits)
         yield from _of_system(system)
+        yield from _of_parts()
+
+
+def _of_parts() -> Iterator[Metric]:
+    """Of each part of the state that declares metrics; of one that is not there, none."""
+    for part in PARTS:
+        if part.gauges is None:
+            continue
+        try:
+            answer = agent().state(part)
+        except MillraceError:
+            continue
+        for one in part.gauges(answer):
+            family = CounterMetricFamily if one.counts else GaugeMetricFamily
+            yield family(f"millrace_{one.name}", one.text, value=one.value)
 
 
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:

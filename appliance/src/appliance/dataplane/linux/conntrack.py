@@ -17,15 +17,12 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.netlink import ACK, DONE, DUMP, ERROR, attributes, error_of, message, messages
 
 _NETFILTER = 12
-_NEW, _GET, _DELETE = (1 << 8 | number for number in range(3))
-_REQUEST, _ACK, _DUMP = 0x1, 0x4, 0x300
-_ERROR, _DONE = 2, 3
-_HEADER = struct.Struct("=IHHII")
-_INET = struct.pack("!BBH", socket.AF_INET, 0, 0)
-_ATTRIBUTE = struct.Struct("=HH")
-_NESTED, _KIND = 0x8000, 0x3FFF
+_NEW, _GET, _DELETE, _, _GET_COUNTS = (1 << 8 | number for number in range(5))
+_COUNTED_DROP, _COUNTED_EARLY_DROP = 10, 11
+_INET, _ANY = (struct.pack("!BBH", family, 0, 0) for family in (socket.AF_INET, socket.AF_UNSPEC))
 _ORIG, _REPLY, _STATUS, _PROTOINFO, _TIMEOUT, _COUNTERS_ORIG, _COUNTERS_REPLY = 1, 2, 3, 4, 7, 9, 10
 _SOURCE_NAT, _DESTINATION_NAT = 1 << 4, 1 << 5
 _ICMP, _TCP = 1, 6
@@ -91,16 +88,21 @@ def translated(link: socket.socket) -> Iterator[Tracked]:
 
     A session that begins or ends meanwhile may be missing.
     """
-    link.send(_HEADER.pack(_HEADER.size + len(_INET), _GET, _REQUEST | _DUMP, 1, 0) + _INET)
+    for payload in _dump(link, _GET, _INET):
+        if (one := _decode(payload)) is not None:
+            yield one
+
+
+def _dump(link: socket.socket, asked: int, about: bytes) -> Iterator[bytes]:
+    """The content of each message of the answer."""
+    link.send(message(asked, DUMP, 1, about))
     while True:
-        for kind, payload in _messages(_receive(link)):
-            if kind == _DONE:
+        for kind, payload in messages(_receive(link)):
+            if kind == DONE:
                 return
-            if kind == _ERROR:
-                code = -int(struct.unpack_from("=i", payload)[0])
-                raise DataPlaneError(f"cannot read the sessions: {os.strerror(code)}")
-            if kind == _NEW and (one := _decode(payload)) is not None:
-                yield one
+            if kind == ERROR:
+                raise DataPlaneError(f"cannot read the sessions: {os.strerror(error_of(payload))}")
+            yield payload
 
 
 def count() -> int:
@@ -109,8 +111,21 @@ def count() -> int:
 
 
 def limit() -> int:
-    """How many the machine tracks at most; 0 where it does not tell."""
+    """How many the kernel tracks at most in one namespace; 0 where it does not tell."""
     return _number(_LIMIT)
+
+
+def dropped() -> tuple[int, int]:
+    """Packets dropped because there was no place for their connection, and connections ended early to make
+    room, in this namespace. Raises DataPlaneError.
+    """
+    found = {_COUNTED_DROP: 0, _COUNTED_EARLY_DROP: 0}
+    with opened() as link:
+        for payload in _dump(link, _GET_COUNTS, _ANY):
+            for kind, start, _ in attributes(payload, 4, len(payload)):
+                if kind in found:
+                    found[kind] += int(struct.unpack_from("!I", payload, start)[0])
+    return found[_COUNTED_DROP], found[_COUNTED_EARLY_DROP]
 
 
 def _number(path: Path) -> int:
@@ -126,21 +141,20 @@ def end(matching: Callable[[Tracked], bool], open_link: Callable[[], socket.sock
     ``open_link`` opens in the namespace, where this is not called inside it.
     """
     with open_link() as link:
-        found = [one for one in translated(link) if matching(one)]
+        found = [one.key for one in translated(link) if matching(one)]
     with open_link() as link:
         return sum(_delete(link, found[start : start + _BATCH]) for start in range(0, len(found), _BATCH))
 
 
-def _delete(link: socket.socket, sessions: Sequence[Tracked]) -> int:
-    for number, one in enumerate(sessions):
-        body = _INET + one.key
-        link.send(_HEADER.pack(_HEADER.size + len(body), _DELETE, _REQUEST | _ACK, number, 0) + body)
-    left, done = len(sessions), 0
+def _delete(link: socket.socket, keys: Sequence[bytes]) -> int:
+    for number, key in enumerate(keys):
+        link.send(message(_DELETE, ACK, number, _INET + key))
+    left, done = len(keys), 0
     while left:
-        for kind, payload in _messages(_receive(link)):
-            if kind == _ERROR:
+        for kind, payload in messages(_receive(link)):
+            if kind == ERROR:
                 left -= 1
-                code = -int(struct.unpack_from("=i", payload)[0])
+                code = error_of(payload)
                 if code not in (0, errno.ENOENT):
                     raise DataPlaneError(f"cannot end a session: {os.strerror(code)}")
                 done += code == 0
@@ -156,24 +170,8 @@ def _receive(link: socket.socket) -> bytes:
         raise DataPlaneError(f"cannot read the sessions: {error.strerror}") from error
 
 
-def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    offset = 0
-    while offset + _HEADER.size <= len(data):
-        length, kind, _, _, _ = _HEADER.unpack_from(data, offset)
-        yield kind, data[offset + _HEADER.size : offset + length]
-        offset += (max(length, _HEADER.size) + 3) & ~3
-
-
-def _attributes(data: bytes, offset: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Kind, and where the content begins and ends."""
-    while offset + 4 <= end:
-        length, kind = _ATTRIBUTE.unpack_from(data, offset)
-        yield kind & _KIND, offset + 4, offset + length
-        offset += (max(length, 4) + 3) & ~3
-
-
 def _decode(payload: bytes) -> Tracked | None:
-    places = {kind: (start, end) for kind, start, end in _attributes(payload, 4, len(payload))}
+    places = {kind: (start, end) for kind, start, end in attributes(payload, 4, len(payload))}
     if _STATUS not in places or _ORIG not in places or _REPLY not in places:
         return None
     status = int(struct.unpack_from("!I", payload, places[_STATUS][0])[0])
@@ -186,7 +184,7 @@ def _decode(payload: bytes) -> Tracked | None:
     protocol = original[0]
     packets = octets = 0
     for direction in (_COUNTERS_ORIG, _COUNTERS_REPLY):
-        for kind, at, _ in _attributes(payload, *places.get(direction, (0, 0))):
+        for kind, at, _ in attributes(payload, *places.get(direction, (0, 0))):
             if kind == 1:
                 packets += struct.unpack_from("!Q", payload, at)[0]
             elif kind == 2:
@@ -210,8 +208,8 @@ def _end(data: bytes, start: int, end: int) -> tuple[int, End] | None:
     """Protocol and the direction's ends, from ``CTA_TUPLE_*``; None where it is not of IPv4."""
     source = destination = None
     protocol = source_port = destination_port = 0
-    for kind, inner, stop in _attributes(data, start, end):
-        for below, at, _ in _attributes(data, inner, stop):
+    for kind, inner, stop in attributes(data, start, end):
+        for below, at, _ in attributes(data, inner, stop):
             if kind == 1 and below == 1:
                 source = int(struct.unpack_from("!I", data, at)[0])
             elif kind == 1 and below == 2:
@@ -230,9 +228,9 @@ def _end(data: bytes, start: int, end: int) -> tuple[int, End] | None:
 
 
 def _tcp_state(data: bytes, start: int, end: int) -> str:
-    for kind, inner, stop in _attributes(data, start, end):
+    for kind, inner, stop in attributes(data, start, end):
         if kind == 1:
-            for below, at, _ in _attributes(data, inner, stop):
+            for below, at, _ in attributes(data, inner, stop):
                 if below == 1 and data[at] < len(_TCP_STATES):
                     return _TCP_STATES[data[at]]
     return ""

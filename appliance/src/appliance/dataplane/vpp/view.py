@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
@@ -17,11 +17,13 @@ from appliance.state.hardware import Hardware, MemoryState, NicState, WorkerStat
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, VppClient
-from vpp_config.counters import Counters as StatsSegment
+from vpp_config.counters import Counters as Stats
 from vpp_config.counters import RuleHits
 from vpp_config.errors import VppError
 from vpp_config.fib import FibRoute, fib_lookups
+from vpp_config.stats import StatsSegment
 
+T = TypeVar("T")
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
 _UP = 3
@@ -39,7 +41,7 @@ class VppView:
     ``session`` is the commits', which knows the names of interfaces.
     """
 
-    def __init__(self, client: VppClient, session: Session, stats: StatsSegment) -> None:
+    def __init__(self, client: VppClient, session: Session, stats: Stats) -> None:
         self.client = client
         self._session = session
         self._observing = Session(client)
@@ -79,6 +81,10 @@ class VppView:
     def names(self) -> Mapping[int, str]:
         """Name of each interface of ours by VPP's index."""
         return self._session.interface_names()
+
+    def read_stats(self, reader: Callable[[StatsSegment], T]) -> T:
+        """What ``reader`` makes of VPP's counters in shared memory."""
+        return self._stats.read(reader)
 
     def interfaces(self) -> list[InterfaceState]:
         """State of each interface of the document that VPP has."""

@@ -244,7 +244,7 @@ def _one_hop(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Pr
     """Protocols of the router whose neighbors send with a TTL of 1, on outside interfaces."""
     ospf, bgp = config.routing.ospf, config.routing.bgp
     for name in nat.outside:
-        if ospf is not None and name in ospf.interfaces:
+        if ospf is not None and name in ospf.interfaces and not ospf.interfaces[name].passive:
             path = join(["routing", "ospf", "interfaces", name])
             yield Problem(path, f"{_TTL_1}: OSPF cannot run on {name}")
     if bgp is None:

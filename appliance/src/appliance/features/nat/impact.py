@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from ipaddress import IPv4Address
 
 from appliance.config.document import RouterConfig
@@ -12,69 +13,104 @@ from appliance.features.nat.addresses import forward_address, overload, pool_add
 from appliance.features.nat.model import Nat, NatPortForward
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
-from appliance.impact.facts import Fact, Live
+from appliance.impact.facts import Fact, Facts
 from appliance.impact.result import Finding
-from appliance.state.nat import NatSession, fill, sessions
+from appliance.state.nat import NatSession, counted
 
 _MOST = 20_000
 """Sessions that are read to be counted; more take too long for a preview."""
 
 
-def _read(live: Live) -> tuple[NatSession, ...] | None:
-    filled = fill(live.dataplane)
-    if filled is None or filled[0] > _MOST:
-        return None
-    return tuple(sessions(live.dataplane))
-
-
-SESSIONS = Fact("the sessions of NAT", _read)
+SESSIONS: Fact[tuple[NatSession, ...] | None] = Fact(
+    "the sessions of NAT", lambda live: counted(live.dataplane, _MOST)
+)
 
 
 class _Sessions:
-    """How many there are now, by what they are translated to; None where they were not counted."""
+    """How many there are now, by what they are translated to. Read when something is first asked."""
 
-    def __init__(self, known: tuple[NatSession, ...] | None) -> None:
-        self.known = known is not None
-        self.by_address = Counter(one.outside_address for one in known or ())
-        self.of_pools = Counter(one.outside_address for one in known or () if one.direction != "in")
-        self.by_port = Counter(
-            (one.protocol, one.outside_address, one.outside_port)
-            for one in known or ()
-            if one.direction == "in"
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @cached_property
+    def _known(self) -> tuple[NatSession, ...] | None:
+        return self._facts.of(SESSIONS)
+
+    @cached_property
+    def _by_address(self) -> Counter[str]:
+        return Counter(address for one in self._known or () for address in _outside_addresses(one))
+
+    @cached_property
+    def _of_pools(self) -> Counter[str]:
+        return Counter(
+            one.outside_address for one in self._known or () if one.direction in ("out", "hairpin")
         )
 
-    def finding(self, path: str, text: str, count: int) -> Iterator[Finding]:
+    @cached_property
+    def _by_port(self) -> Counter[tuple[str, str, int]]:
+        return Counter((one.protocol, *_asked(one)) for one in self._known or () if one.direction != "out")
+
+    def all(self, path: str, text: str) -> Iterator[Finding]:
+        """Every session ends."""
+        return self._finding(path, text, lambda: len(self._known or ()))
+
+    def of_address(self, path: str, text: str, address: str) -> Iterator[Finding]:
+        """Those of a 1:1 mapping."""
+        return self._finding(path, text, lambda: self._by_address[address])
+
+    def of_port(self, path: str, text: str, asked: tuple[str, str, int]) -> Iterator[Finding]:
+        """Those of a port forward."""
+        return self._finding(path, text, lambda: self._by_port[asked])
+
+    def of_pools(self, path: str, addresses: Collection[IPv4Address]) -> Iterator[Finding]:
+        """Those begun inside that have one of the addresses; none of no address."""
+        if not addresses:
+            return
+        others = f" and {len(addresses) - 1} other addresses" if len(addresses) > 1 else ""
+        text = f"sessions that are translated to {min(addresses)}{others} end"
+        yield from self._finding(
+            path, text, lambda: sum(self._of_pools[str(address)] for address in addresses)
+        )
+
+    def _finding(self, path: str, text: str, count: Callable[[], int]) -> Iterator[Finding]:
         """None where there is no such session."""
-        if not self.known:
+        if self._known is None:
             depends = "whether it has any now: they were not counted"
             yield Finding(grade="possible", kind="traffic", path=path, text=text, depends_on=depends)
-        elif count:
-            evidence = f"{count} {'session' if count == 1 else 'sessions'} now"
+        elif number := count():
+            evidence = f"{number} {'session' if number == 1 else 'sessions'} now"
             yield Finding(grade="certain", kind="traffic", path=path, text=text, evidence=evidence)
 
 
+def _outside_addresses(one: NatSession) -> set[str]:
+    """An inside host that asks for an outside address has two: what it is seen by, and what it asked for."""
+    return {one.outside_address, one.remote_address if one.direction == "hairpin" else one.outside_address}
+
+
+def _asked(one: NatSession) -> tuple[str, int]:
+    """The outside address and port that a session was begun to."""
+    if one.direction == "hairpin":
+        return one.remote_address, one.remote_port
+    return one.outside_address, one.outside_port
+
+
 def ended(change: Change) -> Iterator[Finding]:
-    """What is removed or leads elsewhere ends its sessions."""
+    """What is removed, leads elsewhere, or gets another address ends its sessions."""
     before, after = change.before.nat, change.after.nat
-    if before is None or before == after:
+    if before is None:
         return
-    now = _Sessions(change.facts.of(SESSIONS))
+    now = _Sessions(change.facts)
     if after is None:
-        yield from now.finding("/nat", "every translated session ends", now.by_address.total())
+        yield from now.all("/nat", "every translated session ends")
         return
     yield from _mappings(change, now, before, after)
-    if gone := _addresses(change.before, before) - _addresses(change.after, after):
-        first = min(gone)
-        others = f" and {len(gone) - 1} other addresses" if len(gone) > 1 else ""
-        yield from now.finding(
-            "/nat/pools" if before.pools else "/nat/masquerade",
-            f"sessions that are translated to {first}{others} end",
-            sum(now.of_pools[str(address)] for address in gone),
-        )
-
-
-def _addresses(config: RouterConfig, nat: Nat) -> set[IPv4Address]:
-    return {*pool_addresses(nat), *overload(config, nat).values()}
+    stays = {*pool_addresses(after), *overload(change.after, after).values()}
+    yield from now.of_pools("/nat/pools", set(pool_addresses(before)) - stays)
+    for name, address in overload(change.before, before).items():
+        if address not in stays:
+            kept = name in after.masquerade
+            path = join(["interfaces", name, "addresses"]) if kept else "/nat/masquerade"
+            yield from now.of_pools(path, {address})
 
 
 def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterator[Finding]:
@@ -83,14 +119,15 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
         change.in_time()
         if (one.outside_address, one.inside_address) not in static:
             text = f"sessions of the 1:1 mapping {name} ({one.outside_address}) end"
-            yield from now.finding(join(["nat", "static", name]), text, now.by_address[one.outside_address])
+            path = join(["nat", "static", name])
+            yield from now.of_address(path, text, one.outside_address)
     stays = {_words(change.after, forward) for forward in after.port_forwards.values()}
     for name, forward in before.port_forwards.items():
         change.in_time()
         if (words := _words(change.before, forward)) not in stays:
             protocol, outside, port = asked = words[:3]
             text = f"sessions of the port forward {name} ({protocol} {outside}:{port}) end"
-            yield from now.finding(join(["nat", "port_forwards", name]), text, now.by_port[asked])
+            yield from now.of_port(join(["nat", "port_forwards", name]), text, asked)
 
 
 def _words(config: RouterConfig, forward: NatPortForward) -> tuple[str, str, int, str, int]:

@@ -5,7 +5,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 from appliance.actions.nat import CLEAR_NAT_SESSIONS
-from appliance.state.nat import NAT, NAT_SESSIONS, NatSession, NatSessions, NatState, NatUser
+from appliance.state.nat import (
+    NAT,
+    NAT_SESSIONS,
+    NAT_USERS,
+    NatSession,
+    NatSessions,
+    NatState,
+    NatUser,
+    NatUsers,
+)
 from webui.ui.tables.declaration import (
     Column,
     Fact,
@@ -38,14 +47,19 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: NatState | No
     for field, title in (("inside", "Inside"), ("outside", "Outside"), ("masquerade", "Masquerade")):
         yield Fact(title, _names(now, field), _names(after, field))
     if live is not None:
-        yield Fact("Sessions", f"{live.sessions:,}")
         yield Fact("Table in use", f"{live.in_use:,} of {live.limit:,}{_share(live)}")
+        if live.timed_out:
+            yield Fact("Timed out", f"{live.timed_out:,}, whose places new sessions take")
+        if live.refused:
+            yield Fact("Refused", f"{live.refused:,} packets, as the table was full")
+        if live.evicted:
+            yield Fact("Ended early", f"{live.evicted:,} sessions, to make room")
 
 
 def _share(live: NatState) -> str:
     if not live.limit:
         return ""
-    percent = round(100 * live.in_use / live.limit)
+    percent = round(100 * live.fullness)
     return f" ({percent} %)" if percent or not live.in_use else " (below 1 %)"
 
 
@@ -59,7 +73,7 @@ def _host(row: Row) -> str:
     return f"{row.said('inside_address')} port {row.said('inside_port') or row.said('outside_port')}"
 
 
-def _users(answer: NatState) -> Mapping[str, NatUser]:
+def _users(answer: NatUsers) -> Mapping[str, NatUser]:
     return {one.address: one for one in answer.users}
 
 
@@ -87,6 +101,9 @@ def _only(row: Row) -> Mapping[str, str]:
     if one.protocol in ("tcp", "udp", "icmp"):
         question["protocol"] = one.protocol
     return question
+
+
+_CLEAR_ALL = "Clear every session? Connections may break; what still sends begins a new session."
 
 
 def _cleared(found: int) -> str:
@@ -160,7 +177,7 @@ PAGE = Page(
             plural="Top users",
             key_title="Inside address",
             mono=True,
-            live=Live(NAT, _users, poll=False),
+            live=Live(NAT_USERS, _users, poll=False),
             leads_to=_sessions_of,
             columns=(Column("sessions", "Sessions", look=Look.NUMBER, live=True),),
             empty="No session is translated now.",
@@ -181,8 +198,15 @@ PAGE = Page(
                     SearchField("protocol", "Protocol", choices=("tcp", "udp", "icmp")),
                 ),
                 _by_inside,
-                SearchAction(
-                    CLEAR_NAT_SESSIONS, "Clear those found", "Clear all", "trash", {"all": "true"}, _cleared
+                note=lambda answer: answer.left_out,
+                act=SearchAction(
+                    CLEAR_NAT_SESSIONS,
+                    "Clear those found",
+                    "Clear all",
+                    "trash",
+                    {"all": "true"},
+                    _cleared,
+                    _CLEAR_ALL,
                 ),
             ),
             actions=(

@@ -112,6 +112,8 @@ class SearchAction:
     """The action's question where nothing was searched for; else it is the search's fields."""
     confirm: Callable[[int], str]
     """What is asked before, by how many were found."""
+    confirm_all: str
+    """What is asked before where nothing was searched for."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ class Search:
     fields: tuple[SearchField, ...]
     rows: Callable[[Any], Iterable[tuple[str, Any]]]
     """Names and live states of the answer's rows, in its order."""
+    note: Callable[[Any], str] | None = None
+    """What the answer says of itself, such as what was not looked at; nothing where it is empty."""
     act: SearchAction | None = None
 
 

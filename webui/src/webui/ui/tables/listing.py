@@ -127,6 +127,8 @@ class Listing:
     problem: str = ""
     """What is wrong with the question."""
     section: str = ""
+    note: str = ""
+    """What the answer of a search says of itself."""
 
     @property
     def id(self) -> str:
@@ -167,12 +169,13 @@ class Listing:
     def search_button(self) -> Button | None:
         """What can be done to all that the search found."""
         act = self.table.search.act if self.table.search else None
-        if act is None or not self.total:
+        if act is None or not (self.total or self.note):
             return None
         title = act.title if self.query.fields else act.title_of_all
         fields = self.query.fields or tuple(act.all.items())
+        confirm = act.confirm(self.total) if self.query.fields else act.confirm_all
         name = f"{self.table.name}-found"
-        return Button(name, act.action.name, title, act.icon, act.confirm(self.total), fields)
+        return Button(name, act.action.name, title, act.icon, confirm, fields)
 
     @property
     def newer(self) -> str:

@@ -63,6 +63,7 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str)
         away="" if found.answered else found.failure,
         problem=problem,
         section=section,
+        note=search.note(found.value) if search.note is not None and found.value is not None else "",
     )
 
 

@@ -1,0 +1,201 @@
+"""Sessions of NAT in VPP, looked at without holding up what it forwards.
+
+VPP stands still for each question, which walks over the whole table (``vpp_config.nat_sessions``). So a host
+that has very many sessions is not asked for, the walks of one reading are limited, and between two questions
+VPP has time for other things. What is left out is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from ipaddress import IPv4Address
+from typing import TypeVar
+
+from appliance.dataplane.looking import VppLooking
+from appliance.state.nat import (
+    FILLING,
+    Ended,
+    NatSession,
+    NatSessions,
+    NatSessionsFilter,
+    NatSessionsQuery,
+    NatState,
+)
+from vpp_config import nat_sessions as vpp_nat
+
+T = TypeVar("T")
+MOST_OF_HOST = 10_000
+"""Sessions of one host that are told: VPP stands still for some 20 ms."""
+MOST_WALKED = 10_000_000
+"""Sessions that VPP passes by in one reading, told or not: it stands still for some 300 ms in all."""
+MOST_WALKED_TO_CLEAR = 5 * MOST_WALKED
+_ENDED_AT_ONCE = 256
+_REST = 4.0
+"""Rest after a question, as a multiple of what it took."""
+_LONGEST_REST_S = 0.1
+_PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
+
+
+def table(vpp: VppLooking, *, closely: bool) -> NatState:
+    """How full it is: the fullest worker decides, for a host cannot use the places of another one.
+
+    Without ``closely`` sessions that timed out are counted only where the table seems to fill up.
+    """
+    read = vpp.read_stats(vpp_nat.nat_table)
+    held, fullest = sum(read.held), max(read.held)
+    timed_out = 0
+    if held and (closely or fullest >= FILLING * read.limit):
+        timed_out = min(vpp_nat.timed_out_sessions(vpp.client), held)
+    return NatState(
+        in_use=held - timed_out,
+        limit=read.limit * len(read.held),
+        fullness=fullest / read.limit * (held - timed_out) / held if held and read.limit else 0.0,
+        timed_out=timed_out,
+        refused=read.refused,
+    )
+
+
+def users(vpp: VppLooking) -> Counter[str]:
+    """Sessions by inside address, with those that timed out."""
+    return Counter({str(address): count for address, count in vpp_nat.nat_users(vpp.client).items()})
+
+
+def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
+    """A page of those that match, by host. Where all sessions of a host match, only the page is read."""
+    looking = _Looking(vpp, asked)
+    page: list[NatSession] = []
+    total, end = 0, asked.offset + asked.limit
+    for address, count in looking.hosts:
+        if _all_match(asked) and (total >= end or total + count <= asked.offset):
+            total += count
+            continue
+        for one in filter(asked.matches, map(looking.shown, looking.sessions_of(address, count))):
+            if asked.offset <= total < end:
+                page.append(one)
+            total += 1
+    return NatSessions(
+        sessions=tuple(page),
+        total=total,
+        offset=asked.offset,
+        limit=asked.limit,
+        left_out=looking.left_out(),
+    )
+
+
+def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
+    """Forget those that match. An operator asked for it: it may walk farther, and over any host."""
+    looking = _Looking(vpp, asked, most_walked=MOST_WALKED_TO_CLEAR, most_of_host=None)
+    ended = 0
+    for address, count in looking.hosts:
+        found = looking.sessions_of(address, count)
+        ended += looking.end([one for one in found if asked.matches(looking.shown(one))])
+    return Ended(ended, looking.left_out())
+
+
+def counted(vpp: VppLooking, most: int) -> tuple[NatSession, ...] | None:
+    """All there are; None where they are more than ``most``, or cannot all be read."""
+    if sum(vpp.read_stats(vpp_nat.nat_table).held) > most:
+        return None
+    looking = _Looking(vpp, NatSessionsFilter())
+    found = tuple(looking.shown(one) for host in looking.hosts for one in looking.sessions_of(*host))
+    return None if looking.left_out() else found
+
+
+def _all_match(asked: NatSessionsQuery) -> bool:
+    return asked.outside is None and asked.remote is None and asked.port is None and asked.protocol is None
+
+
+class _Looking:
+    """One reading of the table, which walks over it as often as it may and no more."""
+
+    def __init__(
+        self,
+        vpp: VppLooking,
+        asked: NatSessionsFilter,
+        *,
+        most_walked: int = MOST_WALKED,
+        most_of_host: int | None = MOST_OF_HOST,
+    ) -> None:
+        self._client = vpp.client
+        self._most_walked, self._most_of_host = most_walked, most_of_host
+        self._held = sum(vpp.read_stats(vpp_nat.nat_table).held)
+        self._walked = 0
+        self._timeouts = vpp_nat.idle_timeouts(vpp.client)
+        self._large: list[tuple[IPv4Address, int]] = []
+        self._not_read: list[tuple[IPv4Address, int]] = []
+        self.hosts = self._hosts(asked)
+        """Those to be looked at, by address, with the sessions of each."""
+
+    def _hosts(self, asked: NatSessionsFilter) -> list[tuple[IPv4Address, int]]:
+        known = self._rested(lambda: vpp_nat.nat_users(self._client))
+        if asked.inside is not None:
+            only = IPv4Address(asked.inside)
+            known = {only: known[only]} if only in known else {}
+        hosts = sorted(known.items())
+        most = self._most_of_host
+        self._large = [host for host in hosts if most is not None and host[1] > most]
+        return [host for host in hosts if most is None or host[1] <= most]
+
+    def sessions_of(self, address: IPv4Address, count: int) -> list[vpp_nat.NatSession]:
+        """Those of a host; none once the reading has walked as far as it may."""
+        if self._walked + self._held > self._most_walked:
+            self._not_read.append((address, count))
+            return []
+        self._walked += self._held
+        return self._rested(lambda: vpp_nat.nat_user_sessions(self._client, address))
+
+    def end(self, sessions: list[vpp_nat.NatSession]) -> int:
+        """Forget them; how many were still there."""
+        ended = 0
+        for start in range(0, len(sessions), _ENDED_AT_ONCE):
+            some = sessions[start : start + _ENDED_AT_ONCE]
+            ended += self._rested(lambda some=some: vpp_nat.end_nat_sessions(self._client, some))
+        self._held -= ended
+        return ended
+
+    def _rested(self, ask: Callable[[], T]) -> T:
+        """The answer; afterwards VPP has time for others."""
+        began_s = time.monotonic()
+        answer = ask()
+        time.sleep(min(_REST * (time.monotonic() - began_s), _LONGEST_REST_S))
+        return answer
+
+    def left_out(self) -> str:
+        """Which sessions were not looked at, and why; empty where all were."""
+        said = []
+        if self._large:
+            address, count = max(self._large, key=lambda host: host[1])
+            others = f" and {len(self._large) - 1:,} other hosts" if len(self._large) > 1 else ""
+            said.append(
+                f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a"
+                " host all at once and forwards nothing meanwhile. Of a host that has more than"
+                f" {MOST_OF_HOST:,} none are read."
+            )
+        if self._not_read:
+            first = self._not_read[0][0]
+            number = sum(count for _, count in self._not_read)
+            said.append(
+                f"{number:,} sessions, of hosts from {first} on, were not looked at: VPP forwards nothing"
+                " while it searches. Name an inside address."
+            )
+        return " ".join(said)
+
+    def shown(self, one: vpp_nat.NatSession) -> NatSession:
+        """As the state has it."""
+        timeout_s = self._timeouts.get(one.protocol)
+        expires_s = None if timeout_s is None else max(timeout_s - one.idle_s, 0)
+        return NatSession(
+            protocol=_PROTOCOLS.get(one.protocol, str(one.protocol)),
+            inside_address=str(one.inside_address),
+            inside_port=one.inside_port,
+            outside_address=str(one.outside_address),
+            outside_port=one.outside_port,
+            remote_address=str(one.remote_address),
+            remote_port=one.remote_port,
+            direction=None if one.static else "out",
+            state="timed_out" if one.timed_out else "",
+            expires_s=0 if one.timed_out else expires_s,
+            packets=one.packets,
+        )

@@ -1,0 +1,44 @@
+"""What of the router may run on outside interfaces of the vpp data plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from appliance.config.capabilities import Capabilities
+from appliance.config.load import parse_document
+from appliance.config.validate import check
+
+_DOCUMENT: dict[str, Any] = {
+    "interfaces": {
+        "lan0": {"type": "ethernet", "match": {"device": "l"}, "addresses": ["10.0.0.1/24"]},
+        "wan0": {"type": "ethernet", "match": {"device": "w"}, "addresses": ["192.0.2.2/24"]},
+    },
+    "nat": {"inside": ["lan0"], "outside": ["wan0"], "masquerade": ["wan0"]},
+}
+_OSPF = "/routing/ospf/interfaces/wan0"
+_NEIGHBOR = "/routing/bgp/neighbors/192.0.2.1"
+
+
+def _bgp(neighbor: dict[str, Any], **groups: dict[str, Any]) -> dict[str, Any]:
+    settings = {**neighbor, "ipv4_unicast": {}}
+    return {"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": settings}, "peer_groups": groups}}
+
+
+@pytest.mark.parametrize(
+    ("routing", "pointers"),
+    [
+        ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0"}}}}, [_OSPF]),
+        # Who announces the network and speaks to nobody there receives nothing.
+        ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0", "passive": True}}}}, []),
+        (_bgp({"remote_asn": 65001}), [_NEIGHBOR]),
+        (_bgp({"remote_asn": 65000}), []),
+        (_bgp({"peer_group": "far"}, far={"remote_asn": 65001, "ttl_security_hops": 1}), []),
+    ],
+)
+def test_protocols_that_receive_with_a_ttl_of_one_are_refused(
+    routing: dict[str, Any], pointers: list[str]
+) -> None:
+    problems = check(parse_document({**_DOCUMENT, "routing": routing}), Capabilities("vpp"))
+    assert [problem.pointer for problem in problems] == pointers
