@@ -130,7 +130,7 @@ def test_the_download_is_the_whole_file_and_in_the_audit_log(
     ("wrong", "pointer", "reason"),
     [
         ({"filter": "tcp porty 179"}, "/filter", "syntax error"),
-        ({"filter": "tcp\nport 1"}, "/filter", "pattern"),
+        ({"filter": "tcp\nport 1"}, "/filter", "ASCII"),
         ({"packets": 100_001}, "/packets", "100000"),
         ({"seconds": 601}, "/seconds", "600"),
         ({"size_bytes": 2**27}, "/size_bytes", "67108864"),
@@ -169,14 +169,20 @@ def test_the_page_begins_shows_and_explains(client_of: MakeClient, source: _Scri
     assert "syntax error" in text
     assert 'value="tcp porty"' in text
     assert "<option selected>wan0</option>" in text
-    wrong_number = browser.post("/captures/start", {**form, "filter": "", "size_mib": "65"}, secure=True)
-    assert "less than or equal to 67108864" in wrong_number.content.decode()
-    begun = browser.post("/captures/start", {**form, "filter": "tcp", "size_mib": "1"}, secure=True)
+    wrong_number = browser.post("/captures/start", {**form, "filter": "", "size_bytes": "65"}, secure=True)
+    assert "must be a whole number from 1 to 64<" in wrong_number.content.decode()
+    begun = browser.post("/captures/start", {**form, "filter": "tcp", "size_bytes": "1"}, secure=True)
     assert (begun.status_code, begun["Location"]) == (302, "/captures")
     listed = browser.get("/captures/list", secure=True).content.decode()
     assert 'hx-trigger="every 1s"' in listed
     assert source.began[-1].size_bytes == 2**20
     name = listed.partition('data-capture="')[2][:12]
+    # While it runs only its numbers are exchanged, so that its button can be pressed.
+    assert f'hx-get="/captures/list?running={name}"' in listed
+    again = browser.get(f"/captures/list?running={name}", secure=True)
+    assert again["HX-Reswap"] == "none"
+    assert f'<span id="packets-{name}" hx-swap-oob="true">1\u202f500</span>' in again.content.decode()
+    assert "<button" not in again.content.decode()
     assert browser.post(f"/captures/{name}/stop", secure=True).status_code == 302
     listed = browser.get("/captures/list", secure=True).content.decode()
     assert 'hx-trigger="every 1s"' not in listed

@@ -172,9 +172,47 @@ def test_one_whose_file_cannot_be_made_is_ended(setting: Setting, monkeypatch: p
 
     setting.source.run = run  # type: ignore[method-assign]
     monkeypatch.setattr("appliance.capture.captures.durable.new_file", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(StorageFull, match="the disk is full"):
         setting.files.start(WANTED, "nina")
     assert (ended, setting.files.all()) == ([True], ())
+    assert list(setting.folder.iterdir()) == []
+
+
+def test_what_is_refused_costs_no_capture_that_is_kept(setting: Setting) -> None:
+    kept = [setting.finished().id for _ in range(MOST_KEPT)]
+
+    def refuse(_: CaptureWanted) -> None:
+        raise CaptureFailed("no such device")
+
+    begin, setting.source.begin = setting.source.begin, refuse  # type: ignore[assignment,method-assign]
+    with pytest.raises(CaptureFailed):
+        setting.files.start(WANTED, "nina")
+    room, setting.room = setting.room, Room(0, 10**6)
+    with pytest.raises(StorageFull):
+        setting.files.start(WANTED, "nina")
+    assert [one.id for one in reversed(setting.files.all())] == kept
+    setting.source.begin, setting.room = begin, room  # type: ignore[method-assign]
+    assert setting.finished().id not in kept
+    assert [one.id for one in reversed(setting.files.all())][:-1] == kept[1:]
+
+
+def test_captures_that_begin_together_share_the_room(setting: Setting) -> None:
+    setting.room = Room(3 * WANTED.size_bytes // 2 + 10**6, 10**6)
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(_: CaptureWanted) -> None:
+        began.set()
+        go_on.wait(20)
+
+    setting.source.begin = slow  # type: ignore[assignment,method-assign]
+    first = threading.Thread(target=setting.files.start, args=(WANTED, "nina"))
+    first.start()
+    assert began.wait(10)
+    with pytest.raises(StorageFull):
+        setting.files.start(WANTED, "omar")
+    go_on.set()
+    first.join()
+    setting.files.close()
 
 
 def test_another_agent_finds_what_ended_and_cuts_short_what_ran(setting: Setting) -> None:

@@ -93,6 +93,20 @@ def test_after_a_long_silence_shares_are_of_now(proc: Path, monkeypatch: pytest.
     assert (now.over_s, now.busy) == (0.25, 0.0)
 
 
+def test_whoever_asks_at_once_again_gets_the_same_answer_without_waiting(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter((0.0, 0.25, 0.26, 0.3, 0.6)).__next__
+    monkeypatch.setattr("appliance.agent.machine_use.time.monotonic", clock)
+    pauses: list[float] = []
+    monkeypatch.setattr("appliance.agent.machine_use.time.sleep", pauses.append)
+    processors = Processors(proc)
+    first = processors.state()
+    assert (processors.state(), processors.state()) == (first, first)
+    assert pauses == [0.25]
+    assert processors.state().over_s == pytest.approx(0.35)
+
+
 def test_a_counter_that_goes_back_gives_no_negative_share(proc: Path) -> None:
     processors = Processors(proc)
     processors.state()

@@ -43,17 +43,16 @@ def remove(actor: Actor, capture: str) -> CaptureState:
 
 def file(actor: Actor, capture: str) -> StreamingHttpResponse:
     """Its packets, as a download. Raises NotFound, Conflict while it runs."""
-
     actor.require(Role.OPERATOR)
     # The agent says whether it can be read before the answer begins.
-    agent().capture_part(capture, 0)
+    first = agent().capture_part(capture, 0)
     state = next((one for one in kept() if one.id == capture), None)
     if state is None:
         raise NotFound(f"there is no capture {capture}")
     audit.record(actor, "capture.download", capture)
     moment = state.started_at[:19].replace(":", "").replace("-", "")
     return StreamingHttpResponse(
-        _parts(capture, state.size_bytes),
+        _parts(capture, first, state.size_bytes),
         content_type=_MEDIA_TYPE,
         headers={
             "Content-Disposition": f'attachment; filename="{state.interface}-{moment}-{state.id}.pcap"',
@@ -64,10 +63,11 @@ def file(actor: Actor, capture: str) -> StreamingHttpResponse:
     )
 
 
-async def _parts(capture: str, size_bytes: int) -> AsyncIterator[bytes]:
+async def _parts(capture: str, first: bytes, size_bytes: int) -> AsyncIterator[bytes]:
+    yield first
+    offset = len(first)
     client = AsyncAgentClient(settings.AGENT_SOCKET)
     try:
-        offset = 0
         while offset < size_bytes and (data := await client.capture_part(capture, offset)):
             offset += len(data)
             yield data

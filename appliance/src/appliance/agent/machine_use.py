@@ -49,17 +49,25 @@ class Processors:
         self._proc = proc
         self._lock = threading.Lock()
         self._last: _Reading | None = None
+        self._state: ProcessorState | None = None
 
     def state(self) -> ProcessorState:
-        """Shares since the reading before; after a long silence those of the next quarter of a second."""
+        """Shares since the reading before; after a long silence those of the next quarter of a second.
+
+        Who asks again within that time gets the answer that there is: nobody waits behind another.
+        """
         with self._lock:
             before, now = self._last, self._read()
-            if before is None or not _SHORTEST_S <= now.at - before.at <= _OLDEST_S:
-                if before is None or now.at - before.at > _OLDEST_S:
-                    before = now
-                time.sleep(max(0.0, before.at + _SHORTEST_S - now.at))
+            if before is not None and self._state is not None and now.at - before.at < _SHORTEST_S:
+                return self._state
+            if before is None or now.at - before.at > _OLDEST_S:
+                before = now
+                time.sleep(_SHORTEST_S)
                 now = self._read()
-            self._last = now
+            self._last, self._state = now, self._shares(before, now)
+            return self._state
+
+    def _shares(self, before: _Reading, now: _Reading) -> ProcessorState:
         cpus = tuple(
             _cpu(number, before.cpus[number], seconds)
             for number, seconds in now.cpus.items()

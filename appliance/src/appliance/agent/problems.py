@@ -10,6 +10,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from appliance.config.pointer import join
+from appliance.config.problem_text import message_of
 from appliance.engine.backend import StepError
 from appliance.errors import (
     Conflict,
@@ -56,7 +57,7 @@ def of_error(error: MillraceError) -> web.Response:
 
 def of_request(error: ValidationError) -> web.Response:
     """The problem document of a request that does not read."""
-    problems = [Problem(join(entry["loc"]), entry["msg"]) for entry in error.errors(include_url=False)]
+    problems = [Problem(join(entry["loc"]), message_of(entry)) for entry in error.errors(include_url=False)]
     return problem(422, "the request is not valid", problems)
 
 

@@ -72,7 +72,7 @@ class CaptureFiles:
         self._folder, self._room, self._check, self._source = folder, room, check, source
         self._lock = threading.Lock()
         self._running: dict[str, _Running] = {}
-        self._starting = 0
+        self._starting: list[CaptureWanted] = []
         durable.make_folder(folder, 0o700)
         self._ended: dict[str, CaptureState] = {state.id: state for state in self._found()}
         """The oldest first."""
@@ -92,10 +92,10 @@ class CaptureFiles:
         """
         self._check(wanted)
         with self._lock:
-            if len(self._running) + self._starting >= MOST_RUNNING:
+            if len(self._running) + len(self._starting) >= MOST_RUNNING:
                 raise Conflict(f"{MOST_RUNNING} captures run already: stop one, or wait")
-            self._make_room(wanted)
-            self._starting += 1
+            self._require_room(wanted)
+            self._starting.append(wanted)
         try:
             source = self._source()
             source.begin(wanted)
@@ -106,7 +106,7 @@ class CaptureFiles:
                 raise
         finally:
             with self._lock:
-                self._starting -= 1
+                self._starting.remove(wanted)
 
     def stop(self, capture: str) -> CaptureState:
         """End one, and wait until its file is whole. One that has ended stays as it is. Raises NotFound."""
@@ -176,8 +176,7 @@ class CaptureFiles:
             size_bytes=0,
             note=source.note,
         )
-        durable.write_json(self._path(state.id, "json"), state.model_dump(mode="json"))
-        descriptor = durable.new_file(self._path(state.id))
+        descriptor = self._new_files(state)
 
         def write(data: bytes) -> None:
             while data:
@@ -188,9 +187,22 @@ class CaptureFiles:
             target=self._run, args=(source, running, descriptor), name=f"capture-{state.id}"
         )
         with self._lock:
+            for oldest in self._too_many(wanted, after_start=True):
+                self._forget(oldest)
+            running.thread.start()
             self._running[state.id] = running
-        running.thread.start()
         return state
+
+    def _new_files(self, state: CaptureState) -> int:
+        """The descriptor of its file. Raises StorageFull."""
+        try:
+            durable.write_json(self._path(state.id, "json"), state.model_dump(mode="json"))
+            return durable.new_file(self._path(state.id))
+        except OSError as error:
+            self._remove_files(state.id)
+            if is_full(error):
+                raise StorageFull("the disk is full: nothing can be captured") from error
+            raise
 
     def _run(self, source: Source, running: _Running, descriptor: int) -> None:
         state, lost = running.state, None
@@ -214,22 +226,39 @@ class CaptureFiles:
             self._ended[state.id] = state
         log.info("capture %s on %s: %s, %d packets", state.id, state.interface, why, state.packets)
 
-    def _make_room(self, wanted: CaptureWanted) -> None:
-        """Remove the oldest until there is room for another. Raises StorageFull."""
-        promised = sum(running.state.wanted.size_bytes for running in self._running.values())
-        while self._ended and (
-            len(self._ended) + len(self._running) + 1 > MOST_KEPT
-            or promised + wanted.size_bytes + sum(one.size_bytes for one in self._ended.values()) > KEPT_BYTES
-        ):
-            self._forget(next(iter(self._ended)))
+    def _require_room(self, wanted: CaptureWanted) -> None:
+        """Raises StorageFull where the disk has no room for another, even without the oldest."""
         room = self._room()
-        if room.free_bytes < room.needed_bytes + promised + wanted.size_bytes:
+        freed = sum(self._ended[oldest].size_bytes for oldest in self._too_many(wanted))
+        if room.free_bytes + freed < room.needed_bytes + self._promised_bytes() + wanted.size_bytes:
             raise StorageFull(
                 f"the disk has no room for a capture of {wanted.size_bytes:,} bytes beside the router's own"
             )
 
+    def _too_many(self, wanted: CaptureWanted, *, after_start: bool = False) -> list[str]:
+        """The oldest, which go for another: nothing is removed before that one captures."""
+        promised = self._promised_bytes() + (0 if after_start else wanted.size_bytes)
+        active = len(self._running) + len(self._starting) + (0 if after_start else 1)
+        left = [(state.id, state.size_bytes) for state in self._ended.values()]
+        gone = []
+        while left and (
+            len(left) + active > MOST_KEPT or promised + sum(size for _, size in left) > KEPT_BYTES
+        ):
+            gone.append(left.pop(0)[0])
+        return gone
+
+    def _promised_bytes(self) -> int:
+        """What those that run or begin may still write, at most."""
+        return sum(
+            wanted.size_bytes
+            for wanted in (*self._starting, *(running.state.wanted for running in self._running.values()))
+        )
+
     def _forget(self, capture: str) -> None:
         del self._ended[capture]
+        self._remove_files(capture)
+
+    def _remove_files(self, capture: str) -> None:
         for kind in ("pcap", "json"):
             with suppress(OSError):
                 durable.remove(self._path(capture, kind))

@@ -56,19 +56,22 @@ def require_filter(netns: str, expression: str, snap_bytes: int) -> None:
         raise ValidationFailed([Problem("/filter", _reason(said))])
 
 
-def filtered(path_descriptor: int, expression: str, records: Records) -> None:
-    """Feed ``records`` with the packets of a pcap file that pass a filter. Raises CaptureFailed."""
+def filtered(file: int, expression: str, records: Records) -> None:
+    """Feed ``records`` with the packets of an open pcap file that pass a filter. Raises CaptureFailed."""
     argv = ["tcpdump", "-r", "-", "-w", "-", "-U", *_user(), "--", expression]
     try:
         with subprocess.Popen(
-            argv, env=_ENVIRONMENT, stdin=path_descriptor, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            argv, env=_ENVIRONMENT, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as process:
             assert process.stdout is not None
-            while (data := os.read(process.stdout.fileno(), _PIPE_BYTES)) and not records.full:
+            while not records.full and (data := os.read(process.stdout.fileno(), _PIPE_BYTES)):
                 records.feed(data)
-            process.kill()
+            if records.full:
+                process.kill()
     except FileNotFoundError:
         raise _missing() from None
+    if not records.full and process.returncode != 0:
+        raise CaptureFailed(f"the filter was not applied: tcpdump ended with status {process.returncode}")
 
 
 class KernelSource:

@@ -11,6 +11,7 @@ from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
 from appliance.client import AgentClient
+from appliance.config.problem_text import message_of
 from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
 
 USAGE = (
@@ -76,7 +77,7 @@ def _wanted(interface: str, words: list[str]) -> CaptureWanted:
         return CaptureWanted.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
+        raise CommandError(f"{first['loc'][0]}: {message_of(first)}") from None
 
 
 def _save(agent: AgentClient, name: str, path: str) -> Output:

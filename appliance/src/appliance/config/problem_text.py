@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -27,6 +27,7 @@ _PATTERNS = {
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$": (
         "must be a domain name such as example.net"
     ),
+    r"^[ -~]*$": "must be letters, digits and signs of ASCII",
     r"^[A-Za-z]+(/[A-Za-z0-9_+-]+){0,2}$": "must be a time zone such as Europe/Oslo",
     r"^[0-9_^$.*+?()\[\]|-]{1,120}$": (
         "must be a regular expression of at most 120 of 0-9 _ ^ $ . * + ? ( ) [ ] | -, such as _65001$"
@@ -47,7 +48,7 @@ def problems_of(error: ValidationError, root: Shape | None = None) -> list[Probl
 def _problem(detail: ErrorDetails, root: Shape) -> tuple[str, str]:
     tokens, node = _locate(detail["loc"], root)
     kind, context = detail["type"], detail.get("ctx", {})
-    message = _message(kind, detail["msg"], context)
+    message = message_of(detail)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         tokens.append(str(context.get("discriminator", "'type'")).strip("'"))
     elif kind == "value_error" and isinstance(node, Fields):
@@ -87,8 +88,10 @@ def _locate(loc: tuple[int | str, ...], root: Shape) -> tuple[list[str | int], S
     return tokens, node
 
 
-def _message(kind: str, text: str, context: dict[str, Any]) -> str:
-    match kind:
+def message_of(detail: Mapping[str, Any]) -> str:
+    """What is wrong, from an entry of ``ValidationError.errors()``, in words that follow a field's name."""
+    text, context = str(detail["msg"]), detail.get("ctx", {})
+    match detail["type"]:
         case "missing":
             return "is required"
         case "extra_forbidden":

@@ -21,7 +21,8 @@ KEPT_BYTES = 256 * 1024 * 1024
 MOST_PART_BYTES = 1024 * 1024
 """Of a capture's file, in one answer."""
 
-CaptureId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+CAPTURE_ID = r"^[0-9a-f]{12}$"
+CaptureId = Annotated[str, StringConstraints(pattern=CAPTURE_ID)]
 FilterText = Annotated[str, StringConstraints(pattern=r"^[ -~]*$", max_length=500, strip_whitespace=True)]
 
 

@@ -11,6 +11,7 @@ from ninja import NinjaAPI, Swagger
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
 
 from appliance.config.pointer import join
+from appliance.config.problem_text import message_of
 from appliance.errors import MillraceError
 from webui import __version__
 from webui.accounts.roles import Role
@@ -140,5 +141,5 @@ def _entry(detail: dict[str, Any]) -> dict[str, str]:
     return {
         "pointer": join(tokens),
         "in": place,
-        "detail": str(detail["msg"]).removeprefix("Value error, "),
+        "detail": message_of(detail),
     }

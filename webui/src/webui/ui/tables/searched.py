@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import QueryDict
 from pydantic import ValidationError
 
+from appliance.config.problem_text import message_of
 from webui.agent import agent
 from webui.ui.candidate import Candidate
 from webui.ui.page import Live, look
@@ -77,6 +78,6 @@ def _ask(search: Search, query: Query, page: int) -> Live:
 def _problem(search: Search, error: ValidationError) -> str:
     titles = {field.name: field.title for field in search.fields}
     return "; ".join(
-        f"{titles.get(str(one['loc'][0]), 'Page') if one['loc'] else 'Search'}: {one['msg']}"
+        f"{titles.get(str(one['loc'][0]), 'Page') if one['loc'] else 'Search'}: {message_of(one)}"
         for one in error.errors()
     )

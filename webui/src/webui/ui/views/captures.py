@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +11,17 @@ from django.views.decorators.http import require_GET, require_POST
 from pydantic import ValidationError
 
 from appliance.config.pointer import split
+from appliance.config.problem_text import message_of
 from appliance.errors import MillraceError, ValidationFailed
 from appliance.state.captures import (
     KEPT_BYTES,
+    LEAST_SNAP_BYTES,
+    MOST_BYTES,
     MOST_KEPT,
     MOST_PACKETS,
     MOST_SECONDS,
+    MOST_SNAP_BYTES,
+    CaptureState,
     CaptureWanted,
 )
 from webui import router_captures
@@ -26,8 +32,35 @@ from webui.ui.api_call import call, reads
 from webui.ui.page import look, look_at_candidate, show, tell
 
 _MIB = 1024 * 1024
-_NUMBERS = ("packets", "seconds", "snap_bytes")
-_FIRST = {"direction": "both", "packets": "1000", "seconds": "60", "snap_bytes": "9000", "size_mib": "16"}
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A number of the form: the field of CaptureWanted it becomes, in units of so many."""
+
+    name: str
+    title: str
+    least: int
+    most: int
+    first: int
+    unit: int = 1
+
+
+_LIMITS = (
+    _Limit("packets", "Packets", 1, MOST_PACKETS, 1000),
+    _Limit("seconds", "Seconds", 1, MOST_SECONDS, 60),
+    _Limit("size_bytes", "File, MiB", 1, MOST_BYTES // _MIB, 16, _MIB),
+    _Limit("snap_bytes", "Bytes of a packet", LEAST_SNAP_BYTES, MOST_SNAP_BYTES, MOST_SNAP_BYTES),
+)
+_FIRST = {"direction": "both", **{limit.name: str(limit.first) for limit in _LIMITS}}
+
+
+class _Wrong(Exception):
+    """What is wrong, by the form's field; "" is the form itself."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self.fields = fields
+        super().__init__()
 
 
 @require_GET
@@ -40,8 +73,16 @@ def captures(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def capture_list(request: HttpRequest) -> HttpResponse:
-    """The list alone, which asks again while one of it runs."""
-    return render(request, "ui/capture_list.html", _list(request))
+    """The list alone, which asks again while one of it runs.
+
+    While the same ones run only their numbers are exchanged: a button being pressed stays where it is.
+    """
+    context = _list(request)
+    if not context["failure"] and context["running"] == request.GET.get("running"):
+        response = render(request, "ui/capture_numbers.html", context)
+        response["HX-Reswap"] = "none"
+        return response
+    return render(request, "ui/capture_list.html", context)
 
 
 @require_POST
@@ -50,15 +91,9 @@ def start(request: HttpRequest) -> HttpResponse:
     """Begins a capture; what is wrong is shown at its field."""
     given = request.POST.dict()
     try:
-        state = router_captures.start(actor_of(request), _wanted(given))
-    except ValidationError as error:
-        wrong = {str(entry["loc"][0]): entry["msg"] for entry in error.errors(include_url=False)}
-        return _page(request, given, wrong, 422)
-    except ValidationFailed as error:
-        wrong = {(split(one.pointer) or [""])[0]: one.message for one in error.problems}
-        return _page(request, given, wrong, 422)
-    except MillraceError as error:
-        return _page(request, given, {"": str(error)}, 422)
+        state = _start(request, given)
+    except _Wrong as error:
+        return _page(request, given, error.fields, 422)
     tell(request, f"Packets of {state.interface} are captured.")
     return redirect("ui:captures")
 
@@ -68,8 +103,9 @@ def start(request: HttpRequest) -> HttpResponse:
 def stop(request: HttpRequest, capture: str) -> HttpResponse:
     """Ends a capture."""
     state = router_captures.stop(actor_of(request), capture)
-    tell(request, f"The capture on {state.interface} has ended with {state.packets} packets.")
-    return redirect("ui:captures")
+    if state.state == "running":
+        return _told(request, f"The capture on {state.interface} ends as soon as its file is written.")
+    return _told(request, f"The capture on {state.interface} has ended with {state.packets} packets.")
 
 
 @require_POST
@@ -77,7 +113,11 @@ def stop(request: HttpRequest, capture: str) -> HttpResponse:
 def remove(request: HttpRequest, capture: str) -> HttpResponse:
     """Removes a capture and its file."""
     state = router_captures.remove(actor_of(request), capture)
-    tell(request, f"The capture on {state.interface} is removed.")
+    return _told(request, f"The capture on {state.interface} is removed.")
+
+
+def _told(request: HttpRequest, sentence: str) -> HttpResponse:
+    tell(request, sentence)
     return redirect("ui:captures")
 
 
@@ -88,15 +128,35 @@ def download(request: HttpRequest, capture: str) -> HttpResponse:
     return cast(HttpResponse, router_captures.file(actor_of(request), capture))
 
 
+def _start(request: HttpRequest, given: dict[str, str]) -> CaptureState:
+    """Raises _Wrong."""
+    try:
+        return router_captures.start(actor_of(request), _wanted(given))
+    except ValidationError as error:
+        found = ((str(entry["loc"][0]), message_of(entry)) for entry in error.errors(include_url=False))
+        raise _Wrong(dict(found)) from error
+    except ValidationFailed as error:
+        raise _Wrong({(split(one.pointer) or [""])[0]: one.message for one in error.problems}) from error
+    except MillraceError as error:
+        raise _Wrong({"": str(error)}) from error
+
+
 def _wanted(given: dict[str, str]) -> CaptureWanted:
-    """Raises pydantic's ValidationError, its places the form's fields."""
-    numbers: dict[str, Any] = {name: given[name] for name in _NUMBERS if given.get(name, "").strip()}
-    mib = given.get("size_mib", "").strip()
-    if mib:
-        numbers["size_bytes"] = int(mib) * _MIB if mib.isdecimal() and len(mib) < 7 else mib
-    return CaptureWanted.model_validate(
-        {**{name: given.get(name, "") for name in ("interface", "direction", "filter")}, **numbers}
-    )
+    """Raises _Wrong for numbers, and pydantic's ValidationError, whose places are the form's fields."""
+    numbers: dict[str, int] = {}
+    wrong: dict[str, str] = {}
+    for limit in _LIMITS:
+        text = given.get(limit.name, "").strip()
+        if not text:
+            continue
+        if text.isdecimal() and len(text) < 9 and limit.least <= int(text) <= limit.most:
+            numbers[limit.name] = int(text) * limit.unit
+        else:
+            wrong[limit.name] = f"must be a whole number from {limit.least} to {limit.most}"
+    if wrong:
+        raise _Wrong(wrong)
+    words = {name: given.get(name, "") for name in ("interface", "direction", "filter")}
+    return CaptureWanted.model_validate({**words, **numbers})
 
 
 def _list(request: HttpRequest) -> dict[str, Any]:
@@ -104,7 +164,7 @@ def _list(request: HttpRequest) -> dict[str, Any]:
     return {
         "captures": found.value,
         "failure": found.failure,
-        "runs": any(one.state == "running" for one in found.value),
+        "running": ",".join(one.id for one in found.value if one.state == "running"),
         "may_operate": actor_of(request).user.has_role(Role.OPERATOR),
     }
 
@@ -119,9 +179,8 @@ def _page(
         "away": away,
         "interfaces": interfaces,
         "given": given,
-        "wrong": {**wrong, **({"size_mib": wrong["size_bytes"]} if "size_bytes" in wrong else {})},
-        "most_packets": MOST_PACKETS,
-        "most_seconds": MOST_SECONDS,
+        "wrong": wrong,
+        "limits": [(limit, given.get(limit.name, ""), wrong.get(limit.name, "")) for limit in _LIMITS],
         "most_kept": MOST_KEPT,
         "kept_bytes": KEPT_BYTES,
         "directions": (("both", "both"), ("in", "in"), ("out", "out")),

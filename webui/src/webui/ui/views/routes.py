@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from pydantic import ValidationError
 
 from appliance.config.pointer import join
+from appliance.config.problem_text import message_of
 from appliance.errors import Problem, ValidationFailed
 from appliance.state.routes import ROUTES, RibHop, Routes, RoutesQuery, RouteState, TableHop
 from webui import router_state
@@ -147,7 +148,7 @@ def _asked(query: dict[str, Any]) -> RoutesQuery:
         return RoutesQuery.model_validate(query)
     except ValidationError as error:
         raise ValidationFailed(
-            [Problem(join(entry["loc"]), entry["msg"]) for entry in error.errors()]
+            [Problem(join(entry["loc"]), message_of(entry)) for entry in error.errors()]
         ) from None
 
 
