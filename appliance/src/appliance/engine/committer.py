@@ -176,7 +176,7 @@ class Committer:
         if supersede:
             self.reserve.make_room()
         with self.view.moving:
-            desired, prepared, observed = self._look_and_compile(request.document)
+            desired, prepared, observed, read_service = self._look_and_compile(request)
             plan = self.live.plan(desired, observed)
             whole = self.running.revision == self.store.head
             if not plan and prepared.digest == self.running.prepared.digest and whole:
@@ -207,15 +207,7 @@ class Committer:
                 must_not_fail=supersede,
             )
 
-            service = self.watched.service(
-                request,
-                self.running.revision,
-                self.running.prepared.config,
-                prepared.config,
-                prepared.digest,
-                taken_down(plan),
-            )
-
+            service = read_service(taken_down(plan))
             reopening = Reopening(self.running.prepared.config, self.running.revision, request_id)
 
             def record() -> None:
@@ -308,13 +300,19 @@ class Committer:
             return ()
         return self.own_path(caller, tuple(planned.step for planned in plan), before.config, after.config)
 
-    def _look_and_compile(self, document: Mapping[str, Any]) -> tuple[Desired, Prepared, Observed]:
-        """Both at once: looking waits for other processes, compiling does not."""
-        looking = self.live.look()
+    def _look_and_compile(
+        self, request: CommitRequest
+    ) -> tuple[Desired, Prepared, Observed, Callable[[frozenset[str]], Service | None]]:
+        """All at once: looking, and reading what the watch compares with, wait for other processes, compiling
+        does not."""
+        looking, running = self.live.look(), self.running
         try:
-            prepared = self.prepare(document)
+            prepared = self.prepare(request.document)
             desired = self.compile(prepared.config)
-            return desired, prepared, looking.result(self.proceed)
+            read_service = self.watched.reading(
+                request, running.revision, running.prepared.config, prepared.config, prepared.digest
+            )
+            return desired, prepared, looking.result(self.proceed), read_service
         except Overtaken as overtaken:
             looking.abandon()
             raise Conflict(str(overtaken)) from overtaken
@@ -364,10 +362,8 @@ class Committer:
         with self.confirmation.deciding:
             standing = self.confirmation.pending
             confirmed = running if standing is None else standing.rollback_to
-            coming, watch = (
-                None,
-                self.watched.prepare(request, head + 1, confirmed, service, must_not_fail),
-            )
+            watch = self.watched.prepare(request, head + 1, confirmed, service, must_not_fail)
+            coming = None
             if request.confirm_s is not None:
                 coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
             try:
