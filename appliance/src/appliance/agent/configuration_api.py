@@ -92,6 +92,7 @@ class ConfigurationApi:
                 "revision": config["revision"],
                 "digest": config["digest"],
                 "pending_confirm": engine.pending_confirm(),
+                "commits": engine.turns.under_way().model_dump(mode="json"),
                 "watch": await self._call(self._prompt, engine.watched.now),
                 "drift": list(seen.drift),
                 "waiting": list(seen.waiting),

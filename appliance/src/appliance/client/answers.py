@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from appliance.impact.result import Result
-from appliance.state.commits import CommitUnderWay
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import WatchReport
 
 
@@ -48,6 +48,11 @@ class StatusAnswer(Answer):
         """What the watch after the last commit sees; None when none goes on."""
         watch = self.get("watch")
         return None if watch is None else WatchReport.model_validate(watch)
+
+    @property
+    def commits(self) -> CommitsUnderWay:
+        """The commit that runs, and those that wait."""
+        return CommitsUnderWay.model_validate(self.get("commits") or {"most_queued": 0})
 
     @property
     def drift(self) -> list[str]:
