@@ -53,6 +53,16 @@ class CommitFailed(MillraceError):
         )
 
 
+class CommitCancelled(CommitFailed):
+    """Somebody cancelled the commit; the text says who, and whether the router is as before."""
+
+    def __init__(self, text: str, undone: bool = True) -> None:
+        super().__init__("cancel", text, undone)
+
+    def __str__(self) -> str:
+        return self.cause
+
+
 class RouterUnavailable(MillraceError):
     """A part of the router that is needed for this (VPP, FRR) does not answer. Nothing was changed."""
 

@@ -255,7 +255,7 @@ def test_a_rest_ends_when_something_happens(
     engine.start()
     try:
         assert looked.wait(10)
-        with engine._committer.writing():
+        with engine._committer.turns.taking(engine._committer.turn("", "check", "test")):
             looked.clear()
         assert not looked.wait(0.3), "a look within the rest after the last one"
         if trouble == "restarted":

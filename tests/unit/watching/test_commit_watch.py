@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,6 +34,8 @@ class Service:
         self.toy = toy
         self.state = "up"
         self.away = False
+        self.hangs: threading.Event | None = None
+        """Readings wait for it."""
         self.wanted = True
         self.lasts_s: float | None = 5.0
         self.foretold = Result()
@@ -55,6 +58,8 @@ class Service:
         return self.foretold
 
     def _read(self, _asked: Asked) -> Reading:
+        if self.hangs is not None:
+            self.hangs.wait()
         if self.away:
             raise RouterUnavailable("bgpd does not answer")
         return {"peer": self.state}
@@ -265,6 +270,35 @@ def test_what_could_not_be_read_before_is_not_compared_and_said(service: Service
     service.wait(21)
     assert service.engine.revision == 2
     assert service.report(2).not_compared == {"sessions": "bgpd does not answer"}
+
+
+def test_what_does_not_answer_in_time_is_taken_from_a_moment_before_and_dated(service: Service) -> None:
+    service.watch.read_all()
+    service.toy.clock.wait(7)
+    service.hangs = threading.Event()
+    commit(service.engine, UNCONFIRMED, watch_s=20)
+    assert not service.hangs.is_set()
+    service.hangs.set()
+    service.state = "Idle"
+    service.wait(8)
+    assert service.engine.revision == 3
+    (measured,) = service.report(2).measured
+    assert measured.before == "{'peer': 'up'} (7 s before the commit)"
+
+
+@pytest.mark.parametrize("since", ["another revision", "long ago"])
+def test_what_was_read_too_long_ago_is_not_compared(service: Service, since: str) -> None:
+    service.watch.read_all()
+    if since == "another revision":
+        commit(service.engine, document("192.0.2.128/25"), watch_s=0)
+    else:
+        service.toy.clock.wait(60)
+    service.hangs = threading.Event()
+    result = commit(service.engine, UNCONFIRMED)
+    service.hangs.set()
+    service.wait(1)
+    assert result.revision is not None
+    assert service.report(result.revision).not_compared == {"sessions": "there was no answer in time"}
 
 
 # Together with confirmation, other commits and people.

@@ -13,6 +13,7 @@ from django.http import Http404, JsonResponse
 from appliance.errors import (
     AgentRefused,
     AgentUnavailable,
+    CommitCancelled,
     CommitFailed,
     Conflict,
     MillraceError,
@@ -81,6 +82,11 @@ def from_exception(error: Exception) -> ProblemDocument | None:
             return ProblemDocument(
                 409, str(error), "Merge conflict", "urn:millrace:merge-conflict", conflicts
             )
+        case CommitCancelled():
+            return ProblemDocument(
+                409, str(error), "The commit was cancelled", "urn:millrace:commit-cancelled",
+                ({"pointer": "", "detail": error.cause},),
+            )  # fmt: skip
         case CommitFailed():
             detail = f"{error.step}: {error.cause}" if error.step else str(error)
             return ProblemDocument(

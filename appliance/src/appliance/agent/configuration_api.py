@@ -26,12 +26,13 @@ from appliance.agent.requests import (
 from appliance.engine.engine import Engine
 from appliance.engine.own_path import Caller
 from appliance.engine.records import CommitRequest, CommitResult
+from appliance.engine.turns import MOST_WAITING
 from appliance.errors import Conflict, NotFound, StorageFull, ValidationFailed
 from appliance.health.watch import HealthWatch
 
 T = TypeVar("T")
-COMMIT_WAIT_S = 45.0
-"""How long a commit is waited for before the answer is ``running``."""
+_REFUSALS = 8
+"""Threads beside those of the commits that run or wait: to refuse more, and to answer what is known."""
 
 
 class ConfigurationApi:
@@ -45,7 +46,9 @@ class ConfigurationApi:
         self._engine, self._watch = engine, watch
         self._bodies = Bodies()
         self._prompt = ThreadPoolExecutor(2, thread_name_prefix="prompt")
-        self._commits = ThreadPoolExecutor(8, thread_name_prefix="commit")
+        self._commits = ThreadPoolExecutor(1 + MOST_WAITING + _REFUSALS, thread_name_prefix="commit")
+        self._begun: set[str] = set()
+        """Requests whose threads are not over; whether they have begun is not known."""
         self._documents = ThreadPoolExecutor(4, thread_name_prefix="document")
 
     def routes(self) -> list[web.RouteDef]:
@@ -57,7 +60,9 @@ class ConfigurationApi:
             web.post("/v1/validate", self.validate),
             web.post("/v1/plan", self.plan),
             web.post("/v1/commit", self.commit),
+            web.get("/v1/commits", self.commits),
             web.get("/v1/commits/{request_id}", self.commit_result),
+            web.post("/v1/commits/{request_id}/cancel", self.cancel),
             web.post("/v1/confirm", self.confirm),
             web.post("/v1/keep", self.keep),
             web.get("/v1/watch/rules", self.watch_rules),
@@ -67,7 +72,8 @@ class ConfigurationApi:
         ]
 
     def close(self) -> None:
-        """Wait for commits under way."""
+        """Wait for the commit that runs; those that wait for their turn are refused."""
+        self._engine.turns.dismiss()
         self._commits.shutdown(wait=True)
         for pool in (self._prompt, self._documents):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -86,6 +92,7 @@ class ConfigurationApi:
                 "revision": config["revision"],
                 "digest": config["digest"],
                 "pending_confirm": engine.pending_confirm(),
+                "commits": engine.turns.under_way().model_dump(mode="json"),
                 "watch": await self._call(self._prompt, engine.watched.now),
                 "drift": list(seen.drift),
                 "waiting": list(seen.waiting),
@@ -132,7 +139,7 @@ class ConfigurationApi:
             request_id=request_id,
             caller=_caller(asked.caller_address),
         )
-        return await self._change(request_id, lambda: self._engine.commit(wanted))
+        return await self._change(request_id, lambda: self._engine.commit(wanted), asked.wait_s)
 
     async def rollback(self, request: web.Request) -> web.Response:
         """Commit the document of an earlier revision."""
@@ -149,15 +156,34 @@ class ConfigurationApi:
                 _caller(asked.caller_address),
                 asked.watch_s,
             ),
+            asked.wait_s,
         )
 
+    async def commits(self, _request: web.Request) -> web.Response:
+        """The commit that runs, and those that wait."""
+        return web.json_response(text=self._engine.turns.under_way().model_dump_json())
+
     async def commit_result(self, request: web.Request) -> web.Response:
-        """What became of a commit."""
-        request_id = request.match_info["request_id"]
+        """What became of a commit, and how far it is while it runs or waits."""
+        return await self._answer(lambda: self._known(request.match_info["request_id"]))
+
+    def _known(self, request_id: str) -> dict[str, Any]:
+        progress = self._engine.turns.find(request_id)
         try:
-            return await self._answer(lambda: self._engine.job(request_id).to_json())
-        except ValidationFailed:
-            raise NotFound("there is no commit with this request id") from None
+            known = self._engine.job(request_id)
+        except (NotFound, ValidationFailed):
+            if request_id not in self._begun:
+                raise NotFound("there is no commit with this request id") from None
+            known = CommitResult(request_id, "running")
+        shown = None if progress is None or known.state != "running" else progress.model_dump(mode="json")
+        return {**known.to_json(), "progress": shown}
+
+    async def cancel(self, request: web.Request) -> web.Response:
+        """Have a commit that waits or runs stopped, and undone."""
+        request_id = request.match_info["request_id"]
+        asked = await body(request, ConfirmBody)
+        stopping = await self._call(self._prompt, lambda: self._engine.cancel(request_id, asked.author))
+        return web.json_response(text=stopping.model_dump_json())
 
     async def confirm(self, request: web.Request) -> web.Response:
         """Keep the revision that awaits confirmation."""
@@ -187,13 +213,17 @@ class ConfigurationApi:
         number = int(request.match_info["revision"])
         return await self._answer(lambda: self._engine.revision_details(number))
 
-    async def _change(self, request_id: str, change: Callable[[], CommitResult]) -> web.Response:
-        """Run a commit to its end, however long that takes, and answer within COMMIT_WAIT_S."""
+    async def _change(
+        self, request_id: str, change: Callable[[], CommitResult], wait_s: float
+    ) -> web.Response:
+        """Run a commit to its end, however long that takes, and answer within ``wait_s``."""
         work = asyncio.get_running_loop().run_in_executor(self._commits, change)
+        self._begun.add(request_id)
+        work.add_done_callback(lambda _: self._begun.discard(request_id))
         try:
-            result = await asyncio.wait_for(asyncio.shield(work), COMMIT_WAIT_S)
+            result = await asyncio.wait_for(asyncio.shield(work), wait_s)
         except TimeoutError:
-            result = CommitResult(request_id, "running")
+            return await self._answer(lambda: self._known(request_id))
         if (error := result.error) is not None:
             match error.kind:
                 case "validation":

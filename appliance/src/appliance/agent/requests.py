@@ -39,6 +39,11 @@ WatchSeconds = Annotated[float, Field(ge=0, le=LONGEST_WATCH_S), AfterValidator(
 Left out: it is watched for DEFAULT_WATCH_S, and not rolled back."""
 
 
+COMMIT_WAIT_S = 45.0
+WaitSeconds = Annotated[float, Field(ge=0, le=COMMIT_WAIT_S)]
+"""How long a commit is waited for before the answer is ``running``; it goes on."""
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -67,6 +72,7 @@ class CommitBody(_Request):
     watch_s: WatchSeconds | None = None
     request_id: RequestId | None = None
     caller_address: IpAddress | None = None
+    wait_s: WaitSeconds = COMMIT_WAIT_S
 
 
 class RollbackBody(_Request):
@@ -79,10 +85,11 @@ class RollbackBody(_Request):
     watch_s: WatchSeconds | None = None
     request_id: RequestId | None = None
     caller_address: IpAddress | None = None
+    wait_s: WaitSeconds = COMMIT_WAIT_S
 
 
 class ConfirmBody(_Request):
-    """``POST /v1/confirm`` and ``POST /v1/keep``."""
+    """``POST /v1/confirm``, ``POST /v1/keep`` and ``POST /v1/commits/ID/cancel``."""
 
     author: Author
 

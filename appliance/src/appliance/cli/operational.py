@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from appliance.cli import text
 from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.capture import show_captures
+from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
 from appliance.cli.system import show_system
@@ -314,6 +315,7 @@ SHOWS: dict[str, Show] = {
     "alarms": show_alarms,
     "bgp": show_bgp,
     "captures": show_captures,
+    "commits": show_commits,
     "config": show_config,
     "control-plane": show_control_plane,
     "counters": show_counters,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.cli import capture, clear, operational, text, upgrade
+from appliance.cli import capture, clear, commits, operational, text, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
@@ -14,16 +14,28 @@ from appliance.cli.operational import SHOWS
 from appliance.cli.output import Output, number
 from appliance.cli.words import split_line
 from appliance.client import AgentClient
-from appliance.client.answers import CommitAnswer, PlanAnswer
+from appliance.client.answers import PlanAnswer
 from appliance.config.set_commands import set_commands
 from appliance.errors import MillraceError
 
 OPERATIONAL = (
-    *("capture", "clear", "configure", "confirm", "exit", "help", "keep", "ping", "rollback", "show"),
+    *(
+        "cancel",
+        "capture",
+        "clear",
+        "configure",
+        "confirm",
+        "exit",
+        "help",
+        "keep",
+        "ping",
+        "rollback",
+        "show",
+    ),
     *("traceroute", "upgrade"),
 )
 CONFIGURE = (
-    *("check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
+    *("cancel", "check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
     *("ping", "rollback", "run", "set", "show", "top", "traceroute", "up"),
 )
 
@@ -31,6 +43,7 @@ ALIASES = {"conf": "configure", "quit": "exit"}
 """What fingers type, though it fits two commands or none."""
 
 HELP = {
+    "cancel": commits.USAGE,
     "capture": capture.USAGE,
     "check": "check                         what would stop a commit, and what it does",
     "clear": clear.USAGE,
@@ -124,6 +137,7 @@ class Session:
 
     def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
         return {
+            "cancel": lambda words: commits.cancel(self.agent, self.author, words),
             "capture": lambda words: capture.capture(self.agent, self.author, words),
             "check": self._check,
             "clear": lambda words: clear.clear(self.agent, self.author, words),
@@ -192,14 +206,15 @@ class Session:
         revision = number(words[0], "revision")
         if self.candidate is None:
             options = commit_options(words[1:], HELP["rollback"], ROLLBACK_OPTIONS)
-            return _committed(
-                self.agent.rollback(
+            with commits.telling() as progress:
+                answer = self.agent.rollback(
                     revision,
                     author=self.author,
                     caller_address=self.caller_address,
                     watch_s=options.watch_s,
+                    progress=progress,
                 )
-            )
+            return commits.committed(answer)
         _nothing(words[1:], "rollback N in configure mode")
         self.candidate.load(dict(self.agent.revision(revision)["document"]))
         return Output({"candidate": revision}, f"the candidate is revision {revision}; commit makes it so")
@@ -287,20 +302,22 @@ class Session:
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
         options = commit_options(words, HELP["commit"])
-        answer = self.agent.commit(
-            candidate.document,
-            author=self.author,
-            comment=options.comment,
-            base_revision=candidate.revision,
-            confirm_s=options.confirm_s,
-            watch_s=options.watch_s,
-            caller_address=self.caller_address,
-        )
+        with commits.telling() as progress:
+            answer = self.agent.commit(
+                candidate.document,
+                author=self.author,
+                comment=options.comment,
+                base_revision=candidate.revision,
+                confirm_s=options.confirm_s,
+                watch_s=options.watch_s,
+                caller_address=self.caller_address,
+                progress=progress,
+            )
         at = candidate.at
         running = self.agent.config()
         self.candidate = Candidate(running.document, running.revision)
         self.candidate.at = at
-        return _committed(answer)
+        return commits.committed(answer)
 
     def _render(self, output: Output, pipes: list[Pipe]) -> str:
         as_json = self.as_json or any(pipe.name == "json" for pipe in pipes)
@@ -358,21 +375,6 @@ def _own_path(plan: PlanAnswer) -> list[str]:
         f"it is rolled back after {plan['confirm_default_s']:.0f} seconds unless confirmed, "
         f"because {'; '.join(reasons)}"
     ]
-
-
-def _committed(answer: CommitAnswer) -> Output:
-    if answer.state == "running":
-        return Output(dict(answer), f"still running; look it up as {answer.request_id}")
-    lines = [text.clean(step["summary"]) for step in answer.steps]
-    lines.append(f"revision {answer.revision}")
-    if answer.confirm_expires_at is not None:
-        lines.append(f"confirm before {answer.confirm_expires_at:%H:%M:%S} UTC, or it is rolled back")
-        if answer.confirm_reason:
-            lines.append(f"because {text.clean(answer.confirm_reason)}")
-    if answer.watch_s is not None:
-        what = " and rolled back by itself if it gets worse" if answer.rolls_back else ""
-        lines.append(f"service is watched for {answer.watch_s:.0f} seconds{what}: show watch")
-    return Output(dict(answer), "\n".join(lines))
 
 
 def _nothing(words: list[str], name: str) -> None:

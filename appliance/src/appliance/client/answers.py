@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from appliance.impact.result import Result
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import WatchReport
 
 
@@ -47,6 +48,11 @@ class StatusAnswer(Answer):
         """What the watch after the last commit sees; None when none goes on."""
         watch = self.get("watch")
         return None if watch is None else WatchReport.model_validate(watch)
+
+    @property
+    def commits(self) -> CommitsUnderWay:
+        """The commit that runs, and those that wait."""
+        return CommitsUnderWay.model_validate(self.get("commits") or {"most_queued": 0})
 
     @property
     def drift(self) -> list[str]:
@@ -183,6 +189,12 @@ class CommitAnswer(Answer):
     def rolls_back(self) -> bool:
         """Whether it is rolled back by itself when service got worse."""
         return bool(self.get("rolls_back", False))
+
+    @property
+    def progress(self) -> CommitUnderWay | None:
+        """How far it is while it runs or waits; None when that is not known."""
+        found = self.get("progress")
+        return None if found is None else CommitUnderWay.model_validate(found)
 
     @property
     def confirm_expires_at(self) -> datetime | None:

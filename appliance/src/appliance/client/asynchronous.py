@@ -19,6 +19,7 @@ from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.synchronous import _POLL_S, _running
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -100,6 +101,17 @@ class AsyncAgentClient:
     async def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback."""
         return await self._ask(calls.commit_result(request_id))
+
+    async def commits(self) -> CommitsUnderWay:
+        """The commit that runs, and those that wait for their turn."""
+        return await self._ask(calls.commits())
+
+    async def cancel_commit(self, request_id: str, *, author: str) -> CommitUnderWay:
+        """Have a commit that waits or runs stopped and undone; as it stands then.
+
+        Raises Conflict when it is over or is being recorded, NotFound when there is none.
+        """
+        return await self._ask(calls.cancel_commit(request_id, author))
 
     async def confirm(self, author: str) -> Answer:
         """Keep the revision that awaits confirmation."""

@@ -14,6 +14,7 @@ from appliance.client.selection import Selection
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -87,6 +88,7 @@ def commit(
     request_id: str | None,
     caller_address: str | None,
     watch_s: float | None,
+    wait_s: float | None = None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
@@ -97,6 +99,7 @@ def commit(
         "request_id": request_id or uuid.uuid4().hex,
         "caller_address": caller_address,
         "watch_s": watch_s,
+        **_waiting(wait_s),
     }
     return post("commit", CommitAnswer, body)
 
@@ -109,6 +112,7 @@ def rollback(
     request_id: str | None,
     caller_address: str | None,
     watch_s: float | None,
+    wait_s: float | None = None,
 ) -> Call[CommitAnswer]:
     body = {
         "revision": revision,
@@ -118,8 +122,22 @@ def rollback(
         "request_id": request_id or uuid.uuid4().hex,
         "caller_address": caller_address,
         "watch_s": watch_s,
+        **_waiting(wait_s),
     }
     return post("rollback", CommitAnswer, body)
+
+
+def _waiting(wait_s: float | None) -> dict[str, float]:
+    return {} if wait_s is None else {"wait_s": wait_s}
+
+
+def commits() -> Call[CommitsUnderWay]:
+    return get("commits", CommitsUnderWay.model_validate)
+
+
+def cancel_commit(request_id: str, author: str) -> Call[CommitUnderWay]:
+    path = f"commits/{quote(request_id, safe='')}/cancel"
+    return post(path, CommitUnderWay.model_validate, {"author": author})
 
 
 def commit_result(request_id: str) -> Call[CommitAnswer]:

@@ -9,6 +9,7 @@ import httpx
 from appliance.client.answers import CommitAnswer
 from appliance.errors import (
     AgentRefused,
+    CommitCancelled,
     CommitFailed,
     Conflict,
     MillraceError,
@@ -56,4 +57,6 @@ def raise_failed(answer: CommitAnswer) -> CommitAnswer:
             raise NotFound(message)
         case "storage":
             raise StorageFull(message)
+        case "cancelled":
+            raise CommitCancelled(message, bool(error.get("undone", True)))
     raise CommitFailed(str(error["step"]), message, bool(error.get("undone", True)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 
@@ -24,6 +25,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
 _POLL_S = 0.2
+Progress = Callable[[CommitUnderWay], None]
 
 
 class AgentClient:
@@ -72,6 +74,8 @@ class AgentClient:
         request_id: str | None = None,
         caller_address: str | None = None,
         watch_s: float | None = None,
+        wait_s: float | None = None,
+        progress: Progress | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
@@ -81,12 +85,23 @@ class AgentClient:
         ``watch_s``: service is watched for so long, and the commit is rolled back when it got worse; 0: it is
         not watched. None: it is watched for DEFAULT_WATCH_S, and not rolled back.
 
-        State ``running``: it took longer than the client's timeout; look it up by its request id.
+        State ``running``: it took longer than ``wait_s``, or the client's timeout; look it up by its request
+        id. With ``progress``, which is told now and then how far it is, it is waited for to its end.
         """
         return self._change(
             calls.commit(
-                document, base_revision, comment, author, confirm_s, request_id, caller_address, watch_s
-            )
+                document,
+                base_revision,
+                comment,
+                author,
+                confirm_s,
+                request_id,
+                caller_address,
+                watch_s,
+                _first_wait_s(wait_s, progress),
+            ),
+            wait_s,
+            progress,
         )
 
     def rollback(
@@ -99,15 +114,33 @@ class AgentClient:
         request_id: str | None = None,
         caller_address: str | None = None,
         watch_s: float | None = None,
+        wait_s: float | None = None,
+        progress: Progress | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
+        first_s = _first_wait_s(wait_s, progress)
         return self._change(
-            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address, watch_s)
+            calls.rollback(
+                revision, comment, author, confirm_s, request_id, caller_address, watch_s, first_s
+            ),
+            wait_s,
+            progress,
         )
 
     def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback; does not raise when that failed."""
         return self._ask(calls.commit_result(request_id))
+
+    def commits(self) -> CommitsUnderWay:
+        """The commit that runs, and those that wait for their turn."""
+        return self._ask(calls.commits())
+
+    def cancel_commit(self, request_id: str, *, author: str) -> CommitUnderWay:
+        """Have a commit that waits or runs stopped and undone; as it stands then.
+
+        Raises Conflict when it is over or is being recorded, NotFound when there is none.
+        """
+        return self._ask(calls.cancel_commit(request_id, author))
 
     def confirm(self, author: str) -> Answer:
         """Keep the revision that awaits confirmation. Raises Conflict when none does."""
@@ -231,9 +264,11 @@ class AgentClient:
         """Boot the other slot as it is. Returns when it has begun."""
         self._ask(calls.switch_slot(author, deadline_s))
 
-    def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
-        """Make a commit, and wait for its end as long as the client's timeout allows."""
-        deadline = time.monotonic() + self._timeout_s
+    def _change(
+        self, call: calls.Call[CommitAnswer], wait_s: float | None, progress: Progress | None
+    ) -> CommitAnswer:
+        """Make a commit, and wait for its end as long as ``wait_s`` or the client's timeout allows."""
+        deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
         request_id = call.body["request_id"]
         try:
             answer = self._ask(call)
@@ -241,7 +276,9 @@ class AgentClient:
             if not isinstance(error.__cause__, Late):
                 raise
             return _running(request_id)
-        while answer.state == "running" and time.monotonic() < deadline:
+        while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
+            if progress is not None and (how_far := answer.progress) is not None:
+                progress(how_far)
             time.sleep(_POLL_S)
             answer = self.commit_result(request_id)
         return raise_failed(answer)
@@ -260,6 +297,11 @@ class AgentClient:
         if reply.status >= 400:
             raise error_of(reply.status, reply.body)
         return reply
+
+
+def _first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
+    """How long the agent itself waits for the end before it says how far it is."""
+    return _POLL_S if progress is not None else wait_s
 
 
 def _running(request_id: str) -> CommitAnswer:

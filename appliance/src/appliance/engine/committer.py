@@ -1,12 +1,10 @@
-"""From a request to a recorded revision: everything of a commit that needs the writer's lock."""
+"""From a request to a recorded revision: everything of a commit for which it has to be its turn."""
 
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +35,7 @@ from appliance.engine.reopening import Reopening, Reopenings
 from appliance.engine.reserve import Reserve, is_full
 from appliance.engine.store import RevisionStore
 from appliance.engine.transaction import Patience, Transaction
+from appliance.engine.turns import Kind, Turn, Turns
 from appliance.engine.view import View
 from appliance.engine.watched_commits import Service, WatchedCommits
 from appliance.errors import CommitFailed, Conflict
@@ -44,8 +43,6 @@ from appliance.secrets import SecretBox
 
 log = logging.getLogger(__name__)
 
-_WRITER_WAIT_S = 30.0
-"""How long a commit waits for the one before it."""
 Compile = Callable[[RouterConfig], Desired]
 
 
@@ -99,7 +96,8 @@ class Committer:
         self.reopening: Reopening | None = None
         """What is to be set up again once the router is where a rollback leads."""
         self._failures: tuple[str, ...] = ()
-        self._writer = threading.Lock()
+        self.turns = Turns()
+        """Whoever changes the router or the running revision holds the turn."""
         # What programs read at their next boot need not be written before the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
         self._checked: tuple[Prepared, Capabilities] | None = None
@@ -108,15 +106,9 @@ class Committer:
         self.running = Running(number, prepared)
         self._lost_secrets = prepared.lost
 
-    @contextmanager
-    def writing(self, wait_s: float = _WRITER_WAIT_S) -> Iterator[None]:
-        """The writer's lock. Raises Conflict when another commit holds it for too long."""
-        if not self._writer.acquire(timeout=wait_s):
-            raise Conflict("another commit is under way")
-        try:
-            yield
-        finally:
-            self._writer.release()
+    def turn(self, request_id: str, kind: Kind, author: str, comment: str = "") -> Turn:
+        """A place in the queue, to be taken with ``turns``."""
+        return Turn(request_id, kind, author, comment, self.clock)
 
     def shut_secrets(self) -> list[str]:
         """Pointers to secrets that the key does not open, which the router does without until given anew."""
@@ -150,7 +142,7 @@ class Committer:
             )
 
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
-        """What a commit of ``document`` would do now. Needs no writer's lock."""
+        """What a commit of ``document`` would do now. Waits for no turn."""
         running = self.running
         with self.view.looking() as outcome:
             prepared = self.prepare(document)
@@ -167,16 +159,17 @@ class Committer:
             self.foretell(running.prepared.config, prepared.config, caller, taken_down(plan)),
         )
 
-    def transact(self, request: CommitRequest, request_id: str, supersede: bool = False) -> CommitResult:
-        """Commit, with the writer's lock held. ``supersede``: even if a revision awaits confirmation.
+    def transact(self, request: CommitRequest, turn: Turn, supersede: bool = False) -> CommitResult:
+        """Commit, whose turn it is. ``supersede``: even if a revision awaits confirmation.
 
-        Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict or CommitFailed; nothing is changed
-        then.
+        Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict, Cancelled or CommitFailed; nothing
+        is changed then.
         """
+        request_id = turn.request_id
         if supersede:
             self.reserve.make_room()
         with self.view.moving:
-            desired, prepared, observed = self._look_and_compile(request.document)
+            desired, prepared, observed, read_service = self._look_and_compile(request, turn)
             plan = self.live.plan(desired, observed)
             whole = self.running.revision == self.store.head
             if not plan and prepared.digest == self.running.prepared.digest and whole:
@@ -203,19 +196,12 @@ class Committer:
                 desired,
                 observed,
                 self.compile_running,
+                turn,
                 self.proceed,
                 must_not_fail=supersede,
             )
 
-            service = self.watched.service(
-                request,
-                self.running.revision,
-                self.running.prepared.config,
-                prepared.config,
-                prepared.digest,
-                taken_down(plan),
-            )
-
+            service = read_service(taken_down(plan))
             reopening = Reopening(self.running.prepared.config, self.running.revision, request_id)
 
             def record() -> None:
@@ -308,13 +294,24 @@ class Committer:
             return ()
         return self.own_path(caller, tuple(planned.step for planned in plan), before.config, after.config)
 
-    def _look_and_compile(self, document: Mapping[str, Any]) -> tuple[Desired, Prepared, Observed]:
-        """Both at once: looking waits for other processes, compiling does not."""
-        looking = self.live.look()
+    def _look_and_compile(
+        self, request: CommitRequest, turn: Turn
+    ) -> tuple[Desired, Prepared, Observed, Callable[[frozenset[str]], Service | None]]:
+        """All at once: looking, and reading what the watch compares with, wait for other processes, compiling
+        does not."""
+
+        def go_on() -> None:
+            self.proceed()
+            turn.check()
+
+        looking, running = self.live.look(), self.running
         try:
-            prepared = self.prepare(document)
+            prepared = self.prepare(request.document)
             desired = self.compile(prepared.config)
-            return desired, prepared, looking.result(self.proceed)
+            read_service = self.watched.reading(
+                request, running.revision, running.prepared.config, prepared.config, prepared.digest
+            )
+            return desired, prepared, looking.result(go_on), read_service
         except Overtaken as overtaken:
             looking.abandon()
             raise Conflict(str(overtaken)) from overtaken
@@ -364,10 +361,8 @@ class Committer:
         with self.confirmation.deciding:
             standing = self.confirmation.pending
             confirmed = running if standing is None else standing.rollback_to
-            coming, watch = (
-                None,
-                self.watched.prepare(request, head + 1, confirmed, service, must_not_fail),
-            )
+            watch = self.watched.prepare(request, head + 1, confirmed, service, must_not_fail)
+            coming = None
             if request.confirm_s is not None:
                 coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
             try:

@@ -19,30 +19,29 @@ from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.keeper import Keeper
 from appliance.engine.live import StepHook
 from appliance.engine.objects import Damaged
+from appliance.engine.outcomes import error_of, mark_of
 from appliance.engine.own_path import Caller, OwnPath, nobody
 from appliance.engine.records import (
-    CommitError,
     CommitRequest,
     CommitResult,
-    Failure,
     Preview,
     Revision,
     timestamp,
 )
 from appliance.engine.reserve import Room
 from appliance.engine.transaction import Patience
+from appliance.engine.turns import Cancelled, Turns
 from appliance.engine.view import Seen
 from appliance.engine.watched_commits import WatchedCommits
 from appliance.errors import (
-    CommitFailed,
     Conflict,
     MillraceError,
     NotFound,
     Problem,
     RouterUnavailable,
-    StorageFull,
     ValidationFailed,
 )
+from appliance.state.commits import CommitUnderWay
 from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
@@ -265,6 +264,11 @@ class Engine:
         """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""
         return self._committer.preview(document, caller)
 
+    @property
+    def turns(self) -> Turns:
+        """The commit that runs, and those that wait for their turn."""
+        return self._committer.turns
+
     # Writing: one at a time, each with a result that can be looked up.
 
     def commit(self, request: CommitRequest) -> CommitResult:
@@ -274,7 +278,7 @@ class Engine:
         another one, ValidationFailed when it is not an id.
         """
         return self._job(
-            request.request_id, _mark(request), lambda request_id: self._commit(request, request_id), False
+            request.request_id, mark_of(request), lambda request_id: self._commit(request, request_id), False
         )
 
     def rollback(
@@ -292,14 +296,16 @@ class Engine:
         While a revision awaits confirmation its timer stands until this one is recorded.
         """
 
+        text = comment or f"Roll back to revision {revision}"
+
         def run(request_id: str) -> CommitResult:
-            with self._committer.writing():
-                text = comment or f"Roll back to revision {revision}"
+            turn = self._committer.turn(request_id, "rollback", author, text)
+            with self._committer.turns.taking(turn):
                 document = self._committer.store.document(revision)
                 request = CommitRequest(
                     document, author, text, confirm_s=confirm_s, caller=caller, watch_s=watch_s
                 )
-                return self._committer.transact(request, request_id, supersede=True)
+                return self._committer.transact(request, turn, supersede=True)
 
         mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
         return self._job(request_id, mark, run, True)
@@ -323,8 +329,23 @@ class Engine:
         log.info("revision %s confirmed by %s", pending.revision, author)
         return pending.revision
 
+    def cancel(self, request_id: str, author: str) -> CommitUnderWay:
+        """Have a commit that waits or runs stopped, and undone, in its author's name; as it stands then.
+
+        Raises Conflict when it is over or can no longer be cancelled, NotFound when there is none.
+        """
+        try:
+            stopping = self._committer.turns.cancel(request_id, author)
+        except NotFound:
+            if self._jobs.get(request_id).state == "running":
+                raise
+            raise Conflict(f"commit {request_id} is over and can no longer be cancelled") from None
+        log.info("%s cancelled the %s of %s", author, stopping.kind, stopping.author)
+        return stopping
+
     def _commit(self, request: CommitRequest, request_id: str) -> CommitResult:
-        with self._committer.writing():
+        turn = self._committer.turn(request_id, "commit", request.author, request.comment)
+        with self._committer.turns.taking(turn):
             running = self._committer.running.revision
             if request.base_revision not in (None, running):
                 raise Conflict(f"the change is based on revision {request.base_revision}, and {running} runs")
@@ -337,7 +358,9 @@ class Engine:
                     f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by "
                     "itself if service got worse: wait, keep it, or roll it back first"
                 )
-            return self._committer.transact(request, request_id)
+            if (worse := self._committer.watches.condemned) is not None and worse.revision == running:
+                raise Conflict(f"service got worse after revision {running}, and it is being rolled back")
+            return self._committer.transact(request, turn)
 
     def _job(
         self, request_id: str | None, mark: str, run: Callable[[str], CommitResult], must_not_fail: bool
@@ -352,7 +375,7 @@ class Engine:
                 known = self._jobs.begin(request_id, mark)
         except OSError as error:
             if not must_not_fail:
-                return CommitResult(request_id, "failed", error=_error(reserve.refusal(error)))
+                return CommitResult(request_id, "failed", error=error_of(reserve.refusal(error)))
             log.error("the result of request %s cannot be kept: %s", request_id, error)
             known = None
         if known is not None:
@@ -360,9 +383,9 @@ class Engine:
         try:
             result = run(request_id)
         except Exception as error:
-            if not isinstance(error, MillraceError):
+            if not isinstance(error, (MillraceError, Cancelled)):
                 log.exception("commit %s failed unexpectedly", request_id)
-            result = CommitResult(request_id, "failed", error=_error(error))
+            result = CommitResult(request_id, "failed", error=error_of(error))
             log.warning("commit %s failed: %.500s", request_id, error)
         try:
             reserve.spend(lambda: self._jobs.finish(result, mark))
@@ -370,31 +393,3 @@ class Engine:
             # The caller has it, and the next start finds the revision by its request.
             log.error("the result of request %s cannot be kept: %s", request_id, error)
         return result
-
-
-def _mark(request: CommitRequest) -> str:
-    return fingerprint(
-        request.document,
-        request.author,
-        request.comment,
-        request.base_revision,
-        request.confirm_s,
-        request.watch_s,
-    )
-
-
-def _error(error: Exception) -> CommitError:
-    """A failure as it is kept and shown."""
-    match error:
-        case CommitFailed():
-            return CommitError(error.step, error.cause, undone=error.undone)
-        case ValidationFailed():
-            return CommitError("validate", str(error), "validation", problems=error.problems)
-        case Conflict():
-            return CommitError("begin", str(error), "conflict")
-        case NotFound():
-            return CommitError("begin", str(error), "not_found")
-        case StorageFull():
-            return CommitError("begin", str(error), "storage")
-    kind: Failure = "unavailable" if isinstance(error, MillraceError) else "step"
-    return CommitError("observe the router", str(error) or type(error).__name__, kind)

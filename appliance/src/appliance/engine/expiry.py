@@ -22,7 +22,7 @@ SELF = "millrace"
 
 
 def roll_back_unconfirmed(committer: Committer) -> None:
-    """Make the confirmed document the running one, with the writer's lock held and the timer run out.
+    """Make the confirmed document the running one: the turn is held, and the timer has run out.
 
     The router itself is left to the keeper (``restore_due``). When it cannot be recorded the document runs
     all the same, ``unrecorded`` says why, and the timer stays: call again. Raises what reading the revision

@@ -7,7 +7,7 @@ import threading
 import time
 
 from appliance.engine.committer import Committer
-from appliance.engine.expiry import roll_back_unconfirmed, roll_back_worse
+from appliance.engine.expiry import SELF, roll_back_unconfirmed, roll_back_worse
 from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.live import Overtaken, Plan
 from appliance.engine.records import CommitResult
@@ -25,6 +25,8 @@ _EAGER_PAUSE_S = 0.5
 _QUICK_S = 1.0
 """While the router goes back, who has not answered by then does not keep the others waiting."""
 _MOVING_WAIT_S = 1.0
+_URGENT_WAIT_S = 1.0
+"""How long a rollback that is due waits, before all others, for whoever changes the router; then again."""
 _SEARCHED = 20
 """Newest revisions that may belong to a request that was running when the agent stopped."""
 
@@ -84,7 +86,9 @@ class Keeper:
         self._rest_s = 0.0
         committer = self._committer
         try:
-            with committer.writing(wait_s=0):
+            urgent = committer.confirmation.expired or committer.watches.condemned is not None
+            turn = committer.turn("", "rollback" if urgent else "check", SELF)
+            with committer.turns.taking(turn, _URGENT_WAIT_S if urgent else 0, urgent):
                 if committer.confirmation.expired:
                     roll_back_unconfirmed(committer)
                     self._eager_until_s = time.monotonic() + _EAGER_S

@@ -15,8 +15,8 @@ from appliance.errors import Problem
 from appliance.impact.result import Result, summary
 
 State = Literal["done", "failed", "running"]
-Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step"]
-"""Kind of a failed commit; for all but ``step`` nothing was begun."""
+Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step", "cancelled"]
+"""Kind of a failed commit; for all but ``step`` and ``cancelled`` nothing was begun."""
 
 
 def timestamp(unix_s: float | None = None) -> str:

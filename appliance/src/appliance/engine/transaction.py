@@ -12,7 +12,8 @@ from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, Proceed, StepFailed, unhindered
 from appliance.engine.records import PlannedStep
 from appliance.engine.reserve import Reserve, is_full
-from appliance.errors import CommitFailed
+from appliance.engine.turns import Cancelled, Turn
+from appliance.errors import CommitCancelled, CommitFailed
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ class Transaction:
     before: Observed
     running: Callable[[], Desired]
     """Compiles the last recorded revision; asked only when undoing step by step is not enough."""
+    turn: Turn
+    """Told how far it is; asked between steps whether somebody cancelled it."""
     proceed: Proceed = unhindered
     """Raises Overtaken when the router has to go elsewhere: then nothing is undone."""
     must_not_fail: bool = False
@@ -58,6 +61,7 @@ class Transaction:
         """Bring the router from ``before`` to ``desired`` and record it, with the journal open meanwhile.
 
         Raises CommitFailed: the router is as ``before``, or ``undone`` is False and the journal stays open.
+        CommitCancelled is one, too.
         Raises StorageFull or RouterUnavailable when the journal cannot be written; nothing is changed then.
         """
         try:
@@ -65,12 +69,14 @@ class Transaction:
         except OSError as error:
             raise self.reserve.refusal(error) from error
         try:
-            self.live.apply(self.plan, self.applied, self.proceed)
+            self.live.apply(self.plan, self.applied, self._next_step)
+            self.turn.verify()
             self.after, left = self.live.settle(
-                self.desired, self.applied, self.patience.settle_s, self.patience.restart_s, self.proceed
+                self.desired, self.applied, self.patience.settle_s, self.patience.restart_s, self._go_on
             )
             if left:
                 raise NotAsPlanned(f"the router still differs: {named(left)}")
+            self.turn.record()
         except Overtaken as overtaken:
             raise CommitFailed("verify", str(overtaken), undone=False) from overtaken
         except StepFailed as failure:
@@ -82,6 +88,15 @@ class Transaction:
         except OSError as failure:
             self._put_back("record the revision", failure)
         self._close_journal()
+
+    def _go_on(self) -> None:
+        self.proceed()
+        self.turn.check()
+
+    def _next_step(self) -> None:
+        self._go_on()
+        made = len(self.applied)
+        self.turn.apply(made + 1, len(self.plan), self.plan[made].step.summary)
 
     def _open_journal(self, base_revision: int, request_id: str, author: str) -> None:
         def write() -> None:
@@ -107,6 +122,7 @@ class Transaction:
 
     def _put_back(self, step: str, cause: BaseException) -> NoReturn:
         """Undo, check that the router is as before, and raise CommitFailed."""
+        self.turn.undo()
         # Undoing writes files too.
         if is_full(cause) or is_full(cause.__cause__):
             self.reserve.release()
@@ -121,6 +137,9 @@ class Transaction:
             undone = False
         if undone:
             self._close_journal()
+        if isinstance(cause, Cancelled):
+            ended = "undone" if undone else "and the undo is not complete: see drift"
+            raise CommitCancelled(f"{cause}, {ended}", undone) from cause
         raise CommitFailed(step, str(cause) or type(cause).__name__, undone) from cause
 
     def _as_before(self) -> bool:

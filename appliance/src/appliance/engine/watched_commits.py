@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from appliance.engine.clock import Clock
 from appliance.engine.records import CommitRequest, timestamp
 from appliance.engine.reserve import Reserve
 from appliance.engine.store import RevisionStore
-from appliance.engine.watching import READ_WITHIN_S, Observer, Watch, Watches
+from appliance.engine.watching import Observer, Watch, Watches
 from appliance.errors import MillraceError
 from appliance.state.watch import DEFAULT_WATCH_S, WatchReport
 
@@ -31,23 +31,19 @@ class WatchedCommits:
         self.observer: Observer | None = None
         self._clock, self._store = clock, store
 
-    def service(
-        self,
-        request: CommitRequest,
-        running: int,
-        before: RouterConfig,
-        after: RouterConfig,
-        digest: str,
-        taken_down: frozenset[str],
-    ) -> Service | None:
-        """What the watch of a commit over revision ``running`` compares with; None where nobody watches."""
+    def reading(
+        self, request: CommitRequest, running: int, before: RouterConfig, after: RouterConfig, digest: str
+    ) -> Callable[[frozenset[str]], Service | None]:
+        """Begin to read what the watch of a commit over revision ``running`` compares with. What is returned
+        gives it, told what the steps take down; it is None where nobody watches."""
         if request.watch_s == 0:
-            return None
+            return lambda _: None
         # One that may itself be rolled back is compared with what it replaces.
         known = None if request.watch_s else self.known(running, digest)
         if known is not None or self.observer is None:
-            return known
-        return Service(self.observer.look(before, after, request.caller, taken_down, READ_WITHIN_S), running)
+            return lambda _: known
+        read = self.observer.look(before, after, request.caller)
+        return lambda taken_down: Service(read(taken_down), running)
 
     def known(self, running: int, digest: str) -> Service | None:
         """Of a way back: what was read before the commit that is taken back, so that the watch says whether

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 
 KEPT = 300
 """Reports that are kept; the oldest go first."""
-READ_WITHIN_S = 0.25
-"""What a commit waits at most for what is read before it."""
+ReadBefore = Callable[[frozenset[str]], Mapping[str, Any]]
+"""What service is right before the steps of a commit, told the interfaces that they take down or away."""
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -63,10 +63,9 @@ class Observer(Protocol):
         before: RouterConfig,
         after: RouterConfig,
         caller: Caller | None,
-        taken_down: frozenset[str],
-        within_s: float,
-    ) -> Mapping[str, Any]:
-        """What service is now, right before a commit from one document to the other."""
+    ) -> ReadBefore:
+        """Begin to read what service is before a commit from one document to the other. Returns at once; what
+        it returns is called when the steps are known, and does not keep them waiting for long."""
 
     def begun(self) -> None:
         """A watch began: see Watches.current."""

@@ -31,6 +31,8 @@ class Before:
     earlier: Mapping[str, tuple[Reading, float]] = field(default_factory=dict)
     """Readings of counters from some seconds before those, and how many."""
     missing: Mapping[str, str] = field(default_factory=dict)
+    ages_s: Mapping[str, float] = field(default_factory=dict)
+    """Of readings that were not made right before the commit: how long before it they were."""
 
 
 @dataclass
@@ -139,11 +141,15 @@ class Judgement:
         return tuple(
             Measured(
                 name=one.name,
-                before=one.shows(self._before.readings[one.name]),
+                before=self._shown_before(one),
                 after=one.shows(self._last.found[one.name]) if one.name in self._last.found else "not read",
             )
             for one in self._measures
         )
+
+    def _shown_before(self, one: AnyMeasure) -> str:
+        shown, age_s = one.shows(self._before.readings[one.name]), self._before.ages_s.get(one.name)
+        return shown if age_s is None else f"{shown} ({age_s:.0f} s before the commit)"
 
     def not_compared(self) -> dict[str, str]:
         """What could not be compared, with the reason."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +31,44 @@ class Readings:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A reading under way."""
+
+    futures: Mapping[str, Future[Reading]]
+    late: frozenset[str]
+    """Of these an earlier question is not answered yet: whatever comes is no answer to this one."""
+    began_s: float = field(default_factory=time.monotonic)
+
+    def wait(self, timeout_s: float, names: Collection[str] | None = None) -> None:
+        """Wait so long at most for all that may answer, or those of ``names``."""
+        wanted = self.futures if names is None else [name for name in names if name in self.futures]
+        wait([self.futures[name] for name in wanted if name not in self.late], max(timeout_s, 0))
+
+    @property
+    def unanswered(self) -> frozenset[str]:
+        """What has not been read by now."""
+        return self.late | {name for name, future in self.futures.items() if not future.done()}
+
+    def readings(self) -> Readings:
+        """What has come by now. Raises nothing."""
+        found: dict[str, Reading] = {}
+        missing: dict[str, str] = {}
+        unanswered = self.unanswered
+        for name, future in self.futures.items():
+            if name in unanswered:
+                missing[name] = "there was no answer in time"
+                continue
+            error = future.exception()
+            if error is None:
+                found[name] = future.result()
+                continue
+            if not isinstance(error, MillraceError):
+                log.error("%s cannot be read: %s", name, error, exc_info=error)
+            missing[name] = str(error) or type(error).__name__
+        return Readings(found, missing)
+
+
 class Readers:
     """A thread for each measure. A reading that hangs is waited for again, and not repeated."""
 
@@ -37,31 +76,22 @@ class Readers:
         self._pool = ThreadPoolExecutor(len(measures) or 1, thread_name_prefix="watching")
         self._under_way: dict[str, Future[Reading]] = {}
 
-    def read(self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked], within_s: float) -> Readings:
-        """Read these, each as it is ``asked``, and wait so long at most. Raises nothing."""
+    def begin(self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked]) -> Begun:
+        """Begin to read these, each as it is ``asked``."""
         late = {name for name, future in self._under_way.items() if not future.done()}
         self._under_way = {name: self._under_way[name] for name in late}
         for measure in measures:
             if measure.name not in late:
                 work = partial(measure.reads, asked[measure.name])
                 self._under_way[measure.name] = self._pool.submit(work)
-        wait([self._under_way[measure.name] for measure in measures], within_s)
-        found: dict[str, Reading] = {}
-        missing: dict[str, str] = {}
-        for measure in measures:
-            future = self._under_way[measure.name]
-            # An answer to an earlier question is not one to this.
-            if measure.name in late or not future.done():
-                missing[measure.name] = "there was no answer in time"
-                continue
-            error = future.exception()
-            if error is None:
-                found[measure.name] = future.result()
-                continue
-            if not isinstance(error, MillraceError):
-                log.error("%s cannot be read: %s", measure.name, error, exc_info=error)
-            missing[measure.name] = str(error) or type(error).__name__
-        return Readings(found, missing)
+        names = [measure.name for measure in measures]
+        return Begun({name: self._under_way[name] for name in names}, frozenset(late.intersection(names)))
+
+    def read(self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked], within_s: float) -> Readings:
+        """Read these, and wait so long at most. Raises nothing."""
+        begun = self.begin(measures, asked)
+        begun.wait(within_s)
+        return begun.readings()
 
     def close(self) -> None:
         """Let go of the threads; a reading under way ends by itself."""

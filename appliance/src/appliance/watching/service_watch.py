@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,11 @@ from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.foretold import Foretell
 from appliance.engine.own_path import Caller
 from appliance.engine.records import timestamp
-from appliance.engine.watching import Watch
+from appliance.engine.watching import ReadBefore, Watch
 from appliance.impact.result import Result
 from appliance.state.watch import WatchReport, WatchState
 from appliance.watching.aftermath import Aftermath
+from appliance.watching.before_commit import BeforeCommits
 from appliance.watching.judgement import MOST, Before, Judgement
 from appliance.watching.measure import AnyMeasure, Asked, Reading
 from appliance.watching.measures import Readers, Readings, every_measure
@@ -38,8 +38,8 @@ _AT_REST = 4
 _LONGEST_REST_S = 10.0
 _ANSWER_S = 2.0
 """What has not been read by then is missing from this look."""
-COUNTERS_EVERY_S = 10.0
-"""How often counters are read while nothing is watched."""
+READ_EVERY_S = 10.0
+"""How often all is read while nothing is watched."""
 _EARLIER_S = 4.0
 _OLDEST_S = 60.0
 _AGAIN_S = 10.0
@@ -69,12 +69,12 @@ class ServiceWatch:
         clock: Clock | None = None,
         period_s: float = PERIOD_S,
     ) -> None:
-        self._router, self._foretell, self._period_s = router, foretell, period_s
+        self._router, self._period_s = router, period_s
         self._measures = every_measure() if measures is None else tuple(measures)
         self._clock = clock or SystemClock()
         self._watches = router.engine.watched.watches
-        self._readers, self._committing = Readers(self._measures), Readers(self._measures)
-        self._foretelling = ThreadPoolExecutor(1, thread_name_prefix="foretold")
+        self._readers = Readers(self._measures)
+        self._before = BeforeCommits(router, foretell, self._measures, self._clock)
         self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
         self._active: _Active | None = None
         self._aftermath: Aftermath | None = None
@@ -100,38 +100,13 @@ class ServiceWatch:
         if self._thread is not None:
             self._thread.join(timeout_s)
         self._readers.close()
-        self._committing.close()
-        self._foretelling.shutdown(wait=False, cancel_futures=True)
+        self._before.close()
 
     # The engine's side.
 
-    def look(
-        self,
-        before: RouterConfig,
-        after: RouterConfig,
-        caller: Caller | None,
-        taken_down: frozenset[str],
-        within_s: float,
-    ) -> Mapping[str, Any]:
-        """See Observer. Everything at once, and no longer than ``within_s``."""
-        ends_s = time.monotonic() + within_s
-        foretold = self._foretelling.submit(self._foretell, before, after, caller, taken_down)
-        concerned = [one for one in self._measures if one.concerns(before) or one.concerns(after)]
-        asked = Asked(self._router, after, before, within_s=within_s / 2)
-        readings = self._committing.read(concerned, {one.name: asked for one in concerned}, within_s)
-        now_s = self._clock.boot_s()
-        earlier = {
-            one.name: found
-            for one in concerned
-            if one.counts and (found := self._counted_before(one.name, now_s)) is not None
-        }
-        result = _within(foretold, ends_s)
-        return {
-            "readings": dict(readings.found),
-            "earlier": earlier,
-            "missing": dict(readings.missing),
-            "foretold": None if result is None else result.model_dump(mode="json"),
-        }
+    def look(self, before: RouterConfig, after: RouterConfig, caller: Caller | None) -> ReadBefore:
+        """See Observer."""
+        return self._before.begin(before, after, caller, self._counted_before)
 
     def begun(self) -> None:
         """See Observer."""
@@ -217,7 +192,7 @@ class ServiceWatch:
         earlier = {name: (found[0], float(found[1])) for name, found in before.get("earlier", {}).items()}
         judgement = Judgement(
             self._measures,
-            Before(before.get("readings", {}), earlier, before.get("missing", {})),
+            Before(before.get("readings", {}), earlier, before.get("missing", {}), before.get("ages_s", {})),
             self._router.engine.running_config,
             foretold,
         )
@@ -240,6 +215,7 @@ class ServiceWatch:
             return False
         judgement.take(readings, self._clock.boot_s())
         self._keep_counted(readings)
+        self._before.note(readings, watch.revision)
         return True
 
     def _end(self, active: _Active, state: WatchState, note: str) -> None:
@@ -300,7 +276,7 @@ class ServiceWatch:
         newest = {**self._reports, report.revision: report}
         self._reports = {number: newest[number] for number in sorted(newest)[-3:]}
 
-    # Counters between commits.
+    # Between commits.
 
     def _keep_counted(self, readings: Readings) -> None:
         now_s = self._clock.boot_s()
@@ -316,12 +292,17 @@ class ServiceWatch:
                 return found[name], now_s - at_s
         return None
 
-    def count(self) -> None:
-        """Read the counters, so that a commit can be compared with the seconds before it. Raises nothing."""
-        config = self._router.engine.running_config
-        counting = [one for one in self._measures if one.counts and one.concerns(config)]
-        asked = Asked(self._router, config)
-        self._keep_counted(self._readers.read(counting, {one.name: asked for one in counting}, _ANSWER_S))
+    def read_all(self) -> None:
+        """Read all that is compared: for rates before a commit, and for what does not answer in time right
+        before it. Raises nothing."""
+        engine = self._router.engine
+        revision, config = engine.revision, engine.running_config
+        concerned = [one for one in self._measures if one.concerns(config)]
+        asked = Asked(self._router, config, within_s=_PING_S)
+        readings = self._readers.read(concerned, {one.name: asked for one in concerned}, _ANSWER_S)
+        self._keep_counted(readings)
+        if engine.revision == revision:
+            self._before.note(readings, revision)
 
     def _run(self) -> None:
         while not self._watches.loaded.wait(0.5):
@@ -332,10 +313,10 @@ class ServiceWatch:
             began_s = time.monotonic()
             self.tick()
             if (is_idle := self._active is None) and not self._wake.is_set():
-                self.count()
+                self.read_all()
                 self.follow()
             took_s = time.monotonic() - began_s
-            period_s = COUNTERS_EVERY_S if is_idle else self._period_s
+            period_s = READ_EVERY_S if is_idle else self._period_s
             rest_s = min(max(period_s - took_s, took_s * _AT_REST), max(_LONGEST_REST_S, period_s))
             self._wake.wait(rest_s)
             self._wake.clear()
@@ -364,12 +345,3 @@ class ServiceWatch:
                 and not report.as_before_since
             ):
                 self._aftermath = Aftermath(report, self._prepared(watch).judgement)
-
-
-def _within(future: Future[Result], ends_s: float) -> Result | None:
-    try:
-        return future.result(max(ends_s - time.monotonic(), 0.05))
-    except Exception:
-        # What is not known in time was not foretold: the report says so.
-        future.cancel()
-        return None

@@ -158,6 +158,7 @@ def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
             "base_revision": 1,
             "confirm_s": 60.0,
             "watch_s": None,
+            "progress": None,
             "caller_address": None,
         }
     ]

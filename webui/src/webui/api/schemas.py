@@ -10,6 +10,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from appliance.client import Result
+from appliance.state.commits import CommitUnderWay
 from webui.changes.closing import expires_at
 
 CONFIRM_S = (
@@ -104,6 +105,9 @@ class CommitOut(Schema):
     )
     watch_s: float | None = Field(None, description="How long service is watched.")
     rolls_back: bool = Field(False, description="It is rolled back by itself when service got worse.")
+    progress: CommitUnderWay | None = Field(
+        None, description="How far it is while it is `running`: its place in the queue, or its step."
+    )
 
 
 class ChangeSetOut(Schema):

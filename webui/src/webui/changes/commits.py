@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from appliance.client.answers import CommitAnswer
 from appliance.config.diff import diff_documents
 from appliance.errors import MillraceError, Problem, ValidationFailed
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
 from webui import router_state
 from webui.accounts import audit
@@ -30,11 +32,12 @@ def commit_document(
     request_id: str | None = None,
     watch_s: int | None = None,
     action: str = "config.commit",
+    wait_s: float | None = None,
 ) -> CommitOutcome:
     """Commit a sealed document over `base_revision`, whose sealed document is `before`.
 
-    Raises Conflict when another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable. All
-    are in the audit log.
+    After ``wait_s`` the outcome is ``running``; left out, as long as a request may take. Raises Conflict when
+    another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable. All are in the audit log.
     """
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
@@ -50,6 +53,7 @@ def commit_document(
             watch_s=watch_s,
             request_id=request_id or str(uuid.uuid4()),
             caller_address=actor.router_address,
+            wait_s=wait_s,
         )
         outcome = _outcome(answer)
     except MillraceError as error:
@@ -57,7 +61,7 @@ def commit_document(
         raise
     finally:
         router_state.forget()
-    audit.record(actor, action, target, changes, detail=f"revision {outcome.revision}. {comment}".strip())
+    audit.record(actor, action, target, changes, detail=f"{_became(outcome)}. {comment}".strip())
     history.mirror_quietly()
     return outcome
 
@@ -69,6 +73,7 @@ def rollback(
     confirm_s: int | None = None,
     request_id: str | None = None,
     watch_s: int | None = None,
+    wait_s: float | None = None,
 ) -> CommitOutcome:
     """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
     actor.require(Role.ENGINEER)
@@ -82,6 +87,7 @@ def rollback(
             watch_s=watch_s,
             request_id=request_id or str(uuid.uuid4()),
             caller_address=actor.router_address,
+            wait_s=wait_s,
         )
         outcome = _outcome(answer)
     except MillraceError as error:
@@ -90,10 +96,34 @@ def rollback(
     finally:
         router_state.forget()
     audit.record(
-        actor, "config.rollback", f"revision {revision}", detail=f"revision {outcome.revision}. {comment}"
+        actor, "config.rollback", f"revision {revision}", detail=f"{_became(outcome)}. {comment}".strip()
     )
     history.mirror_quietly()
     return outcome
+
+
+def under_way() -> CommitsUnderWay:
+    """The commit that runs, and those that wait for their turn. Raises AgentUnavailable."""
+    return agent().commits()
+
+
+def cancel(actor: Actor, request_id: str) -> CommitUnderWay:
+    """Have a commit that waits or runs stopped and undone, be it the actor's or not; as it stands then.
+
+    Raises Conflict when that is no longer possible, NotFound when there is none.
+    """
+    actor.require(Role.ENGINEER)
+    try:
+        stopping = agent().cancel_commit(request_id, author=actor.name)
+    except MillraceError as error:
+        audit.record(actor, "config.cancel", f"commit {request_id}", result="failed", detail=str(error))
+        raise
+    finally:
+        router_state.forget()
+    audit.record(
+        actor, "config.cancel", f"commit {request_id}", detail=f"the {stopping.kind} of {stopping.author}"
+    )
+    return stopping
 
 
 def confirm(actor: Actor) -> dict[str, Any]:
@@ -129,7 +159,13 @@ def outcome(request_id: str) -> CommitOutcome:
     return _outcome(agent().commit_result(request_id))
 
 
-def _outcome(answer: dict[str, Any]) -> CommitOutcome:
+def _became(outcome: CommitOutcome) -> str:
+    if outcome.state == "running":
+        return f"goes on as commit {outcome.request_id}"
+    return f"revision {outcome.revision}"
+
+
+def _outcome(answer: CommitAnswer) -> CommitOutcome:
     return CommitOutcome(
         request_id=str(answer["request_id"]),
         state=answer["state"],
@@ -141,6 +177,7 @@ def _outcome(answer: dict[str, Any]) -> CommitOutcome:
         reopened=tuple(answer.get("reopened") or ()),
         watch_s=answer.get("watch_s"),
         rolls_back=bool(answer.get("rolls_back", False)),
+        progress=answer.progress,
     )
 
 

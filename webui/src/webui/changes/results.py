@@ -10,6 +10,7 @@ from appliance.client import Result
 from appliance.config.diff import Change
 from appliance.config.merge import MergeConflict
 from appliance.errors import Problem
+from appliance.state.commits import CommitUnderWay
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class CommitOutcome:
     """How long service is watched; None when it is not."""
     rolls_back: bool = False
     """It is rolled back by itself when service got worse."""
+    progress: CommitUnderWay | None = None
+    """How far it is while it is ``running``."""
 
 
 @dataclass(frozen=True)

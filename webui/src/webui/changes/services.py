@@ -18,7 +18,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import documents
 from webui.changes.closing import MAX_OPEN, close
-from webui.changes.commits import commit_document, confirm, keep, outcome, rollback
+from webui.changes.commits import cancel, commit_document, confirm, keep, outcome, rollback, under_way
 from webui.changes.history import compare, history, revision
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
@@ -26,9 +26,10 @@ from webui.changes.results import CommitOutcome, Preview, Running, steps_of
 from webui.errors import Forbidden, MergeConflicts
 
 __all__ = [
-    "apply", "base_document", "commit", "compare", "confirm", "current", "delete", "diff", "discard",
-    "document", "edit", "history", "keep", "open_change", "outcome", "preview", "problems", "rebase",
-    "refresh", "rename", "replace_document", "revision", "rollback", "running", "start_change", "value",
+    "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
+    "discard", "document", "edit", "history", "keep", "note_end", "open_change", "outcome", "preview",
+    "problems", "rebase", "refresh", "rename", "replace_document", "revision", "rollback", "running",
+    "start_change", "under_way", "value",
 ]  # fmt: skip
 
 
@@ -179,6 +180,7 @@ def commit(
     confirm_s: int | None = None,
     request_id: str | None = None,
     watch_s: int | None = None,
+    wait_s: float | None = None,
 ) -> CommitOutcome:
     """Merge the candidate onto what runs and commit that.
 
@@ -200,6 +202,7 @@ def commit(
         confirm_s,
         request_id,
         watch_s,
+        wait_s=wait_s,
     )
     if result.state == "done":
         close(change, ChangeState.COMMITTED, result.revision)
@@ -220,6 +223,12 @@ def refresh(change: ChangeSet) -> ChangeSet:
             change.commit_request = ""
             change.save(update_fields=["commit_request", "updated_at"])
     return change
+
+
+def note_end(user: User, request_id: str) -> None:
+    """A commit that outlasted its request may be over: refresh the user's change set that it was of."""
+    for change in ChangeSet.objects.filter(owner=user, commit_request=request_id)[:1]:
+        refresh(change)
 
 
 def rebase(actor: Actor, change: ChangeSet) -> list[MergeConflict]:

@@ -9,10 +9,11 @@ from django.core.cache import cache
 from django.http import HttpRequest
 
 from appliance.errors import MillraceError
+from appliance.state.commits import CommitUnderWay
 from appliance.state.watch import WatchReport
 from webui import router_state
 from webui.changes import services as changes
-from webui.ui import navigation, watches
+from webui.ui import commits, navigation, watches
 from webui.ui.signed_in import user_of
 
 _NAME_S = 3600
@@ -36,6 +37,8 @@ class Shell:
     waiting: list[str]
     pending: dict[str, Any] | None
     watch: WatchReport | None
+    commits: tuple[CommitUnderWay, ...]
+    """Those under way, the one that runs first."""
     change_count: int
     role: str
     navigation: tuple[navigation.ShownGroup, ...]
@@ -134,6 +137,7 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         waiting=[str(name) for name in known.get("waiting") or ()],
         pending=known.get("pending_confirm"),
         watch=watches.current(),
+        commits=commits.under_way(),
         change_count=_change_count(user),
         role=str(user.role),
         navigation=navigation.shown(section, user),

@@ -13,7 +13,7 @@ from webui.accounts.roles import Role
 from webui.api.auth import actor, needs
 from webui.api.find import Number, change_set
 from webui.api.idempotency import once
-from webui.api.operations.config import commit_answer
+from webui.api.operations.config import commit_answer, wait_s
 from webui.api.paging import Limit, Offset, Paged, page_of
 from webui.api.schemas import (
     CONFIRM_S,
@@ -136,7 +136,9 @@ def commit_change(request: HttpRequest, number: Number, body: CommitIn) -> HttpR
         request,
         who,
         lambda request_id: commit_answer(
-            changes.commit(who, change, body.comment, body.confirm_s, request_id, body.watch_s)
+            changes.commit(
+                who, change, body.comment, body.confirm_s, request_id, body.watch_s, wait_s(request)
+            )
         ),
     )
 

@@ -32,6 +32,8 @@ router = Router(tags=["config"])
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+_ASYNC_WAIT_S = 0.2
+"""So that what is refused at once is told at once."""
 _ATTEMPTS = 5
 """Times a write without If-Match is made anew when another commit came first."""
 
@@ -189,6 +191,7 @@ def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str
                 query.confirm_s,
                 request_id,
                 query.watch_s,
+                wait_s=wait_s(request),
             )
             return commit_answer(outcome)
         except Conflict:
@@ -196,6 +199,12 @@ def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str
             if attempts == 0 or agent().config()["revision"] == now["revision"]:
                 raise
             request_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{request_id} {now['revision']}"))
+
+
+def wait_s(request: HttpRequest) -> float | None:
+    """How long the commit is waited for: hardly at all with ``Prefer: respond-async`` (RFC 7240)."""
+    preferences = request.headers.get("Prefer", "").split(",")
+    return _ASYNC_WAIT_S if "respond-async" in (one.strip().lower() for one in preferences) else None
 
 
 def commit_answer(outcome: CommitOutcome) -> Answer:

@@ -10,13 +10,14 @@ from ninja import Query, Router, Schema, Status
 from pydantic import BaseModel, ConfigDict, Field
 
 from appliance.errors import NotFound
+from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import WatchReport
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import actor, needs
 from webui.api.find import Number
 from webui.api.idempotency import once
-from webui.api.operations.config import commit_answer
+from webui.api.operations.config import commit_answer, wait_s
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
 from webui.api.schemas import CONFIRM_S, WATCH_S, CommitOut, Difference, RevisionOut, Strict
 from webui.changes import services as changes
@@ -122,7 +123,9 @@ def rollback(request: HttpRequest, body: RollbackIn) -> HttpResponse:
         request,
         who,
         lambda request_id: commit_answer(
-            changes.rollback(who, body.revision, body.comment, body.confirm_s, request_id, body.watch_s)
+            changes.rollback(
+                who, body.revision, body.comment, body.confirm_s, request_id, body.watch_s, wait_s(request)
+            )
         ),
     )
 
@@ -153,13 +156,37 @@ def keep(request: HttpRequest) -> Any:
     return Status(204, None)
 
 
+@router.get("/commits", auth=needs(Role.VIEWER), response=CommitsUnderWay, operation_id="list_commits")
+def list_commits(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
+    """The commit that runs, how far it is, and those that wait for their turn. Waits for none of them."""
+    return changes.under_way()
+
+
+@router.post(
+    "/commits/{request_id}/cancel",
+    auth=needs(Role.ENGINEER),
+    response=CommitUnderWay,
+    operation_id="cancel_commit",
+)
+def cancel_commit(request: HttpRequest, request_id: str) -> Any:
+    """Stop a commit, whoever made it: one that waits at once, one that runs before its next step, undone.
+
+    Refused (409) once it is being recorded. The answer is how it stands now; `GET commits/ID` tells its end.
+    """
+    return changes.cancel(actor(request), _known_form(request_id))
+
+
 @router.get("/commits/{request_id}", auth=needs(Role.VIEWER), response=CommitOut, operation_id="get_commit")
 def get_commit(request: HttpRequest, request_id: str) -> Any:  # noqa: ARG001 - ninja's signature
-    """What became of a commit, by the id in its answer."""
+    """What became of a commit, by the id in its answer; while it is under way, how far it is."""
+    return asdict(changes.outcome(_known_form(request_id)))
+
+
+def _known_form(request_id: str) -> str:
     if (
         not 1 <= len(request_id) <= 64
         or not all(one.isalnum() or one in "-_" for one in request_id)
         or not request_id.isascii()
     ):
         raise NotFound("There is no such commit.")
-    return asdict(changes.outcome(request_id))
+    return request_id

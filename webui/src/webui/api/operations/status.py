@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import BaseModel, ConfigDict, Field
 
+from appliance.state.commits import CommitsUnderWay
 from appliance.state.watch import WatchReport
 from webui import __version__
 from webui.accounts.roles import Role
@@ -46,6 +47,9 @@ class StatusOut(BaseModel):
     pending_confirm: PendingConfirm | None
     watch: WatchReport | None = Field(
         None, description="What the watch after the last commit sees; null when none goes on."
+    )
+    commits: CommitsUnderWay | None = Field(
+        None, description="The commit that runs, and those that wait for their turn."
     )
     drift: list[Any]
     waiting: list[str] = []

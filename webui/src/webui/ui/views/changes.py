@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from appliance.errors import (
     AgentUnavailable,
+    CommitCancelled,
     CommitFailed,
     Conflict,
     MillraceError,
@@ -27,7 +28,7 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.changes import conflicts, services
 from webui.errors import MergeConflicts
-from webui.ui import watches
+from webui.ui import commits, watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
@@ -38,6 +39,7 @@ from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.pointers import MISSING, get
 from webui.ui.rolled_back import marked, told_by
 from webui.ui.signed_in import user_of
+from webui.ui.views.commits import say, waiting_for
 
 CONFIRM_CHOICES = (
     ("", "only if it touches your connection"),
@@ -79,6 +81,8 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         "running_revision": known.get("revision"),
         "confirm_choices": CONFIRM_CHOICES,
         "watch": watches.current(),
+        "commits": commits.under_way(),
+        "waits_for": commits.asked(request) or (change.commit_request if change is not None else ""),
         **watches.choice(request),
         "history": marked(recent),
         "unconfirmed": told_by(recent[0]) if recent else None,
@@ -109,6 +113,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
         }
     elif change is not None and not change.is_empty:
         context["changed"] = diff_page(request, "changed", group(services.diff(change)), here)
+    context["queue_position"] = len([one for one in context["commits"] if one.position]) + 1
     context |= extra or {}
     for name in ("problems", "conflicts"):
         # An uploaded document may have thousands of them.
@@ -164,7 +169,12 @@ def commit(request: HttpRequest) -> HttpResponse:
     kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
     try:
         outcome = services.commit(
-            actor, change, comment=comment, confirm_s=confirm_s, watch_s=watches.asked(request)
+            actor,
+            change,
+            comment=comment,
+            confirm_s=confirm_s,
+            watch_s=watches.asked(request),
+            wait_s=commits.PAGE_WAIT_S,
         )
     except MergeConflicts as error:
         return _page(request, {**kept, "conflicts": error.conflicts}, status=409)
@@ -175,43 +185,17 @@ def commit(request: HttpRequest) -> HttpResponse:
         return _page(request, {**kept, "failure": str(error)}, status=409)
     except StorageFull as error:
         return _page(request, {**kept, "failure": str(error)}, status=507)
+    except CommitCancelled as error:
+        return _page(request, {**kept, "failure": f"{str(error)[:1].upper()}{str(error)[1:]}."}, status=409)
     except CommitFailed as error:
         failure = f"{error.step}: {error.cause}"
         return _page(request, {**kept, "failure": failure, "undone": error.undone}, status=422)
     finally:
         router_state.forget()
-    return _after(request, outcome, kept)
-
-
-def _after(request: HttpRequest, outcome: Any, kept: dict[str, Any]) -> HttpResponse:
     if outcome.state == "running":
-        return _page(request, {"running": outcome.request_id})
-    if outcome.state == "failed":
-        error = outcome.error or {}
-        failure = (
-            f"{error.get('step', '')}: {error.get('message', '')}" if isinstance(error, dict) else str(error)
-        )
-        return _page(request, {**kept, "failure": failure, "undone": True}, status=422)
-    for sentence in outcome.reopened:
-        tell(request, f"{sentence[:1].upper()}{sentence[1:]}.", "info")
-    if outcome.confirm_expires_at:
-        because = f", because {outcome.confirm_reason}" if outcome.confirm_reason else ""
-        tell(request, f"Revision {outcome.revision} runs. Confirm it, or it rolls back{because}.", "warning")
-    else:
-        tell(request, f"Revision {outcome.revision} runs.")
+        return waiting_for(outcome.request_id)
+    say(request, outcome)
     return redirect("ui:changes")
-
-
-@require_GET
-@role_required(Role.VIEWER)
-def outcome(request: HttpRequest, request_id: str) -> HttpResponse:
-    """How a commit that takes long goes on, as a fragment; asks again until it is over."""
-    found = services.outcome(request_id)
-    response = render(request, "ui/commit_progress.html", {"outcome": found, "request_id": request_id})
-    if found.state != "running":
-        router_state.forget()
-        response["HX-Refresh"] = "true"
-    return response
 
 
 @require_POST

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
-from appliance.errors import CommitFailed, ValidationFailed
+from appliance.errors import CommitCancelled, CommitFailed, ValidationFailed
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -16,7 +16,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import services
 from webui.changes.rollbacks import preview_rollback
-from webui.ui import rolled_back, watches
+from webui.ui import commits, rolled_back, watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
@@ -24,6 +24,7 @@ from webui.ui.page import show, tell
 from webui.ui.pager import pager
 from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.views.changes import CONFIRM_CHOICES
+from webui.ui.views.commits import waiting_for
 
 _PER_PAGE = 50
 
@@ -128,15 +129,18 @@ def rollback(request: HttpRequest) -> HttpResponse:
             comment=request.POST.get("comment", "").strip(),
             confirm_s=int(chosen) if chosen.isdecimal() else None,
             watch_s=watches.asked(request),
+            wait_s=commits.PAGE_WAIT_S,
         )
+    except CommitCancelled as error:
+        tell(request, f"The rollback was {error}.", "error")
+        return redirect("ui:revision", number=number)
     except (CommitFailed, ValidationFailed) as error:
         tell(request, f"The rollback failed and was undone: {error}", "error")
         return redirect("ui:revision", number=number)
     finally:
         router_state.forget()
-    if outcome.state == "failed":
-        tell(request, f"The rollback failed and was undone: {outcome.error}", "error")
-        return redirect("ui:revision", number=number)
+    if outcome.state == "running":
+        return waiting_for(outcome.request_id)
     for sentence in outcome.reopened:
         tell(request, f"{sentence[:1].upper()}{sentence[1:]}.", "info")
     if outcome.confirm_expires_at:

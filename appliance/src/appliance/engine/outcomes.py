@@ -1,0 +1,49 @@
+"""How a request ended, as it is kept and shown; and what tells it apart from others."""
+
+from __future__ import annotations
+
+from appliance.engine.jobs import fingerprint
+from appliance.engine.records import CommitError, CommitRequest, Failure
+from appliance.engine.turns import Cancelled
+from appliance.errors import (
+    CommitCancelled,
+    CommitFailed,
+    Conflict,
+    MillraceError,
+    NotFound,
+    StorageFull,
+    ValidationFailed,
+)
+
+
+def mark_of(request: CommitRequest) -> str:
+    """Tells the request apart from others with its id."""
+    return fingerprint(
+        request.document,
+        request.author,
+        request.comment,
+        request.base_revision,
+        request.confirm_s,
+        request.watch_s,
+    )
+
+
+def error_of(error: Exception) -> CommitError:
+    """A failure as it is kept and shown."""
+    match error:
+        case Cancelled():
+            return CommitError("cancel", f"{error} before it changed anything", "cancelled")
+        case CommitCancelled():
+            return CommitError("cancel", str(error), "cancelled", undone=error.undone)
+        case CommitFailed():
+            return CommitError(error.step, error.cause, undone=error.undone)
+        case ValidationFailed():
+            return CommitError("validate", str(error), "validation", problems=error.problems)
+        case Conflict():
+            return CommitError("begin", str(error), "conflict")
+        case NotFound():
+            return CommitError("begin", str(error), "not_found")
+        case StorageFull():
+            return CommitError("begin", str(error), "storage")
+    kind: Failure = "unavailable" if isinstance(error, MillraceError) else "step"
+    return CommitError("observe the router", str(error) or type(error).__name__, kind)
