@@ -9,7 +9,7 @@ import pytest
 
 from appliance.agent import route_table
 from appliance.agent.route_lists import LISTED, RouteLists
-from appliance.agent.walks import BURST_S, SHARE
+from appliance.routing.walks import BURST_S, SHARE
 from appliance.routing.rows import Family, RibRow
 from appliance.state.routes import RouteCount, RoutesQuery
 

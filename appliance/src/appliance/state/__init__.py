@@ -8,6 +8,7 @@ from __future__ import annotations
 from appliance.state.acls import ACLS
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
+from appliance.state.bgp_routes import BGP_ROUTES
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
@@ -29,6 +30,7 @@ PARTS: tuple[AnyPart, ...] = (
     ROUTES,
     BGP,
     BGP_NEIGHBOR,
+    BGP_ROUTES,
     OSPF,
     BFD,
     ACLS,
