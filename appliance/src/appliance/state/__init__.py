@@ -18,6 +18,7 @@ from appliance.state.interfaces import INTERFACES
 from appliance.state.nat import NAT, NAT_SESSIONS
 from appliance.state.neighbors import NEIGHBORS
 from appliance.state.ospf import OSPF
+from appliance.state.ospf_database import OSPF_DATABASE
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
 from appliance.state.routes import ROUTES
 from appliance.state.system import SYSTEM
@@ -32,6 +33,7 @@ PARTS: tuple[AnyPart, ...] = (
     BGP_NEIGHBOR,
     BGP_ROUTES,
     OSPF,
+    OSPF_DATABASE,
     BFD,
     ACLS,
     NAT,

@@ -16,6 +16,7 @@ from appliance.features.bgp.remarks import remark, unseen
 from appliance.features.bgp.table_lists import LISTED, TableList, lists_of, too_long
 from appliance.features.bgp.verdict import PolicyOfNeighbor
 from appliance.routing.rows import Family as Version
+from appliance.routing.seldom import Seen
 from appliance.routing.view import RoutingView
 from appliance.state.bgp_routes import BgpRoute, BgpRoutes, BgpRoutesQuery
 from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, Exchanged, entry, size
@@ -112,9 +113,9 @@ class _Look:
                 return self._listed()
             return self._within(target) if _is_network(target) else _Found([], why_long, listed=False)
         if self._asks_for_kept and not why_long:
-            listed = self._read()
-            if not listed.note:
-                return self._one(_meeting(self._rows_of(listed), target), listed)
+            seen = self._read()
+            if seen.value is not None:
+                return self._one(_meeting(self._rows_of(seen.value), target), seen)
         return self._one(
             self._exact(target) if _is_network(target) else self._longest(ip_address(str(target)))
         )
@@ -151,16 +152,16 @@ class _Look:
     def _asks_for_kept(self) -> bool:
         return self.is_received and self.keeps
 
-    def _read(self) -> TableList:
+    def _read(self) -> Seen[TableList]:
         keeper = ip_address(self._query.address) if self._asks_for_kept else None
         return lists_of(self._routing).read(self.version, keeper)
 
     def _listed(self) -> _Found:
-        listed = self._read()
-        if listed.note:
-            return _Found([], listed.note, listed=False)
-        rows = [row for row in self._rows_of(listed) if self._is_within(row) and self._has(row)]
-        return _Found(rows, self._left_out(), age_s=listed.age_s)
+        seen = self._read()
+        if seen.value is None:
+            return _Found([], seen.note, listed=False)
+        rows = [row for row in self._rows_of(seen.value) if self._is_within(row) and self._has(row)]
+        return _Found(rows, self._left_out(), age_s=seen.age_s)
 
     def _left_out(self) -> str:
         if self.is_received and not self.keeps:
@@ -232,7 +233,7 @@ class _Look:
         wanted = sorted(filter(self._has, rows), key=lambda row: int(row.network.network_address))
         return _Found(wanted, " ".join(filter(None, (note, self._left_out()))))
 
-    def _one(self, rows: list[_Row], listed: TableList | None = None) -> _Found:
+    def _one(self, rows: list[_Row], listed: Seen[TableList] | None = None) -> _Found:
         """The answer for one prefix or address, and what can be said where there is none."""
         wanted, target, note = list(filter(self._has, rows)), self._target, ""
         assert target is not None
