@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Number, Part, Question, Table
+from appliance.state.part import Answer, Number, Part, Question
 from frr_config.protocols.ospf.database import LsaType
 
 if TYPE_CHECKING:
@@ -89,20 +89,6 @@ OSPF_DATABASE = Part(
     OspfDatabase,
     _read,
     path="ospf/database",
-    command="ospf-database",
+    command="ospf",
     lane=lambda question: "ospf database" if question.is_list else "ospf lsa",
-    table=Table(
-        (
-            "area",
-            "type",
-            "lsa_id",
-            "advertising_router",
-            "age_s",
-            "sequence",
-            "checksum",
-            "length_bytes",
-            "about",
-        ),
-        lambda answer: answer.lsas,
-    ),
 )
