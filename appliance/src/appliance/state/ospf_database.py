@@ -13,6 +13,8 @@ from frr_config.protocols.ospf.database import LsaType
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
+__all__ = ["OSPF_DATABASE", "LsaCount", "LsaState", "LsaType", "OspfDatabase", "OspfDatabaseQuery"]
+
 
 class OspfDatabaseQuery(Question):
     """Which LSAs."""

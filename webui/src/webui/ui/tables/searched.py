@@ -62,6 +62,7 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str)
         failure=found.failure,
         away="" if found.answered else found.failure,
         problem=problem,
+        note=getattr(found.value, "note", ""),
         section=section,
     )
 
