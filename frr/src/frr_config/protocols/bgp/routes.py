@@ -186,8 +186,9 @@ def _path(shown: Json) -> BgpPath:
 
 
 def _next_hop(hops: Any) -> str | None:
-    """The global one, where an IPv6 route has a link-local one too."""
-    addresses = [str(hop["ip"]) for hop in hops if isinstance(hop, Mapping) and "ip" in hop]
+    """The global one, where an IPv6 route has a link-local one too; None for a route of this router."""
+    found = [str(hop["ip"]) for hop in hops if isinstance(hop, Mapping) and "ip" in hop]
+    addresses = [address for address in found if address not in _OWN]
     return next(
         (one for one in addresses if not one.startswith("fe80:")), addresses[0] if addresses else None
     )
