@@ -28,7 +28,8 @@ from tests.integration.frr.harness import FrrHarness, frr_installed, wait_until
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 PEER = "10.9.0.2"
 POLICIES = 12
-COMMUNITIES = ("65001:1", "65001:2", "65001:3", "65535:666")
+BLACKHOLE, NO_EXPORT = "65535:666", "65535:65281"
+COMMUNITIES = ("65001:1", "65001:2", "65001:3", BLACKHOLE)
 PATHS = ((), (64512,), (64512, 64513), (64513, 64512), (1,), (645, 12))
 
 
@@ -54,7 +55,6 @@ class Sent:
         """A line of a static protocol; its own AS is put in front when it is sent."""
         sets = [f"bgp_path.prepend({asn});" for asn in reversed(self.path)]
         sets += [f"bgp_community.add(({community.replace(':', ',')}));" for community in self.communities]
-        sets += [] if self.metric is None else [f"bgp_med = {self.metric};"]
         return f"route {self.prefix} blackhole {{ {' '.join(sets)} }};"
 
 
@@ -72,6 +72,14 @@ def _sent() -> list[Sent]:
 
 
 SENT = _sent()
+
+
+def _with_metric(metric: int) -> str:
+    """BIRD sends another AS only the MED that its filter sets."""
+    prefixes = ", ".join(sent.prefix for sent in SENT if sent.metric == metric)
+    return f"if net ~ [{prefixes}] then bgp_med = {metric};"
+
+
 BIRD = f"""log stderr all;
 router id 10.255.0.2;
 protocol device {{ scan time 10; }}
@@ -81,8 +89,7 @@ protocol bgp near {{
   neighbor 10.9.0.1 as 65000;
   source address {PEER};
   connect retry time 1; connect delay time 1; error wait time 1, 2;
-  # The MED of a route is kept: it would be taken off for another AS.
-  ipv4 {{ import all; export all; next hop self; }};
+  ipv4 {{ import all; export filter {{ {_with_metric(5)} {_with_metric(10)} accept; }}; next hop self; }};
 }}
 """
 
@@ -227,6 +234,8 @@ def _expected(sent: Sent, outcome: Outcome) -> tuple[Any, ...]:
     communities = frozenset(map(plain_community, given.communities))
     if given.communities_additive or not given.communities:
         communities |= facts.communities or frozenset()
+    if BLACKHOLE in communities:
+        communities |= {NO_EXPORT}  # bgpd adds it to what another AS wants dropped (RFC 7999)
     return (
         " ".join([*map(str, given.as_path_prepend), facts.as_path or ""]),
         communities,
@@ -266,7 +275,7 @@ def test_bgpd_does_what_is_foretold(client: FrrClient, seed: int) -> None:
 
 
 def test_an_outcome_is_among_those_of_a_route_that_is_known_in_parts(client: FrrClient) -> None:
-    """What bgpd shows of a route is what the policy has made of it: less is known, and nothing else is said."""
+    """Of a received route bgpd shows what the policy has made of it: less is known, nothing else is said."""
     for seed in range(POLICIES):
         evaluator = Evaluator(Routing.model_validate(_routing(Policies(seed).document())).policy)
         for sent in SENT:

@@ -15,6 +15,8 @@ from frr_config.types import IpNetwork
 
 _GRACEFUL_SHUTDOWN = "65535:0"
 """bgpd lowers the local preference of what has it, whatever a route map sets (RFC 8326)."""
+_BLACKHOLE, _NO_EXPORT = "65535:666", "65535:65281"
+"""bgpd adds the second to what another AS sends with the first (RFC 7999)."""
 _SHOWN = 3
 
 
@@ -103,8 +105,11 @@ def _some(texts: tuple[str, ...], joint: str) -> str:
 def _fits(given: SetActions, path: BgpPath) -> bool:
     """Whether a route that was given these values can look like this."""
     communities = _plain(path.communities) or frozenset()
+    if _BLACKHOLE in communities:
+        communities -= {_NO_EXPORT}
     wanted = frozenset(map(plain_community, given.communities))
     lowered = _GRACEFUL_SHUTDOWN in communities
+    wanted -= {_NO_EXPORT} if _BLACKHOLE in wanted else set()
     return (
         (given.local_preference in (None, path.local_preference) or lowered)
         and given.metric in (None, path.med)
