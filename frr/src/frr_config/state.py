@@ -41,6 +41,10 @@ class State:
         shown = self._shown(daemon, command)
         return [entry for entry in shown if isinstance(entry, dict)] if isinstance(shown, list) else []
 
+    def members(self, daemon: str, command: str, inside: Collection[str]) -> Iterator[tuple[str, Any]]:
+        """The members of the objects named in ``inside``, as they arrive: see ``json_stream``."""
+        return members(self._asking.streamed(daemon, command), inside)
+
     def bgp_summary(self) -> dict[str, Any]:
         """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
         return self._json("bgpd", "show bgp summary json")

@@ -9,8 +9,8 @@ import pytest
 
 from appliance.agent import route_table
 from appliance.agent.route_lists import LISTED, RouteLists
-from appliance.agent.walks import BURST_S, SHARE
 from appliance.routing.rows import Family, RibRow
+from appliance.routing.walks import BURST_S, SHARE
 from appliance.state.routes import RouteCount, RoutesQuery
 
 MILLION = {"ipv4": {"connected": 3, "static": 12, "bgp": 1_000_000}, "ipv6": {"connected": 3}}

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from appliance.agent.walks import Walks
 from appliance.routing.rows import Family, RibRow
 from appliance.routing.view import RoutingView
+from appliance.routing.walks import Walks
 from appliance.state.routes import RouteCount
 
 LISTED = 10_000

@@ -12,7 +12,10 @@ from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.capture import show_captures
 from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
+from appliance.cli.neighbor_routes import WAYS, show_neighbor_routes
+from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
+from appliance.cli.questions import asked
 from appliance.cli.system import show_system
 from appliance.cli.watch import show_watch
 from appliance.cli.words import value_at
@@ -24,7 +27,6 @@ from appliance.state.acls import ACLS
 from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.interfaces import INTERFACES
-from appliance.state.ospf import OSPF
 from appliance.state.routes import ROUTES, RouteState
 
 A = TypeVar("A", bound=Answer)
@@ -90,8 +92,11 @@ def show_counters(agent: AgentClient, words: list[str]) -> Output:
 def show_route(agent: AgentClient, words: list[str]) -> Output:
     """RIB, kernel and FIB side by side.
 
-    ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``
+    ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``, or what a neighbor exchanges:
+    ``route receive-protocol|advertising-protocol bgp NEIGHBOR ...``
     """
+    if words[:1] and words[0] in WAYS:
+        return show_neighbor_routes(agent, words)
     query: dict[str, Any] = {}
     remaining = list(words)
     while remaining:
@@ -106,7 +111,7 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
             query["within"] = True
         else:
             query["prefix"] = word
-    answer = agent.state(ROUTES, _asked(ROUTES, query))
+    answer = agent.state(ROUTES, asked(ROUTES, query))
     rows = [_route_row(row) for row in answer.routes]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
     if answer.total > len(rows):
@@ -115,14 +120,6 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
     if answer.age_s >= 1:
         told.append(f"read {answer.age_s:.0f} s ago")
     return Output(answer.model_dump(mode="json"), "\n".join([shown, *filter(None, told)]))
-
-
-def _asked(part: Part[Q, A], query: Mapping[str, Any]) -> Q:
-    try:
-        return part.asked(query)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
 
 
 def _route_row(row: RouteState) -> dict[str, Any]:
@@ -173,19 +170,6 @@ def _neighbor(agent: AgentClient, address: str) -> BgpNeighborDetail:
         return agent.state(BGP_NEIGHBOR, BgpNeighborQuery(address=address))
     except ValidationError:
         raise CommandError(f"a neighbor is named by its address, not {address!r}") from None
-
-
-def show_ospf(agent: AgentClient, words: list[str]) -> Output:
-    """OSPF neighbors and interfaces."""
-    if words not in ([], ["neighbors"], ["interfaces"]):
-        raise CommandError("show ospf [neighbors|interfaces]")
-    answer = agent.state(OSPF).model_dump(mode="json")
-    neighbors = text.table(answer["neighbors"], ("router_id", "address", "interface", "state", "priority"))
-    rows = [{"interface": name, **row} for name, row in answer["interfaces"].items()]
-    interfaces = text.table(rows, ("interface", "area", "state", "type", "cost", "neighbors_full"))
-    both = {"neighbors": neighbors, "interfaces": interfaces}
-    shown = both[words[0]] if words else f"{neighbors}\n\n{interfaces}"
-    return Output(answer, shown)
 
 
 def show_acl(agent: AgentClient, words: list[str]) -> Output:
@@ -257,7 +241,7 @@ def show_part(part: AnyPart) -> Show:
         if len(words) % 2:
             raise CommandError(f"{words[-1]}: which?")
         given = dict(zip(words[::2], words[1::2], strict=True))
-        return state_output(part, agent.state(part, _asked(part, given)))
+        return state_output(part, agent.state(part, asked(part, given)))
 
     show.__doc__ = part.summary
     return show

@@ -8,6 +8,7 @@ from __future__ import annotations
 from appliance.state.acls import ACLS
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
+from appliance.state.bgp_routes import BGP_ROUTES
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
@@ -17,6 +18,7 @@ from appliance.state.interfaces import INTERFACES
 from appliance.state.nat import NAT, NAT_SESSIONS, NAT_USERS
 from appliance.state.neighbors import NEIGHBORS
 from appliance.state.ospf import OSPF
+from appliance.state.ospf_database import OSPF_DATABASE
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
 from appliance.state.routes import ROUTES
 from appliance.state.system import SYSTEM
@@ -29,7 +31,9 @@ PARTS: tuple[AnyPart, ...] = (
     ROUTES,
     BGP,
     BGP_NEIGHBOR,
+    BGP_ROUTES,
     OSPF,
+    OSPF_DATABASE,
     BFD,
     ACLS,
     NAT,

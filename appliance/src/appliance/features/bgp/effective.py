@@ -15,7 +15,7 @@ TITLES: dict[Family, str] = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IP
 
 @dataclass(frozen=True)
 class Peer:
-    """One neighbor that is not shut down. Where it sets nothing its group does, setting by setting."""
+    """One neighbor. Where it sets nothing its group does, setting by setting."""
 
     bgp: Bgp
     address: str
@@ -70,11 +70,24 @@ class Peer:
                 return str(getattr(one, field))
         return None
 
+    def sets(self, family: Family, field: str) -> bool:
+        """Whether this switch is on."""
+        return any(one is not None and getattr(one, field) for one in self._families(family))
+
     def _families(self, family: Family) -> tuple[NeighborFamily | None, NeighborFamily | None]:
         return getattr(self.own, family), self._group(family)
 
     def _group(self, name: str) -> Any:
         return None if self.group is None else getattr(self.group, name)
+
+
+def peer_of(config: RouterConfig, address: str) -> Peer | None:
+    """A neighbor, also one that is shut down."""
+    bgp = config.routing.bgp
+    one = None if bgp is None else bgp.neighbors.get(address)
+    if bgp is None or one is None:
+        return None
+    return Peer(bgp, address, one, None if one.peer_group is None else bgp.peer_groups.get(one.peer_group))
 
 
 def peers(config: RouterConfig) -> dict[str, Peer]:

@@ -45,3 +45,8 @@ def normal_communities(text: str) -> str | None:
         return " ".join(words)
     ordered = community_words(tuple(values)).split()
     return " ".join([*words[:at], *ordered, *(["additive"] if additive else [])])
+
+
+def plain_community(community: str) -> str:
+    """A community as two numbers, however it is named."""
+    return _NUMBERS.get(community, community)

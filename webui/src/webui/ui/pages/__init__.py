@@ -10,6 +10,7 @@ FEATURES: tuple[Feature, ...] = (
     static_routes.PAGE,
     bgp.PAGE,
     ospf.PAGE,
+    ospf.DATABASE,
     bfd.PAGE,
     bfd.NEIGHBOR,
     bfd.INTERFACE,

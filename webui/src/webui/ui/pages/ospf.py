@@ -1,12 +1,27 @@
 """OSPF: neighbors, interfaces and areas."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from appliance.actions.ospf import CLEAR_OSPF_NEIGHBOR
 from appliance.state.ospf import OSPF, OspfState
+from appliance.state.ospf_database import OSPF_DATABASE, LsaState, LsaType, OspfDatabase
 from webui.ui.state import OspfRow, ospf_neighbors
-from webui.ui.tables.declaration import Column, Fact, Instance, Live, Look, Page, RowAction, Table
+from webui.ui.tables.declaration import (
+    Column,
+    Fact,
+    Instance,
+    Live,
+    Look,
+    Page,
+    RowAction,
+    Search,
+    SearchField,
+    Table,
+)
 from webui.ui.tables.row import Row
 
 
@@ -109,6 +124,64 @@ PAGE = Page(
                 Column("lsas", "LSAs", look=Look.NUMBER, live=True),
             ),
             empty="Every area is a normal one, so none needs to be listed.",
+        ),
+    ),
+)
+
+
+def _by_id(answer: OspfDatabase) -> Iterator[tuple[str, LsaState]]:
+    return ((lsa.lsa_id, lsa) for lsa in answer.lsas)
+
+
+def _lsa(row: Row) -> str:
+    lsa: LsaState = row.state
+    area = "?" + urlencode({"area": lsa.area}) if lsa.area else ""
+    return reverse("ui:ospf_lsa", args=[lsa.type, lsa.lsa_id, lsa.advertising_router]) + area
+
+
+DATABASE = Page(
+    name="ospf_database",
+    path="ospf/database",
+    title="OSPF database",
+    icon="database",
+    group="Routing",
+    order=31,
+    instance=Instance(
+        pointer="/routing/ospf",
+        absent="OSPF does not run.",
+        setup="Set up OSPF",
+        facts=_facts,
+        part=OSPF,
+    ),
+    tables=(
+        Table(
+            name="ospf_lsas",
+            noun="LSA",
+            plural="LSAs",
+            key_title="Link state ID",
+            mono=True,
+            below=lambda row: row.live("about"),
+            leads_to=_lsa,
+            search=Search(
+                OSPF_DATABASE,
+                (
+                    SearchField("type", "Type", choices=get_args(LsaType)),
+                    SearchField("lsa_id", "Link state ID", "198.51.100.0"),
+                    SearchField("area", "Area", "0.0.0.0"),
+                    SearchField("advertising_router", "Advertising router", "192.0.2.1"),
+                ),
+                _by_id,
+            ),
+            columns=(
+                Column("type", "Type", live=True),
+                Column(title="Area", look=Look.MONO, value=lambda row: row.live("area") or "whole AS"),
+                Column("advertising_router", "Advertising router", look=Look.MONO, live=True),
+                Column("age_s", "Age", look=Look.DURATION, live=True),
+                Column("sequence", "Sequence", look=Look.MONO, live=True),
+                Column("checksum", "Checksum", look=Look.MONO, live=True),
+                Column("length_bytes", "Length, bytes", look=Look.NUMBER, live=True),
+            ),
+            empty="The database is empty.",
         ),
     ),
 )
