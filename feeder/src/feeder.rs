@@ -5,9 +5,8 @@ use crate::kernel::KernelCheck;
 use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
 use crate::mirrors::Mirrors;
-use crate::report;
 use crate::rib::Rib;
-use crate::status::{Question, StatusSocket};
+use crate::status::StatusSocket;
 use crate::sys::{wait, PollFd, POLLIN};
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -65,7 +64,7 @@ pub struct Feeder {
     pub lag: Lag,
     pub swept: u64,
     pub missing: Option<u64>,
-    status: StatusSocket,
+    pub status: StatusSocket,
     check: Option<KernelCheck>,
     next_check: Instant,
     next_vpp: Instant,
@@ -132,7 +131,9 @@ impl Feeder {
             }
             self.resync(now);
             self.lag.observe(now, self.rib.queued, self.rib.pending());
-            self.answer(now);
+            if let Err(error) = self.answer(now) {
+                self.lose_vpp(now, &error);
+            }
         }
     }
 
@@ -151,7 +152,7 @@ impl Feeder {
             add(fd, POLLIN);
         }
         let mut timeout_ms = LONGEST_SLEEP_MS;
-        if !self.status.clients.is_empty() || self.mirrors.changed {
+        if self.status.somebody_waits() || self.mirrors.changed {
             timeout_ms = 5;
         }
         if let Some(vpp) = &self.vpp {
@@ -247,39 +248,6 @@ impl Feeder {
             }
             Err(_) => self.check = None,
         }
-    }
-
-    fn answer(&mut self, now: Instant) {
-        self.status.read();
-        if self.status.clients.is_empty() {
-            return;
-        }
-        let caught_up = self.zebra.empty && self.rib.pending() == 0 && self.vpp.is_some();
-        let mut clients = std::mem::take(&mut self.status.clients);
-        for client in &mut clients {
-            if self.zebra.empty {
-                client.empty_turns += 1;
-            }
-            // The turn in which a question came may have read zebra before it.
-            let reached = caught_up && client.empty_turns > 1;
-            let over = now >= client.until;
-            let reached = match &client.question {
-                None => continue,
-                Some(Question::Status) => {
-                    client.answer(&report::status(self, now));
-                    continue;
-                }
-                Some(Question::Barrier) => reached,
-                Some(Question::Drained(name)) => reached && report::uses(self, name) == 0,
-            };
-            if reached || over {
-                let waited = now.saturating_duration_since(client.asked).as_millis() as u64;
-                let pending = self.rib.pending();
-                client.answer(&report::barrier(reached, waited, pending));
-            }
-        }
-        self.status.clients = clients;
-        self.status.forget_answered();
     }
 }
 

@@ -10,9 +10,11 @@ mod fpm;
 mod kernel;
 mod lag;
 mod lanes;
+mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
+mod questions;
 mod report;
 mod rib;
 #[cfg(test)]
@@ -34,7 +36,7 @@ const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--vpp SOCKET] 
 
   --fpm ADDRESS:PORT  where zebra's dplane_fpm_nl connects (127.0.0.1:2620)
   --vpp SOCKET        VPP's API socket (/run/vpp/api.sock)
-  --status SOCKET     where to answer status, barrier and drained (/run/millrace/feeder.sock)
+  --status SOCKET     where to answer status, barrier and vacate (/run/millrace/feeder.sock)
   --netns NAME        only mirrors in this network namespace, by linux-cp's name of it; the feeder runs in it
   --lanes COUNT       connections to VPP for routes (8)";
 
