@@ -11,6 +11,7 @@ from appliance.state.bgp import BGP, BGP_NEIGHBOR
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.feeder import FEEDER
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
@@ -27,6 +28,7 @@ PARTS: tuple[AnyPart, ...] = (
     INTERFACES,
     BONDS,
     ROUTES,
+    FEEDER,
     BGP,
     BGP_NEIGHBOR,
     OSPF,
