@@ -234,10 +234,11 @@ def test_a_mirror_is_not_vacated_while_vpp_holds_routes_that_nobody_knows(bench:
 
 
 def test_a_mirror_that_is_not_there_is_vacant(bench: Bench) -> None:
-    bench.feeder.zebra()
+    zebra = bench.feeder.zebra()
     _wait_until(lambda: not bench.feeder.status()["vpp"]["sweep_due"])
     with bench.feeder.vacated("none0") as answer:
         assert answer["reached"]
+    zebra.close()
 
 
 def test_a_stranger_on_zebras_port_changes_nothing(bench: Bench) -> None:
