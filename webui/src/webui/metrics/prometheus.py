@@ -11,8 +11,10 @@ from prometheus_client.registry import Collector
 
 from appliance.errors import MillraceError
 from appliance.state.alarms import SEVERITIES
+from appliance.state.feeder import FEEDER, FeederState
 from appliance.state.system import SYSTEM, SystemState
 from webui.agent import agent
+from webui.metrics.feeder import of_feeder
 
 _INTERFACE = {
     "rx_packets": "Packets received.",
@@ -49,6 +51,15 @@ class RouterCollector(Collector):
         yield from _of_sample(sample)
         yield from _of_acls(totals["acls"], hits)
         yield from _of_system(system)
+        yield from of_feeder(_feeder())
+
+
+def _feeder() -> FeederState | None:
+    """None where it does not answer: the rest of the router is told all the same."""
+    try:
+        return agent().state(FEEDER)
+    except MillraceError:
+        return None
 
 
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
