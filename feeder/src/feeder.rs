@@ -7,7 +7,7 @@ use crate::lanes::{Answers, Vpp};
 use crate::mirrors::Mirrors;
 use crate::rib::Rib;
 use crate::status::StatusSocket;
-use crate::sys::{wait, PollFd, POLLIN};
+use crate::sys::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::io::AsRawFd;
@@ -117,7 +117,7 @@ impl Feeder {
     /// Runs until the process is ended. What is in VPP stays there.
     pub fn run(&mut self) -> io::Result<()> {
         loop {
-            self.sleep()?;
+            let vpp_hung_up = self.sleep()?;
             self.zebra.accept(&mut self.rib);
             self.zebra.read(&mut self.rib);
             let groups = self.rib.settle();
@@ -126,7 +126,8 @@ impl Feeder {
             }
             self.mirrors.hear();
             let now = Instant::now();
-            if let Err(error) = self.turn_vpp(now) {
+            let turned = if vpp_hung_up { Err(ErrorKind::ConnectionReset.into()) } else { self.turn_vpp(now) };
+            if let Err(error) = turned {
                 self.lose_vpp(now, &error);
             }
             self.resync(now);
@@ -137,7 +138,8 @@ impl Feeder {
         }
     }
 
-    fn sleep(&mut self) -> io::Result<()> {
+    /// Waits for something to do; true when VPP closed a connection.
+    fn sleep(&mut self) -> io::Result<bool> {
         let mut fds: Vec<PollFd> = Vec::with_capacity(16);
         let mut add = |fd, events| fds.push(PollFd { fd, events, revents: 0 });
         add(self.zebra.listener.as_raw_fd(), POLLIN);
@@ -162,13 +164,15 @@ impl Feeder {
                 // VPP answers each route with a system call of its own. Waking for each would cost it and us more
                 // than the route does: answers are left to gather.
                 timeout_ms = 1;
-            } else {
-                for fd in vpp.fds() {
-                    add(fd, POLLIN);
-                }
             }
         }
-        wait(&mut fds, timeout_ms)
+        let others = fds.len();
+        if let Some(vpp) = &self.vpp {
+            // Something is always left unread there: only the end is heard of.
+            fds.extend(vpp.fds().into_iter().map(|fd| PollFd { fd, events: 0, revents: 0 }));
+        }
+        wait(&mut fds, timeout_ms)?;
+        Ok(fds[others..].iter().any(|fd| fd.revents & (POLLHUP | POLLERR) != 0))
     }
 
     fn turn_vpp(&mut self, now: Instant) -> io::Result<()> {

@@ -66,7 +66,7 @@ impl Vpp {
     }
 
     pub fn fds(&self) -> Vec<i32> {
-        self.lanes.iter().map(|lane| lane.connection.fd()).collect()
+        self.lanes.iter().map(|lane| lane.connection.fd()).chain([self.control.fd()]).collect()
     }
 
     /// Whether every connection takes more routes.

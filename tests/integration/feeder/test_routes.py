@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
@@ -239,6 +240,23 @@ def test_a_mirror_that_is_not_there_is_vacant(bench: Bench) -> None:
     with bench.feeder.vacated("none0") as answer:
         assert answer["reached"]
     zebra.close()
+
+
+def _sockets(pid: int) -> int:
+    """Sockets that a process has open."""
+    open_files = Path(f"/proc/{pid}/fd").iterdir()
+    return sum(1 for path in open_files if str(path.readlink()).startswith("socket:"))
+
+
+def test_a_feeder_that_dies_again_and_again_leaves_nothing_open_in_vpp(bench: Bench) -> None:
+    """VPP 26.06 hangs for good when it holds 16 sockets whose other ends are gone."""
+    connected = _sockets(bench.vpp.pid)
+    for _ in range(8):
+        bench.feeder.kill()
+        bench.feeder.start()
+        _wait_until(lambda: bool(bench.feeder.status()["vpp"]["connected"]), bench.feeder.status())
+    _wait_until(lambda: _sockets(bench.vpp.pid) <= connected, "VPP closing the sockets of dead feeders")
+    assert bench.vpp.cli("show", "version").startswith("vpp v")
 
 
 def test_a_stranger_on_zebras_port_changes_nothing(bench: Bench) -> None:
