@@ -5,6 +5,8 @@
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
 DATAPLANE ?=
+# feeder or linux-nl: what carries FRR's routes into VPP; left empty, linux-nl.
+ROUTES ?=
 # postgres; left empty, the embedded SQLite and in-process jobs.
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
@@ -23,7 +25,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 
 help:
-	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
+	@echo "make up [DATAPLANE=vpp|linux] [ROUTES=feeder] [DATABASE=postgres]   set up and start the lab and the whole stack"
 	@echo "make down                                           remove what make up made"
 	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
 	@echo "make bench                                          print the numbers of tests/bench"
@@ -39,18 +41,20 @@ ifneq ($(shell id -u),0)
 up down test bench soak ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
-	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
+	    DATAPLANE='$(DATAPLANE)' ROUTES='$(ROUTES)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
 	    VPP_SOURCE='$(VPP_SOURCE)' VERSION='$(VERSION)' \
 	    DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)'
 
 else
 
 up:
-	@setup/packages.sh python node lab $(if $(filter postgres,$(DATABASE)),database)
+	@setup/packages.sh python node lab $(if $(filter feeder,$(ROUTES)),feeder) \
+	    $(if $(filter postgres,$(DATABASE)),database)
 	@$(if $(filter vpp,$(DATAPLANE)),setup/vpp.sh)
 	@setup/python.sh
 	@setup/assets.sh
-	@exec $(PYTHON) -m lab up $(if $(DATAPLANE),--dataplane $(DATAPLANE)) $(if $(DATABASE),--database $(DATABASE))
+	@exec $(PYTHON) -m lab up $(if $(DATAPLANE),--dataplane $(DATAPLANE)) $(if $(ROUTES),--routes $(ROUTES)) \
+	    $(if $(DATABASE),--database $(DATABASE))
 
 down:
 	@if [ -x $(PYTHON) ]; then exec $(PYTHON) -m lab down; else echo "millrace: nothing was set up here" >&2; fi

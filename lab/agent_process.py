@@ -6,7 +6,7 @@ from typing import Any
 
 from lab import frr_daemons
 from lab.layout import REPOSITORY, Layout
-from lab.namespaces import Dataplane, Namespaces
+from lab.namespaces import Dataplane, Namespaces, Routes
 from lab.supervision import Program
 from tests.lab_support.shifted_clock import ShiftedClock
 
@@ -14,7 +14,11 @@ _PRIORITY = 50
 
 
 def write_settings(
-    layout: Layout, names: Namespaces, dataplane: Dataplane, allowed_uids: tuple[int, ...]
+    layout: Layout,
+    names: Namespaces,
+    dataplane: Dataplane,
+    routes: Routes,
+    allowed_uids: tuple[int, ...],
 ) -> None:
     """Write the agent's settings file."""
     settings: dict[str, Any] = {
@@ -39,6 +43,8 @@ def write_settings(
             "vpp_stats_socket": str(layout.vpp("stats.sock")),
             "vpp_startup_conf": str(layout.vpp("startup.conf")),
         }
+    if routes == "feeder":
+        settings["feeder_socket"] = str(layout.feeder_socket)
     layout.agent_config.write_text(json.dumps(settings, indent=1) + "\n")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from frr_config import V10_3, required_daemons
 from lab.command import run
 from lab.errors import MissingProgram
-from lab.namespaces import Dataplane
+from lab.namespaces import Dataplane, Routes
 
 LIBEXEC = Path("/usr/lib/frr")
 _RUN_DIR = Path("/var/run/frr")
@@ -48,7 +48,7 @@ def daemons() -> tuple[str, ...]:
     return tuple(name for name in DAEMONS if (LIBEXEC / name).exists())
 
 
-def argv(daemon: str, path_space: str, dataplane: Dataplane) -> list[str]:
+def argv(daemon: str, path_space: str, dataplane: Dataplane, routes: Routes = "linux-nl") -> list[str]:
     """The command that runs one daemon in the foreground; it becomes user frr by itself."""
     command = [str(LIBEXEC / daemon), "-N", path_space, "--log", "stdout", "--log-level", "informational"]
     command += ["-A", "127.0.0.1", "-P", "0"]  # no vty on TCP
@@ -57,6 +57,8 @@ def argv(daemon: str, path_space: str, dataplane: Dataplane) -> list[str]:
         command += ["-K", str(_KEEP_ROUTES_S)]
         if dataplane == "vpp":
             command += ["-s", str(_NETLINK_BUFFER_BYTES)]
+        if routes == "feeder":
+            command += ["-M", "dplane_fpm_nl"]
     return command
 
 

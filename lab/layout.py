@@ -49,6 +49,11 @@ class Layout:
         return self.run / "agent.sock"
 
     @property
+    def feeder_socket(self) -> Path:
+        """Where the FIB feeder answers."""
+        return self.run / "feeder.sock"
+
+    @property
     def supervisor_socket(self) -> Path:
         """Where supervisord answers."""
         return self.run / "supervisor.sock"

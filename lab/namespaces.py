@@ -10,6 +10,8 @@ from lab.command import run
 from lab.errors import CommandFailed, LabError
 
 Dataplane = Literal["vpp", "linux"]
+Routes = Literal["feeder", "linux-nl"]
+"""What carries FRR's routes into VPP: the FIB feeder, or VPP's plugin linux_nl."""
 
 NAMESPACE_DIR = Path("/run/netns")
 LIVE_PREFIX = "mr"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab import addressing as at
 from lab import bird_peers, frr_daemons
-from lab.namespaces import Dataplane, Namespaces, enter
+from lab.namespaces import Dataplane, Namespaces, Routes, enter
 from lab.supervision import Program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -27,7 +27,7 @@ def peer_programs(directory: Path, names: Namespaces) -> list[Program]:
     return programs
 
 
-def frr_programs(names: Namespaces, dataplane: Dataplane) -> list[Program]:
+def frr_programs(names: Namespaces, dataplane: Dataplane, routes: Routes) -> list[Program]:
     """FRR's daemons in the router's namespace; all but mgmtd and zebra wait for zebra's socket."""
     zserv = frr_daemons.vty_dir(names.router) / "zserv.api"
     after_zebra = [sys.executable, "-m", "lab.after", str(zserv), "--"]
@@ -36,7 +36,7 @@ def frr_programs(names: Namespaces, dataplane: Dataplane) -> list[Program]:
             daemon,
             [
                 *(() if daemon in ("mgmtd", "zebra") else after_zebra),
-                *enter(names.router, frr_daemons.argv(daemon, names.router, dataplane)),
+                *enter(names.router, frr_daemons.argv(daemon, names.router, dataplane, routes)),
             ],
             priority=_FRR + order,
             directory=REPOSITORY,

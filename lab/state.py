@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 
-from lab.namespaces import Dataplane
+from lab.namespaces import Dataplane, Routes
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class LabState:
 
     prefix: str
     dataplane: Dataplane
+    routes: Routes = "linux-nl"
     database: Literal["sqlite", "postgres"] = "sqlite"
     stage: Literal["topology", "routing", "agent", "all"] = "all"
     dataplane_reason: str = ""

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab import feeder
 from lab.dataplane_choice import VPP_BINARY
-from lab.layout import Layout
-from lab.namespaces import Namespaces, enter
+from lab.layout import REPOSITORY, Layout
+from lab.namespaces import Namespaces, Routes, enter
 from lab.supervision import Program
 from tests.lab_support import vhost_net_stand_in
 
@@ -15,6 +16,7 @@ _PRIORITY = 10
 _NICE = -13
 _RULE = "*" * 100
 _SHARED_MEMORY = Path("/dev/shm")
+_TOOLS = REPOSITORY / ".tools" / "feeder"
 # linux-cp's mirrors poll: without a pause VPP takes a whole core of a machine that also runs everything else.
 _POLL_SLEEP_US = 100
 
@@ -25,9 +27,11 @@ class Vpp:
 
     layout: Layout
     names: Namespaces
+    routes: Routes = "linux-nl"
 
     def programs(self, say: Callable[[str], None]) -> list[Program]:
-        """VPP as a supervised program; writes its startup configuration unless there is one.
+        """VPP as a supervised program, with the feeder where it carries the routes; writes VPP's startup
+        configuration unless there is one.
 
         What is there may hold what the router's document says of it: the agent writes that.
         """
@@ -39,13 +43,25 @@ class Vpp:
             say(f"{_RULE}\n{vhost_net_stand_in.NOTICE}\n{_RULE}")
             environment["LD_PRELOAD"] = str(vhost_net_stand_in.build(self.layout.bin))
         argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
-        return [Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)]
+        programs = [Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)]
+        if self.routes == "feeder":
+            programs.append(self._feeder())
+        return programs
+
+    def _feeder(self) -> Program:
+        argv = feeder.argv(
+            feeder.build(_TOOLS),
+            vpp=self.layout.vpp("api.sock"),
+            status=self.layout.feeder_socket,
+            netns=self.names.router,
+        )
+        return Program("feeder", enter(self.names.router, argv), priority=_PRIORITY + 1, nice=_NICE)
 
     def _startup_text(self) -> str:
         """VPP as the document's defaults want it, with all it listens on inside the lab's directory."""
         # A lab whose data plane is the kernel's needs nothing of VPP, not even its Python.
         from appliance.dataplane.vpp.sizing import BASELINE
-        from vpp_config.startup_conf import MIB, StartupConf
+        from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
 
         return StartupConf(
             runtime_directory=str(self.layout.run / "vpp"),
@@ -59,6 +75,7 @@ class Vpp:
             main_heap_bytes=BASELINE.main_heap_mb * MIB,
             statseg_bytes=BASELINE.stats_segment_mb * MIB,
             buffers_per_numa=BASELINE.buffers_per_numa,
+            enable_plugins=PLUGINS_WITH_FEEDER if self.routes == "feeder" else NEEDED_PLUGINS,
             lcp_default_netns=self.names.router,
         ).render()
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -98,6 +99,16 @@ class Feeder:
         """Wait until VPP has all that was sent."""
         answer = self.ask(f"barrier {round(timeout_s * 1000)}")
         assert answer["reached"], (answer, self.status())
+
+    @contextlib.contextmanager
+    def vacated(self, name: str, timeout_s: float = 10) -> Iterator[dict[str, Any]]:
+        """Keep routes off a mirror during the block; the answer says whether none was left."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(timeout_s + 10)
+            connection.connect(str(self.status_socket))
+            connection.sendall(f"vacate {name} {round(timeout_s * 1000)}\n".encode())
+            with connection.makefile() as answers:
+                yield json.loads(answers.readline())
 
     def zebra(self) -> Zebra:
         """Connect as zebra does."""

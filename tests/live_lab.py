@@ -23,6 +23,7 @@ import httpx
 from appliance.client import AgentClient
 from lab.kernel_settings import Register
 from lab.leftovers import marked_processes, process_alive
+from lab.namespaces import Routes
 from lab.topology import Topology
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -90,6 +91,7 @@ def live_lab(
     dataplane: str,
     database: str = "sqlite",
     prepare: Callable[[Path], None] = lambda _directory: None,
+    routes: Routes = "linux-nl",
 ) -> Iterator[LiveLab]:
     """Start a lab, hand it out, and take it down again whatever happened.
 
@@ -101,7 +103,8 @@ def live_lab(
     directory.chmod(0o711)
     try:
         prepare(directory)
-        _lab(prefix, directory, "up", "--dataplane", dataplane, "--database", database, timeout_s=300)
+        arguments = ("up", "--dataplane", dataplane, "--routes", routes, "--database", database)
+        _lab(prefix, directory, *arguments, timeout_s=300)
         lines = (directory / "env").read_text().splitlines()
         environment = dict(line.split("=", 1) for line in lines if "=" in line)
         with httpx.Client(
@@ -111,7 +114,7 @@ def live_lab(
             timeout=60,
         ) as api:
             agent = AgentClient(environment["AGENT_SOCKET"])
-            topology = Topology(prefix, directory, "vpp" if dataplane == "vpp" else "linux")
+            topology = Topology(prefix, directory, "vpp" if dataplane == "vpp" else "linux", routes)
             yield LiveLab(dataplane, directory, environment, topology, agent, api)
     finally:
         _unmount_below(directory)

@@ -22,6 +22,7 @@ from appliance.engine.engine import Engine
 from appliance.engine.live import StepHook
 from appliance.host import HostBackend
 from appliance.routing.frr import FrrBackend
+from tests.fib_feeder import Feeder
 from tests.integration.frr.harness import FrrHarness, ip
 from tests.integration.vpp.harness import PrivateVpp
 
@@ -61,16 +62,23 @@ class RealRouter:
 def real_routers(kind: str, directory: Path) -> Iterator[Callable[[Path], RealRouter]]:
     """Makes routers over one set of real daemons, each with a state directory of its own.
 
-    ``kind`` is ``linux`` or ``vpp``; ``directory`` takes what FRR reads. Ends the daemons on leaving.
+    ``kind`` is ``linux``, ``vpp``, or ``vpp-feeder`` where a feeder carries the routes; ``directory`` takes
+    what FRR reads. Ends the daemons on leaving.
     """
     with ExitStack() as stack:
-        if kind == "vpp":
-            vpp = stack.enter_context(PrivateVpp(nics=NICS))
+        feeds = kind == "vpp-feeder"
+        if kind != "linux":
+            vpp = stack.enter_context(PrivateVpp(nics=NICS, without_plugins=("linux_nl",) if feeds else ()))
             netns = vpp.mirror_namespace
             from appliance.dataplane.vpp.backend import VppDataplane
+            from appliance.dataplane.vpp.feeder import FeederClient
 
+            feeder = None
+            if feeds:
+                process = stack.enter_context(Feeder(netns, vpp.directory, vpp.api_socket))
+                feeder = FeederClient(process.status_socket)
             dataplane: VppDataplane | LinuxDataplane = VppDataplane(
-                vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace
+                vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace, feeder=feeder
             )
         else:
             netns = f"ew{os.getpid() % 100000}"
@@ -81,8 +89,8 @@ def real_routers(kind: str, directory: Path) -> Iterator[Callable[[Path], RealRo
                 ip("-n", netns, "link", "add", f"nic{number}", "type", "veth", "peer", "name", f"far{number}")
                 ip("-n", netns, "link", "set", f"far{number}", "up")
             dataplane = LinuxDataplane(netns, netns)
-        frr = stack.enter_context(FrrHarness(netns, netns))
-        routing = FrrBackend(netns, frr.vty_dir, directory)
+        frr = stack.enter_context(FrrHarness(netns, netns, feeds=feeds))
+        routing = FrrBackend(netns, frr.vty_dir, directory, feeds=feeds)
 
         def make(state: Path) -> RealRouter:
             host = HostBackend(state / "host")

@@ -5,10 +5,9 @@ use crate::kernel::KernelCheck;
 use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
 use crate::mirrors::Mirrors;
-use crate::report;
 use crate::rib::Rib;
-use crate::status::{Question, StatusSocket};
-use crate::sys::{wait, PollFd, POLLIN};
+use crate::status::StatusSocket;
+use crate::sys::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::io::AsRawFd;
@@ -65,7 +64,7 @@ pub struct Feeder {
     pub lag: Lag,
     pub swept: u64,
     pub missing: Option<u64>,
-    status: StatusSocket,
+    pub status: StatusSocket,
     check: Option<KernelCheck>,
     next_check: Instant,
     next_vpp: Instant,
@@ -118,7 +117,7 @@ impl Feeder {
     /// Runs until the process is ended. What is in VPP stays there.
     pub fn run(&mut self) -> io::Result<()> {
         loop {
-            self.sleep()?;
+            let vpp_hung_up = self.sleep()?;
             self.zebra.accept(&mut self.rib);
             self.zebra.read(&mut self.rib);
             let groups = self.rib.settle();
@@ -127,16 +126,20 @@ impl Feeder {
             }
             self.mirrors.hear();
             let now = Instant::now();
-            if let Err(error) = self.turn_vpp(now) {
+            let turned = if vpp_hung_up { Err(ErrorKind::ConnectionReset.into()) } else { self.turn_vpp(now) };
+            if let Err(error) = turned {
                 self.lose_vpp(now, &error);
             }
             self.resync(now);
             self.lag.observe(now, self.rib.queued, self.rib.pending());
-            self.answer(now);
+            if let Err(error) = self.answer(now) {
+                self.lose_vpp(now, &error);
+            }
         }
     }
 
-    fn sleep(&mut self) -> io::Result<()> {
+    /// Waits for something to do; true when VPP closed a connection.
+    fn sleep(&mut self) -> io::Result<bool> {
         let mut fds: Vec<PollFd> = Vec::with_capacity(16);
         let mut add = |fd, events| fds.push(PollFd { fd, events, revents: 0 });
         add(self.zebra.listener.as_raw_fd(), POLLIN);
@@ -151,7 +154,7 @@ impl Feeder {
             add(fd, POLLIN);
         }
         let mut timeout_ms = LONGEST_SLEEP_MS;
-        if !self.status.clients.is_empty() || self.mirrors.changed {
+        if self.status.somebody_waits() || self.mirrors.changed {
             timeout_ms = 5;
         }
         if let Some(vpp) = &self.vpp {
@@ -161,13 +164,15 @@ impl Feeder {
                 // VPP answers each route with a system call of its own. Waking for each would cost it and us more
                 // than the route does: answers are left to gather.
                 timeout_ms = 1;
-            } else {
-                for fd in vpp.fds() {
-                    add(fd, POLLIN);
-                }
             }
         }
-        wait(&mut fds, timeout_ms)
+        let others = fds.len();
+        if let Some(vpp) = &self.vpp {
+            // Something is always left unread there: only the end is heard of.
+            fds.extend(vpp.fds().into_iter().map(|fd| PollFd { fd, events: 0, revents: 0 }));
+        }
+        wait(&mut fds, timeout_ms)?;
+        Ok(fds[others..].iter().any(|fd| fd.revents & (POLLHUP | POLLERR) != 0))
     }
 
     fn turn_vpp(&mut self, now: Instant) -> io::Result<()> {
@@ -247,39 +252,6 @@ impl Feeder {
             }
             Err(_) => self.check = None,
         }
-    }
-
-    fn answer(&mut self, now: Instant) {
-        self.status.read();
-        if self.status.clients.is_empty() {
-            return;
-        }
-        let caught_up = self.zebra.empty && self.rib.pending() == 0 && self.vpp.is_some();
-        let mut clients = std::mem::take(&mut self.status.clients);
-        for client in &mut clients {
-            if self.zebra.empty {
-                client.empty_turns += 1;
-            }
-            // The turn in which a question came may have read zebra before it.
-            let reached = caught_up && client.empty_turns > 1;
-            let over = now >= client.until;
-            let reached = match &client.question {
-                None => continue,
-                Some(Question::Status) => {
-                    client.answer(&report::status(self, now));
-                    continue;
-                }
-                Some(Question::Barrier) => reached,
-                Some(Question::Drained(name)) => reached && report::uses(self, name) == 0,
-            };
-            if reached || over {
-                let waited = now.saturating_duration_since(client.asked).as_millis() as u64;
-                let pending = self.rib.pending();
-                client.answer(&report::barrier(reached, waited, pending));
-            }
-        }
-        self.status.clients = clients;
-        self.status.forget_answered();
     }
 }
 

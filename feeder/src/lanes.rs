@@ -15,6 +15,8 @@ const WRITE_AT_BYTES: usize = 48 * 1024;
 
 struct Asked {
     context: u32,
+    /// `Rib::sent` when it was sent.
+    number: u64,
     handle: Handle,
     gave: bool,
 }
@@ -64,7 +66,7 @@ impl Vpp {
     }
 
     pub fn fds(&self) -> Vec<i32> {
-        self.lanes.iter().map(|lane| lane.connection.fd()).collect()
+        self.lanes.iter().map(|lane| lane.connection.fd()).chain([self.control.fd()]).collect()
     }
 
     /// Whether every connection takes more routes.
@@ -89,9 +91,14 @@ impl Vpp {
             }
         }
         self.tables = now;
-        if !mirrors.refresh(&mut self.control)? {
-            return Ok(());
+        if mirrors.refresh(&mut self.control)? {
+            self.repath(mirrors, rib);
         }
+        Ok(())
+    }
+
+    /// Mirrors came or may no longer be used: routes whose paths change with them are queued.
+    pub fn repath(&mut self, mirrors: &Mirrors, rib: &mut Rib) {
         let mut changed = Vec::new();
         for ((group, v6), before) in &mut self.cache {
             let after = encode(rib, mirrors, *group, *v6);
@@ -103,7 +110,11 @@ impl Vpp {
         if !changed.is_empty() {
             rib.requeue_groups(&changed);
         }
-        Ok(())
+    }
+
+    /// The number of the oldest message that VPP has not answered.
+    pub fn oldest_unanswered(&self) -> Option<u64> {
+        self.lanes.iter().filter_map(|lane| lane.asked.front()).map(|asked| asked.number).min()
     }
 
     /// Sends queued routes as far as the windows allow.
@@ -182,8 +193,8 @@ fn put(
     let context = lane.connection.put(Kind::RouteAddDel, |out| {
         route(out, prefix, paths.is_some(), paths.unwrap_or(&none));
     });
-    lane.asked.push_back(Asked { context, handle, gave: paths.is_some() });
     rib.sent(handle);
+    lane.asked.push_back(Asked { context, number: rib.sent, handle, gave: paths.is_some() });
     if lane.connection.unwritten() >= WRITE_AT_BYTES {
         lane.connection.flush()?;
     }

@@ -7,12 +7,15 @@
 mod counts;
 mod feeder;
 mod fpm;
+mod held_stream;
 mod kernel;
 mod lag;
 mod lanes;
+mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
+mod questions;
 mod report;
 mod rib;
 #[cfg(test)]
@@ -34,9 +37,9 @@ const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--vpp SOCKET] 
 
   --fpm ADDRESS:PORT  where zebra's dplane_fpm_nl connects (127.0.0.1:2620)
   --vpp SOCKET        VPP's API socket (/run/vpp/api.sock)
-  --status SOCKET     where to answer status, barrier and drained (/run/millrace/feeder.sock)
+  --status SOCKET     where to answer status, barrier and vacate (/run/millrace/feeder.sock)
   --netns NAME        only mirrors in this network namespace, by linux-cp's name of it; the feeder runs in it
-  --lanes COUNT       connections to VPP for routes (8)";
+  --lanes COUNT       connections to VPP for routes (4)";
 
 fn main() {
     let options = match read_options() {
@@ -59,7 +62,7 @@ fn read_options() -> Result<Options, String> {
         vpp: PathBuf::from("/run/vpp/api.sock"),
         status: PathBuf::from("/run/millrace/feeder.sock"),
         namespace: None,
-        lanes: 8,
+        lanes: 4,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -73,8 +76,8 @@ fn read_options() -> Result<Options, String> {
                 options.lanes = value
                     .parse()
                     .ok()
-                    .filter(|count| (1..=32).contains(count))
-                    .ok_or_else(|| format!("{} is no number of connections from 1 to 32", value))?;
+                    .filter(|count| (1..=8).contains(count))
+                    .ok_or_else(|| format!("{} is no number of connections from 1 to 8", value))?;
             }
             _ => return Err(format!("there is no option {}", word)),
         }

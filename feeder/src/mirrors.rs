@@ -6,7 +6,7 @@ use crate::netlink::*;
 use crate::sys::Netlink;
 use crate::vpp_connection::Connection;
 use crate::vpp_messages::{local_route, multicast_route, FibTable, Kind, Pair};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 const ANSWERS_BYTES: i32 = 4 << 20;
@@ -15,6 +15,8 @@ pub struct Mirrors {
     namespace: Option<String>,
     pairs: HashMap<u32, Pair>,
     link_local: HashMap<u32, [u8; 16]>,
+    /// Linux's index of each mirror that no route may use.
+    vacated: HashSet<u32>,
     events: Netlink,
     /// Something changed in Linux that may concern a mirror.
     pub changed: bool,
@@ -25,16 +27,40 @@ impl Mirrors {
     pub fn open(namespace: Option<String>) -> io::Result<Mirrors> {
         let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
         events.send(&dump_request(RTM_GETADDR, AF_INET6, 8))?;
-        Ok(Mirrors { namespace, pairs: HashMap::new(), link_local: HashMap::new(), events, changed: true })
+        Ok(Mirrors {
+            namespace,
+            pairs: HashMap::new(),
+            link_local: HashMap::new(),
+            vacated: HashSet::new(),
+            events,
+            changed: true,
+        })
     }
 
     pub fn fd(&self) -> i32 {
         self.events.fd()
     }
 
-    /// VPP's index of the interface that this one mirrors.
+    /// VPP's index of the interface that this one mirrors, where routes may use it.
     pub fn sw_if_index(&self, ifindex: u32) -> Option<u32> {
+        if self.vacated.contains(&ifindex) {
+            return None;
+        }
         self.pairs.get(&ifindex).map(|pair| pair.sw_if_index)
+    }
+
+    /// From now on no route may use the mirror; Linux's index of it, or None where there is none of that name.
+    pub fn vacate(&mut self, name: &str) -> Option<u32> {
+        let ifindex = self.pairs.values().find(|pair| pair.name == name)?.ifindex;
+        self.vacated.insert(ifindex);
+        Some(ifindex)
+    }
+
+    /// Routes may use it again, where it is still there: that is read before any does.
+    pub fn readmit(&mut self, ifindex: u32) {
+        self.vacated.remove(&ifindex);
+        self.pairs.remove(&ifindex);
+        self.changed = true;
     }
 
     pub fn pairs(&self) -> Vec<&Pair> {

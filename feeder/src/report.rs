@@ -2,10 +2,8 @@
 
 use crate::feeder::Feeder;
 use crate::lag::BUCKETS_MS;
-use crate::nexthop::Action;
 use crate::counts::Counts;
 use crate::status::Json;
-use std::collections::HashSet;
 use std::fs;
 use std::time::Instant;
 
@@ -67,25 +65,6 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
 /// The answer of a barrier.
 pub fn barrier(reached: bool, waited_ms: u64, pending: u64) -> String {
     Json::new().raw("reached", flag(reached)).number("waited_ms", waited_ms).number("pending", pending).end()
-}
-
-/// How many routes lead over the mirror of this name; a walk over all of them.
-pub fn uses(feeder: &Feeder, name: &str) -> u64 {
-    let pairs = feeder.mirrors.pairs();
-    let index = match pairs.iter().find(|pair| pair.name == name) {
-        Some(pair) => pair.ifindex,
-        None => return 0,
-    };
-    let leads_there = |group: &u32| {
-        feeder.rib.hops(*group).map_or(false, |hops| {
-            hops.iter().any(|hop| matches!(&hop.action, Action::Forward { interface, .. } if *interface == index))
-        })
-    };
-    let groups: HashSet<u32> = feeder.rib.groups_in_use().into_iter().filter(leads_there).collect();
-    if groups.is_empty() {
-        return 0;
-    }
-    feeder.rib.uses(&groups)
 }
 
 fn flag(value: bool) -> &'static str {

@@ -45,6 +45,8 @@ pub struct Rib {
     pub queued: u64,
     pub taken: u64,
     in_flight: u64,
+    /// Messages sent so far: the number of the last one.
+    pub sent: u64,
     changed_groups: Vec<u32>,
     /// Things that VPP would need and did not get, by what they are.
     pub unsupported: BTreeMap<&'static str, u64>,
@@ -75,6 +77,7 @@ impl Rib {
             queued: 0,
             taken: 0,
             in_flight: 0,
+            sent: 0,
             changed_groups: Vec::new(),
             unsupported: BTreeMap::new(),
             events: 0,
@@ -210,6 +213,7 @@ impl Rib {
     pub fn sent(&mut self, handle: Handle) {
         entry!(self, handle, entry => entry.flags |= IN_FLIGHT);
         self.in_flight += 1;
+        self.sent += 1;
     }
 
     /// The route cannot be given now: none of its next hops is known. What VPP has of it is withdrawn.
@@ -250,21 +254,6 @@ impl Rib {
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
-    }
-
-    /// How many routes, wanted or still in VPP, use one of these groups.
-    pub fn uses(&self, groups: &HashSet<GroupId>) -> u64 {
-        let used = |flags: u8, group: GroupId| flags & (WANTED | GIVEN | IN_FLIGHT) != 0 && groups.contains(&group);
-        let v4 = self.v4.positions().map(|at| self.v4.entry(at)).filter(|entry| used(entry.flags, entry.group));
-        let v6 = self.v6.positions().map(|at| self.v6.entry(at)).filter(|entry| used(entry.flags, entry.group));
-        (v4.count() + v6.count()) as u64
-    }
-
-    /// Every group a wanted route refers to.
-    pub fn groups_in_use(&self) -> HashSet<GroupId> {
-        let v4 = self.v4.positions().map(|at| self.v4.entry(at)).filter(|entry| entry.flags != 0);
-        let v6 = self.v6.positions().map(|at| self.v6.entry(at)).filter(|entry| entry.flags != 0);
-        v4.map(|entry| entry.group).chain(v6.map(|entry| entry.group)).collect()
     }
 
     /// The next hops of a group.

@@ -1,10 +1,12 @@
-//! The status socket: one line asks, one line of JSON answers, and the connection ends.
+//! The status socket: one line asks, one line of JSON answers.
 //!
 //! `status` - what the feeder knows.
 //! `barrier MS` - answers when all that zebra had sent by then is in VPP.
-//! `drained NAME MS` - answers when no route uses the mirror NAME any more.
-//! The latter two answer `"reached": false` when the time is over.
+//! `vacate NAME MS` - from now on no route uses the mirror NAME; answers when VPP has none that does. That holds until
+//! the connection ends: whoever asked then has removed the mirror, or has given it up, or is dead.
+//! After the first two the connection ends. The latter two answer `"reached": false` when the time is over.
 
+use crate::mark::Mark;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 pub enum Question {
     Status,
     Barrier,
-    Drained(String),
+    Vacate(String),
 }
 
 pub struct Client {
@@ -32,7 +34,12 @@ pub struct Client {
     pub until: Instant,
     /// Turns of the main loop that found zebra's stream empty since the question came.
     pub empty_turns: u32,
+    /// What has to be in VPP before this is answered.
+    pub mark: Option<Mark>,
+    /// The mirror that it keeps vacant, by Linux's index.
+    pub vacated: Option<u32>,
     answered: bool,
+    gone: bool,
 }
 
 pub struct StatusSocket {
@@ -53,7 +60,7 @@ impl StatusSocket {
     }
 
     pub fn fds(&self) -> Vec<RawFd> {
-        let clients = self.clients.iter().filter(|client| client.question.is_none());
+        let clients = self.clients.iter().filter(|client| client.question.is_none() || client.holds());
         clients.map(|client| client.stream.as_raw_fd()).chain([self.listener.as_raw_fd()]).collect()
     }
 
@@ -69,31 +76,67 @@ impl StatusSocket {
                     asked: now,
                     until: now + Duration::from_secs(5),
                     empty_turns: 0,
+                    mark: None,
+                    vacated: None,
                     answered: false,
+                    gone: false,
                 });
             }
         }
         for client in &mut self.clients {
             client.read();
         }
-        self.clients.retain(|client| !client.answered);
     }
 
-    pub fn forget_answered(&mut self) {
+    /// Whether a question is open that time or VPP may answer any moment.
+    pub fn somebody_waits(&self) -> bool {
+        self.clients.iter().any(|client| !client.holds())
+    }
+
+    /// Gives up connections that are done; returns the mirrors that they kept vacant.
+    pub fn forget_answered(&mut self) -> Vec<u32> {
         let now = Instant::now();
-        self.clients.retain(|client| !client.answered && (client.question.is_some() || now < client.until));
+        let mut readmitted = Vec::new();
+        self.clients.retain(|client| {
+            let stays = if client.holds() {
+                !client.gone
+            } else {
+                !client.gone && !client.answered && (client.question.is_some() || now < client.until)
+            };
+            if !stays {
+                readmitted.extend(client.vacated);
+            }
+            stays
+        });
+        readmitted
     }
 }
 
 impl Client {
+    /// It was answered, and keeps a mirror vacant until its connection ends.
+    fn holds(&self) -> bool {
+        self.answered && self.vacated.is_some()
+    }
+
+    /// Whether its question is open.
+    pub fn waits(&self) -> bool {
+        !self.answered && !self.gone
+    }
+
     fn read(&mut self) {
+        let mut chunk = [0; LINE_BYTES];
         if self.question.is_some() {
+            // Nothing more is expected but the end.
+            match self.stream.read(&mut chunk) {
+                Ok(0) => self.gone = true,
+                Err(error) if error.kind() != ErrorKind::WouldBlock => self.gone = true,
+                _ => {}
+            }
             return;
         }
-        let mut chunk = [0; LINE_BYTES];
         loop {
             match self.stream.read(&mut chunk) {
-                Ok(0) => self.answered = true,
+                Ok(0) => self.gone = true,
                 Ok(length) => {
                     self.line.extend_from_slice(&chunk[..length]);
                     if let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
@@ -105,17 +148,17 @@ impl Client {
                                 self.question = Some(question);
                             }
                             None => {
-                                self.answer("{\"error\":\"ask: status, barrier MS, or drained NAME MS\"}");
+                                self.answer("{\"error\":\"ask: status, barrier MS, or vacate NAME MS\"}");
                             }
                         }
                     } else if self.line.len() <= LINE_BYTES {
                         continue;
                     } else {
-                        self.answered = true;
+                        self.gone = true;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(_) => self.answered = true,
+                Err(_) => self.gone = true,
             }
             return;
         }
@@ -126,6 +169,7 @@ impl Client {
         let _ = self.stream.set_nonblocking(false);
         let _ = self.stream.set_write_timeout(Some(Duration::from_millis(50)));
         let _ = self.stream.write_all(json.as_bytes()).and_then(|()| self.stream.write_all(b"\n"));
+        let _ = self.stream.set_nonblocking(true);
         self.answered = true;
     }
 }
@@ -136,7 +180,7 @@ fn parse(line: &str) -> Option<(Question, Duration)> {
     match words.as_slice() {
         ["status"] => Some((Question::Status, Duration::from_secs(5))),
         ["barrier", ms] => Some((Question::Barrier, time(ms)?)),
-        ["drained", name, ms] => Some((Question::Drained((*name).to_string()), time(ms)?)),
+        ["vacate", name, ms] => Some((Question::Vacate((*name).to_string()), time(ms)?)),
         _ => None,
     }
 }
@@ -197,10 +241,10 @@ mod tests {
         assert_eq!(parse("status"), Some((Question::Status, Duration::from_secs(5))));
         assert_eq!(parse("barrier 250"), Some((Question::Barrier, Duration::from_millis(250))));
         assert_eq!(
-            parse("drained lan0 1000"),
-            Some((Question::Drained("lan0".to_string()), Duration::from_secs(1)))
+            parse("vacate lan0 1000"),
+            Some((Question::Vacate("lan0".to_string()), Duration::from_secs(1)))
         );
-        for wrong in ["", "barrier", "barrier soon", "drained lan0", "status 1", "barrier -1"] {
+        for wrong in ["", "barrier", "barrier soon", "vacate lan0", "status 1", "barrier -1"] {
             assert_eq!(parse(wrong), None, "{}", wrong);
         }
     }

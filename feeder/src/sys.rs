@@ -5,6 +5,8 @@ use std::mem::size_of;
 use std::os::unix::io::RawFd;
 
 pub const POLLIN: i16 = 0x001;
+pub const POLLERR: i16 = 0x008;
+pub const POLLHUP: i16 = 0x010;
 
 const AF_NETLINK: i32 = 16;
 const SOCK_RAW: i32 = 3;
@@ -14,6 +16,8 @@ const NETLINK_ROUTE: i32 = 0;
 const SOL_SOCKET: i32 = 1;
 const SO_RCVBUFFORCE: i32 = 33;
 const SO_RCVBUF: i32 = 8;
+const MSG_PEEK: i32 = 0x02;
+const MSG_DONTWAIT: i32 = 0x40;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -52,6 +56,17 @@ pub fn wait(fds: &mut [PollFd], timeout_ms: i32) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a socket has received, without taking it; 0 at its end. Without `waiting`, `WouldBlock` when there is nothing.
+pub fn peek(fd: RawFd, buffer: &mut [u8], waiting: bool) -> io::Result<usize> {
+    let flags = if waiting { MSG_PEEK } else { MSG_PEEK | MSG_DONTWAIT };
+    // SAFETY: pointer and length describe one live slice.
+    let length = unsafe { recv(fd, buffer.as_mut_ptr(), buffer.len(), flags) };
+    if length < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(length as usize)
 }
 
 /// A non-blocking socket of NETLINK_ROUTE in this process's network namespace.

@@ -4,9 +4,10 @@
 //! connection in each turn of its main loop, some 18 routes; so routes go over several connections, and many are on
 //! their way at once.
 
+use crate::held_stream::HeldStream;
 use crate::vpp_messages::{be32, text, Kind, KINDS};
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::io::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -19,7 +20,7 @@ const CREATE: u16 = 15;
 const CHUNK: usize = 64 * 1024;
 
 pub struct Connection {
-    stream: UnixStream,
+    stream: HeldStream,
     numbers: [u16; KINDS.len()],
     client_index: u32,
     out: Vec<u8>,
@@ -60,6 +61,7 @@ impl Connection {
         hello.extend_from_slice(&field);
         stream.write_all(&header(hello.len()))?;
         stream.write_all(&hello)?;
+        let mut stream = HeldStream::new(stream);
         let reply = read_message(&mut stream)?;
         // Number, client index, context, response, index, count, then the table.
         if be32(&reply, 10).map_or(true, |response| (response as i32) < 0) {
@@ -88,11 +90,11 @@ impl Connection {
     }
 
     pub fn fd(&self) -> RawFd {
-        self.stream.as_raw_fd()
+        self.stream.stream.as_raw_fd()
     }
 
     pub fn set_nonblocking(&self) -> io::Result<()> {
-        self.stream.set_nonblocking(true)
+        self.stream.stream.set_nonblocking(true)
     }
 
     /// Puts a request into the buffer; its context comes back with the reply.
@@ -117,7 +119,7 @@ impl Connection {
     /// Writes what the socket takes.
     pub fn flush(&mut self) -> io::Result<()> {
         while self.written < self.out.len() {
-            match self.stream.write(&self.out[self.written..]) {
+            match self.stream.stream.write(&self.out[self.written..]) {
                 Ok(0) => return Err(broken("VPP closed the connection")),
                 Ok(length) => self.written += length,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -139,12 +141,13 @@ impl Connection {
     pub fn receive(&mut self, mut each: impl FnMut(Answer)) -> io::Result<()> {
         let mut chunk = [0; CHUNK];
         loop {
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return Err(broken("VPP closed the connection")),
-                Ok(length) => {
-                    self.input.extend_from_slice(&chunk[..length]);
+            match self.stream.receive(&mut chunk) {
+                Ok(new) if new.is_empty() => return Err(broken("VPP closed the connection")),
+                Ok(new) => {
+                    let full = new.end == CHUNK;
+                    self.input.extend_from_slice(&chunk[new]);
                     self.take_answers(&mut each)?;
-                    if length < CHUNK {
+                    if !full {
                         return Ok(());
                     }
                 }
@@ -206,12 +209,8 @@ fn header(length: usize) -> [u8; HEADER] {
     header
 }
 
-fn read_message(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
-    let mut header = [0; HEADER];
-    stream.read_exact(&mut header)?;
-    let mut message = vec![0; be32(&header, 8).unwrap_or(0) as usize];
-    stream.read_exact(&mut message)?;
-    Ok(message)
+fn read_message(stream: &mut HeldStream) -> io::Result<Vec<u8>> {
+    stream.message(|header: &[u8; HEADER]| be32(header, 8).unwrap_or(0) as usize)
 }
 
 fn missing(name: &str, known: &HashMap<String, u16>) -> io::Error {

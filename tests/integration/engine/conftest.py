@@ -9,17 +9,19 @@ from typing import cast
 import pytest
 
 from tests.real_router import RealRouter, real_routers
-from tests.requirements import require_root_netns, require_vpp
+from tests.requirements import require_root_netns, require_rustc, require_vpp
 
 
-@pytest.fixture(scope="module", params=["linux", "vpp"])
+@pytest.fixture(scope="module", params=["linux", "vpp", "vpp-feeder"])
 def make_router(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], RealRouter]]:
     """Makes routers over one set of real daemons; each test gives a state directory of its own."""
     kind = cast(str, request.param)
     require_root_netns()
-    if kind == "vpp":
+    if kind != "linux":
         require_vpp()
+    if kind == "vpp-feeder":
+        require_rustc()
     with real_routers(kind, tmp_path_factory.mktemp("frr")) as make:
         yield make

@@ -8,18 +8,28 @@ from typing import cast
 import pytest
 
 from lab import readiness
+from lab.namespaces import Routes
 from tests.live_lab import LiveLab, live_lab
-from tests.requirements import require_root_netns, require_vpp
+from tests.requirements import require_root_netns, require_rustc, require_vpp
+
+_LABS: dict[str, tuple[str, str, Routes]] = {
+    "linux": ("al", "linux", "linux-nl"),
+    "vpp": ("av", "vpp", "linux-nl"),
+    "vpp-feeder": ("af", "vpp", "feeder"),
+}
+"""Prefix, data plane, and what carries the routes."""
 
 
-@pytest.fixture(scope="session", params=["linux", "vpp"])
+@pytest.fixture(scope="session", params=list(_LABS))
 def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
-    """A running lab on each data plane, on SQLite."""
-    dataplane = cast(str, request.param)
+    """A running lab on each data plane, on SQLite; on VPP with either way of the routes."""
+    prefix, dataplane, routes = _LABS[cast(str, request.param)]
     require_root_netns()
     if dataplane == "vpp":
         require_vpp()
-    with live_lab(f"a{dataplane[0]}", dataplane) as lab:
+    if routes == "feeder":
+        require_rustc()
+    with live_lab(prefix, dataplane, routes=routes) as lab:
         yield lab
 
 

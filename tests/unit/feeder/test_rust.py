@@ -30,7 +30,7 @@ def test_it_says_what_is_wrong_with_its_arguments() -> None:
     program = feeder.build(_BUILD)
     for arguments, said in (
         (["--fpm", "nowhere"], "nowhere is no ADDRESS:PORT"),
-        (["--lanes", "0"], "0 is no number of connections from 1 to 32"),
+        (["--lanes", "0"], "0 is no number of connections from 1 to 8"),
         (["--vpp"], "--vpp needs a value"),
         (["--fast", "1"], "there is no option --fast"),
     ):

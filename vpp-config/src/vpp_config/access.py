@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from vpp_config.client import Reply, VppClient, request
@@ -15,6 +16,9 @@ from vpp_config.tokens import interface_name, interface_token
 
 TakeDownMirror = Callable[[str, str], bool]
 """Takes a Linux interface down, given its network namespace and name. False where it is not up."""
+VacateMirror = Callable[[str, str], AbstractContextManager[None]]
+"""Keeps a feeder's routes off a mirror during the block, given its network namespace and name: inside, VPP
+has none over it."""
 
 
 class Access:
@@ -27,12 +31,14 @@ class Access:
         generation: int,
         before_acl_change: Callable[[], None],
         take_down_mirror: TakeDownMirror | None = None,
+        vacate_mirror: VacateMirror | None = None,
     ) -> None:
         self.prefix = prefix
         self.generation = generation
         self._client = client
         self._before_acl_change = before_acl_change
         self._take_down_mirror = take_down_mirror
+        self._vacate_mirror = vacate_mirror
         self._indexes: dict[str, int] = {}
         self._held: dict[str, Any] = {}
 
@@ -50,6 +56,15 @@ class Access:
     def take_down_mirror(self, netns: str, name: str) -> bool:
         """Take a mirror down in Linux. False where it is down, is not there, or nobody here can do it."""
         return self._take_down_mirror is not None and self._take_down_mirror(netns, name)
+
+    @property
+    def has_feeder(self) -> bool:
+        """Whether a feeder carries the routes, and not linux_nl."""
+        return self._vacate_mirror is not None
+
+    def vacated_mirror(self, netns: str, name: str) -> AbstractContextManager[None]:
+        """See ``VacateMirror``. Nothing is done without a feeder."""
+        return nullcontext() if self._vacate_mirror is None else self._vacate_mirror(netns, name)
 
     def supports(self, name: str) -> bool:
         """Whether this VPP has the call."""

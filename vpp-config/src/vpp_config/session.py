@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from vpp_config.access import Access, TakeDownMirror
+from vpp_config.access import Access, TakeDownMirror, VacateMirror
 from vpp_config.client import VppClient
 from vpp_config.errors import ObjectMissing, VppApiError, VppError
 from vpp_config.leftover import Leftover
@@ -28,8 +28,10 @@ _GONE = {call: retvals for kind in KINDS for call, retvals in kind.gone.items()}
 class Session:
     """One VPP, and what it calls our things. Thread-safe.
 
-    Things are found by their tag, ``prefix`` and the name; what has no such tag is not touched. Without
-    ``take_down_mirror`` routes that Linux is adding while a mirror is removed may stay in VPP.
+    Things are found by their tag, ``prefix`` and the name; what has no such tag is not touched. No route may
+    outlive its mirror: ``vacate_mirror`` sees to that where a feeder carries the routes and linux_nl is not
+    loaded, and ``take_down_mirror`` where linux_nl carries them. Without either, routes that Linux is adding
+    while a mirror is removed may stay in VPP.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class Session:
         *,
         before_acl_change: Callable[[], None] | None = None,
         take_down_mirror: TakeDownMirror | None = None,
+        vacate_mirror: VacateMirror | None = None,
     ) -> None:
         self.client = client
         self.prefix = prefix
         self.before_acl_change = before_acl_change
         self._take_down_mirror = take_down_mirror
+        self._vacate_mirror = vacate_mirror
         self._access: Access | None = None
         self.lock = threading.RLock()
         """Held during every method; to be held by a caller for whom nothing may change in between."""
@@ -81,7 +85,14 @@ class Session:
 
     def _read(self) -> tuple[Access, VppState]:
         generation = self.client.connect()
-        access = Access(self.client, self.prefix, generation, self._tell_acl_change, self._take_down_mirror)
+        access = Access(
+            self.client,
+            self.prefix,
+            generation,
+            self._tell_acl_change,
+            self._take_down_mirror,
+            self._vacate_mirror,
+        )
         seen = Observation.of(self.client, self.prefix, generation)
         for name, index in seen.dumps.indexes.items():
             access.remember(interface_token(name), index)

@@ -16,6 +16,8 @@ MIB = 1 << 20
 # the pairs fail with -30 without it.
 _OF_ALL = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
 NEEDED_PLUGINS = tuple(sorted({*_OF_ALL, *(plugin for kind in KINDS for plugin in kind.plugins)}))
+PLUGINS_WITH_FEEDER = tuple(name for name in NEEDED_PLUGINS if name != "linux_nl")
+"""Where a feeder carries the routes: linux_nl would bring them a second time, and has no switch for that."""
 
 
 @dataclass(frozen=True)

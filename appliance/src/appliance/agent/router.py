@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from appliance.agent import route_table
 from appliance.agent.machine_use import MachineUse
@@ -22,6 +23,10 @@ from appliance.state.health import PartHealth
 from appliance.state.routes import Routes, RoutesQuery
 from appliance.state.system import SystemState
 
+if TYPE_CHECKING:
+    # A machine without VPP does not load what drives it.
+    from appliance.dataplane.vpp.feeder import FeederClient
+
 
 @dataclass(frozen=True)
 class Router:
@@ -31,6 +36,8 @@ class Router:
     dataplane: DataPlane
     routing: RoutingView
     netns: str
+    feeder: FeederClient | None = None
+    """What carries FRR's routes into VPP, where linux_nl does not."""
 
     @cached_property
     def _lists(self) -> RouteLists:

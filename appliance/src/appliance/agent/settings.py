@@ -53,6 +53,8 @@ class AgentSettings(_Settings):
     vpp_api_socket: Path | None = None
     vpp_stats_socket: Path | None = None
     vpp_startup_conf: Path | None = None
+    feeder_socket: Path | None = None
+    """Status socket of the FIB feeder, which then carries the routes; None: VPP's plugin linux_nl does."""
     machine: MachineSettings | None = None
     """What VPP is sized by where the document leaves it open; None is a size of no machine's."""
     dpdk: bool = True
@@ -82,6 +84,8 @@ class AgentSettings(_Settings):
     def _vpp_has_sockets(self) -> Self:
         if self.dataplane == "vpp" and (self.vpp_api_socket is None or self.vpp_stats_socket is None):
             raise ValueError("the vpp data plane needs vpp_api_socket and vpp_stats_socket")
+        if self.dataplane != "vpp" and self.feeder_socket is not None:
+            raise ValueError("feeder_socket is of the vpp data plane alone")
         return self
 
 

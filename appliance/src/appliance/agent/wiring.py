@@ -27,12 +27,16 @@ from appliance.service_manager import ServiceManager, SupervisorManager, Systemd
 if TYPE_CHECKING:
     from appliance.dataplane.linux.backend import LinuxDataplane
     from appliance.dataplane.vpp.backend import VppDataplane
+    from appliance.dataplane.vpp.feeder import FeederClient
 
 
 def build(settings: AgentSettings) -> Router:
     """The router these settings describe. Works, too, while VPP and FRR are down."""
-    dataplane = _dataplane(settings, _services(settings))
-    routing = FrrBackend(settings.netns, settings.frr_vty_dir, settings.frr_config_dir)
+    feeder = _feeder(settings)
+    dataplane = _dataplane(settings, _services(settings), feeder)
+    routing = FrrBackend(
+        settings.netns, settings.frr_vty_dir, settings.frr_config_dir, feeds=feeder is not None
+    )
     backends: tuple[Backend, ...] = (dataplane, routing, HostBackend(settings.host_root))
     path = CallerPath(settings.netns)
     engine = Engine(
@@ -45,7 +49,15 @@ def build(settings: AgentSettings) -> Router:
         own_path=path,
         foretell=Foretelling(dataplane, routing, path.arrival),
     )
-    return Router(engine, dataplane, routing, settings.netns)
+    return Router(engine, dataplane, routing, settings.netns, feeder)
+
+
+def _feeder(settings: AgentSettings) -> FeederClient | None:
+    if settings.feeder_socket is None:
+        return None
+    from appliance.dataplane.vpp.feeder import FeederClient
+
+    return FeederClient(settings.feeder_socket)
 
 
 def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapping[str, Any]:
@@ -58,7 +70,9 @@ def capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
     return replace(able, lacking={**able.lacking, **routing.lacking()})
 
 
-def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> VppDataplane | LinuxDataplane:
+def _dataplane(
+    settings: AgentSettings, services: ServiceManager | None, feeder: FeederClient | None
+) -> VppDataplane | LinuxDataplane:
     if settings.dataplane == "linux":
         from appliance.dataplane.linux.backend import LinuxDataplane
 
@@ -76,6 +90,7 @@ def _dataplane(settings: AgentSettings, services: ServiceManager | None) -> VppD
         management=settings.management,
         nic_inventory=settings.nic_inventory,
         dpdk=settings.dpdk,
+        feeder=feeder,
         machine=Machine(**settings.machine.model_dump()) if settings.machine is not None else None,
     )
 

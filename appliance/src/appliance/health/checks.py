@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.engine.reserve import Room
 from appliance.engine.view import Seen
 from appliance.features.registry import declared
+from appliance.health import feeder as feeder_health
 from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
 from appliance.state.health import PartHealth
 from appliance.state.watch import WatchReport, Worsening
@@ -22,7 +23,8 @@ _SHOWN = 5
 def _parts(router: Router) -> Mapping[str, PartHealth]:
     """Data plane and routing asked now; the others as they were at the last look of the engine."""
     seen = {name: PartHealth.model_validate(entry) for name, entry in router.engine.seen.health.items()}
-    return {**seen, **{part.name: part.health() for part in (router.dataplane, router.routing)}}
+    feeder = {} if router.feeder is None else {"feeder": router.feeder.health()}
+    return {**seen, **{part.name: part.health() for part in (router.dataplane, router.routing)}, **feeder}
 
 
 def parts_down(look: Look[Mapping[str, PartHealth]]) -> Iterator[Finding]:
@@ -154,4 +156,5 @@ OWN: tuple[AnyCheck, ...] = (
 
 def every_check() -> tuple[AnyCheck, ...]:
     """These and those of the features."""
-    return OWN + tuple(check for checks in declared("health", "CHECKS") for check in checks)
+    of_features = (check for checks in declared("health", "CHECKS") for check in checks)
+    return (*OWN, *feeder_health.CHECKS, *of_features)

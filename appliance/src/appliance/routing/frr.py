@@ -40,6 +40,7 @@ T = TypeVar("T")
 class FrrBackend:
     """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing part.
 
+    With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes.
     ``client`` stands for FRR in tests.
     """
 
@@ -47,9 +48,16 @@ class FrrBackend:
     label = "FRR"
 
     def __init__(
-        self, netns: str, vty_dir: Path, config_dir: Path, *, client: FrrClient | FakeFrr | None = None
+        self,
+        netns: str,
+        vty_dir: Path,
+        config_dir: Path,
+        *,
+        feeds: bool = False,
+        client: FrrClient | FakeFrr | None = None,
     ) -> None:
         self._netns = netns
+        self._feeds = feeds
         self._client = client or FrrClient(vty_dir, config_dir)
         self._startup_file = config_dir / "frr.conf"
         self._version: FrrVersion | None = None
@@ -182,7 +190,7 @@ class FrrBackend:
         """The same part of a document is asked for several times in one commit."""
         kept = self._rendered
         if kept is None or kept[0] is not desired or kept[1] != version:
-            kept = (desired, version, render(desired, version))
+            kept = (desired, version, render(desired, version, feeds=self._feeds))
             self._rendered = kept
         return kept[2]
 

@@ -12,6 +12,7 @@ from appliance.state.bgp_routes import BGP_ROUTES
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.feeder import FEEDER
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
@@ -29,6 +30,7 @@ PARTS: tuple[AnyPart, ...] = (
     INTERFACES,
     BONDS,
     ROUTES,
+    FEEDER,
     BGP,
     BGP_NEIGHBOR,
     BGP_ROUTES,

@@ -47,6 +47,8 @@ def _read(router: Router, _: Everything) -> Health:
     backends: Mapping[str, PartHealth] = {
         backend.name: backend.health() for backend in (router.dataplane, router.routing)
     }
+    if router.feeder is not None:
+        backends = {**backends, "feeder": router.feeder.health()}
     return Health(parts={**backends, "revisions": router.engine.history_health()})
 
 

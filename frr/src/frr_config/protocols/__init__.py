@@ -6,10 +6,11 @@ first.
 
 from __future__ import annotations
 
-from frr_config.protocols import bfd, bgp, ospf, policy, static
+from frr_config.protocols import bfd, bgp, fpm, ospf, policy, static
 from frr_config.syntax import Protocol
 
 PROTOCOLS: tuple[Protocol, ...] = (
+    fpm.PROTOCOL,
     bfd.PROTOCOL,
     policy.PROTOCOL,
     static.PROTOCOL,

@@ -78,8 +78,13 @@ class LcpPair(VppObject):
 
         The interface is down meanwhile: then VPP drops the routes that Linux had through the mirror, IPv4 at
         once and IPv6 when linux_nl hears of it. Else they would outlive the pair, for nobody could tell VPP
-        of their end, and VPP 26.06 crashes when a route with a path over a removed interface changes.
+        of their end, and VPP 26.06 crashes when a route with a path over a removed interface changes. With a
+        feeder they are gone when it says so, and the interface stays up.
         """
+        if vpp.has_feeder:
+            with vpp.vacated_mirror(self.netns, self.host_if_name):
+                self._add_del(vpp, is_add=False)
+            return
         index = vpp.index_of(self.interface)
         was_up = is_up(vpp, index)
         if was_up:

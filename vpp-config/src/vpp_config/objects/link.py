@@ -63,9 +63,10 @@ def bring(vpp: Access, index: int, *, up: bool) -> None:
 
     An interface with a mirror goes down with it: linux_nl takes it down in VPP when it comes to that message,
     drops the IPv4 routes over it, and has heard of all that Linux added before. Were VPP's interface taken
-    down first, a route that Linux was adding would stay after that drop.
+    down first, a route that Linux was adding would stay after that drop. With a feeder nobody in VPP listens
+    to the mirror, and zebra tells what becomes of the routes: VPP alone is told, and takes the mirror along.
     """
-    if not up and _mirror_goes_down(vpp, index):
+    if not up and not vpp.has_feeder and _mirror_goes_down(vpp, index):
         _wait_until_down(vpp, index)
     vpp.call("sw_interface_set_flags", sw_if_index=index, flags=ADMIN_UP if up else 0)
     if up and vpp.supports("arping"):

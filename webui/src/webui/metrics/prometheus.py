@@ -12,8 +12,10 @@ from prometheus_client.registry import Collector
 from appliance.errors import MillraceError
 from appliance.state import PARTS
 from appliance.state.alarms import SEVERITIES
+from appliance.state.feeder import FEEDER, FeederState
 from appliance.state.system import SYSTEM, SystemState
 from webui.agent import agent
+from webui.metrics.feeder import of_feeder
 
 _INTERFACE = {
     "rx_packets": "Packets received.",
@@ -51,6 +53,7 @@ class RouterCollector(Collector):
         yield from _of_acls(totals["acls"], hits)
         yield from _of_system(system)
         yield from _of_parts()
+        yield from of_feeder(_feeder())
 
 
 def _of_parts() -> Iterator[Metric]:
@@ -65,6 +68,14 @@ def _of_parts() -> Iterator[Metric]:
         for one in part.gauges(answer):
             family = CounterMetricFamily if one.counts else GaugeMetricFamily
             yield family(f"millrace_{one.name}", one.text, value=one.value)
+
+
+def _feeder() -> FeederState | None:
+    """None where it does not answer: the rest of the router is told all the same."""
+    try:
+        return agent().state(FEEDER)
+    except MillraceError:
+        return None
 
 
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import RestartStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
@@ -66,7 +67,8 @@ class VppDataplane:
     """VPP forwarding the NICs of ``nic_netns``, with a mirror of each interface in ``netns``.
 
     ``startup_conf`` is VPP's startup file, of which the document decides a part; None leaves it to others.
-    ``client`` stands for a VPP in tests.
+    Where there is a ``feeder`` it carries the routes, and VPP runs without linux_nl. ``client`` stands for a
+    VPP in tests.
     """
 
     name = "vpp"
@@ -86,10 +88,16 @@ class VppDataplane:
         nic_inventory: Path | None = None,
         machine: Machine | None = None,
         dpdk: bool = True,
+        feeder: FeederClient | None = None,
         client: VppClient | None = None,
     ) -> None:
         self._client: VppClient = client or PapiClient(str(api_socket))
-        self._session = Session(self._client, take_down_mirror=self._take_down_mirror)
+        self._feeder = feeder
+        self._session = Session(
+            self._client,
+            take_down_mirror=self._take_down_mirror if feeder is None else None,
+            vacate_mirror=None if feeder is None else self._vacate_mirror,
+        )
         self._counters = Counters(self._session, stats_socket)
         self._startup_conf = startup_conf
         self._netns = netns
@@ -217,7 +225,7 @@ class VppDataplane:
             return self._view.fib(destinations)
 
     def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
-        """The kernel's table beside the mirrors, from which linux-nl fills VPP's FIB."""
+        """The kernel's table beside the mirrors; without a feeder linux-nl fills VPP's FIB from it."""
         with self._available():
             return self._views.run(look_up, destinations)
 
@@ -297,6 +305,12 @@ class VppDataplane:
             return netns == self._netns and self._space.run(take_down, self._space, name)
         except NetlinkError as error:
             raise StepError(f"Linux does not take the mirror {name} down: {error}") from error
+
+    def _vacate_mirror(self, netns: str, name: str) -> AbstractContextManager[None]:
+        """Another namespace's mirrors have no routes of the feeder's."""
+        if self._feeder is None or netns != self._netns:
+            return nullcontext()
+        return self._feeder.vacated(name)
 
     def _nics(self, space: Namespace) -> list[Nic]:
         return discover([space], self._management, self._nic_inventory)

@@ -171,6 +171,7 @@ DATABASE = Page(
                     SearchField("advertising_router", "Advertising router", "192.0.2.1"),
                 ),
                 _by_id,
+                note=lambda answer: answer.note,
             ),
             columns=(
                 Column("type", "Type", live=True),

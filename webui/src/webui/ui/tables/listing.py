@@ -126,8 +126,6 @@ class Listing:
     """The same, where the agent does not answer."""
     problem: str = ""
     """What is wrong with the question."""
-    note: str = ""
-    """What the router says of a search besides its rows."""
     section: str = ""
     note: str = ""
     """What the answer of a search says of itself."""

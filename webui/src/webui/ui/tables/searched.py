@@ -63,7 +63,6 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str)
         failure=found.failure,
         away="" if found.answered else found.failure,
         problem=problem,
-        note=getattr(found.value, "note", ""),
         section=section,
         note=search.note(found.value) if search.note is not None and found.value is not None else "",
     )

@@ -1,0 +1,115 @@
+"""The FIB feeder beside VPP (``feeder/``), over its status socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from appliance.engine.backend import BackendUnavailable, StepError
+from appliance.state.feeder import FeederState
+from appliance.state.health import PartHealth
+from vpp_config.retvals import meaning
+
+NAME = "feeder"
+LABEL = "FIB feeder"
+VACATE_S = 20.0
+"""How long the routes of a mirror may take to leave VPP: with a full table over it, some seconds."""
+_ANSWER_S = 5.0
+_LONGEST_LINE_BYTES = 4 << 20
+
+
+class FeederClient:
+    """A feeder whose status socket is ``path``. Each question is a connection of its own; thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def state(self) -> FeederState:
+        """Everything it knows of itself. Raises BackendUnavailable."""
+        with self._asked("status", _ANSWER_S) as told:
+            try:
+                return _state(told)
+            except (KeyError, TypeError, ValidationError) as error:
+                raise BackendUnavailable(NAME, f"what it says is not as it should be: {error}") from error
+
+    def health(self) -> PartHealth:
+        """Up while it is connected to FRR and to VPP; never raises."""
+        try:
+            state = self.state()
+        except BackendUnavailable as error:
+            return PartHealth(state="down", detail=str(error), label=LABEL)
+        if not state.vpp_connected:
+            return PartHealth(state="down", detail=f"not connected to VPP: {state.vpp_error}", label=LABEL)
+        if not state.frr_connected:
+            return PartHealth(state="down", detail="FRR's zebra is not connected", label=LABEL)
+        held = state.ipv4.in_vpp + state.ipv6.in_vpp
+        detail = f"{held:,} route{'s'[: held != 1]} in VPP"
+        if state.pending:
+            detail += f", {state.pending:,} on the way"
+        return PartHealth(state="up", detail=detail, label=LABEL)
+
+    def caught_up(self, timeout_s: float) -> bool:
+        """Wait until VPP has all that FRR had told by now; False when the time is over first.
+
+        Raises BackendUnavailable.
+        """
+        with self._asked(f"barrier {round(timeout_s * 1000)}", timeout_s + _ANSWER_S) as told:
+            return bool(told.get("reached"))
+
+    @contextmanager
+    def vacated(self, name: str) -> Iterator[None]:
+        """During the block VPP has no route over the mirror, and gets none. Raises StepError."""
+        with ExitStack() as stack:
+            try:
+                told = stack.enter_context(
+                    self._asked(f"vacate {name} {round(VACATE_S * 1000)}", VACATE_S + _ANSWER_S)
+                )
+            except BackendUnavailable as error:
+                raise StepError(f"the routes over {name} cannot be taken out of VPP: {error}") from error
+            if not told.get("reached"):
+                raise StepError(
+                    f"the feeder did not take the routes over {name} out of VPP within {VACATE_S:.0f} s"
+                    f" (changes on the way: {told.get('pending')})"
+                )
+            yield
+
+    @contextmanager
+    def _asked(self, question: str, timeout_s: float) -> Iterator[Mapping[str, Any]]:
+        """The answer; the connection stays for the block."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout_s)
+            try:
+                connection.connect(str(self._path))
+                connection.sendall(f"{question}\n".encode())
+                with connection.makefile("rb") as answers:
+                    told = json.loads(answers.readline(_LONGEST_LINE_BYTES))
+            except (OSError, ValueError) as error:
+                raise BackendUnavailable(NAME, f"{LABEL} at {self._path} does not answer: {error}") from error
+            if not isinstance(told, dict) or "error" in told:
+                raise BackendUnavailable(NAME, f"{LABEL} does not understand {question!r}: {told}")
+            yield told
+
+
+def _state(told: Mapping[str, Any]) -> FeederState:
+    zebra, vpp = told["zebra"], told["vpp"]
+    return FeederState.model_validate(
+        {
+            **told,
+            "carrier": NAME,
+            "frr_connected": zebra["connected"],
+            "frr_told_all": not zebra["resync"],
+            "unsupported": zebra["unsupported"],
+            "vpp_connected": vpp["connected"],
+            "vpp_error": vpp["error"],
+            "vpp_swept": vpp["connected"] and not vpp["sweep_due"],
+            "given": vpp["given"],
+            "withdrawn": vpp["taken"],
+            "refusals": {meaning(int(retval)): count for retval, count in vpp["refusals"].items()},
+        }
+    )

@@ -1,0 +1,78 @@
+"""The feeder: who carries FRR's routes into VPP, and how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from appliance.state.part import Answer, Everything, Part
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+Carrier = Literal["feeder", "linux_nl", "kernel"]
+
+
+class FedRoutes(Answer):
+    """Routes of one family, as the feeder has them."""
+
+    wanted: int = Field(0, description="FRR wants them in the FIB.")
+    in_vpp: int = Field(0, description="VPP has them.")
+    stale: int = Field(
+        0, description="FRR has not told of them since it came back; VPP keeps them until then."
+    )
+    refused: int = Field(0, description="VPP refused them as they are now; tried again every 2 s.")
+    waiting: int = Field(0, description="None of their next hops leads over an interface of VPP's.")
+
+
+class FeederLag(Answer):
+    """How long changes took from FRR to VPP, as a histogram since the feeder was started."""
+
+    bounds_ms: tuple[int, ...] = Field((), description="Upper bounds of all but the last bucket.")
+    counts: tuple[int, ...] = Field((), description="Readings of FRR's stream in each bucket.")
+    sum_ms: int = 0
+
+
+class FeederState(Answer):
+    """Who carries the routes; where it is the feeder, everything it knows of itself."""
+
+    carrier: Carrier = Field(
+        description="feeder; linux_nl, VPP's plugin that copies the kernel's routes and tells nothing of"
+        " itself; or kernel, where no VPP forwards."
+    )
+    frr_connected: bool = False
+    frr_told_all: bool = Field(False, description="FRR has told of all its routes since it connected.")
+    vpp_connected: bool = False
+    vpp_error: str = Field("", description="Why VPP is not connected.")
+    vpp_swept: bool = Field(False, description="VPP holds no routes that an earlier feeder left.")
+    pending: int = Field(0, description="Changes that VPP does not have yet.")
+    behind_ms: int = Field(0, description="Age of the oldest of them.")
+    ipv4: FedRoutes = FedRoutes()
+    ipv6: FedRoutes = FedRoutes()
+    given: int = Field(0, description="Routes that VPP took since the feeder was started.")
+    withdrawn: int = Field(0, description="Routes that VPP took out again.")
+    refusals: dict[str, int] = Field({}, description="Messages that VPP refused, by its reason.")
+    unsupported: dict[str, int] = Field(
+        {}, description="What FRR told that VPP would need and the feeder cannot give it, by kind."
+    )
+    last_burst_routes: int = Field(0, description="Changes in the last time that VPP was behind.")
+    last_burst_ms: int = Field(0, description="How long it took until VPP had them all.")
+    lag: FeederLag = FeederLag()
+    memory_bytes: int = 0
+    uptime_s: int = 0
+
+
+def _read(router: Router, _: Everything) -> FeederState:
+    if router.feeder is not None:
+        return router.feeder.state()
+    return FeederState(carrier="kernel" if router.dataplane.kernel_forwards else "linux_nl")
+
+
+FEEDER = Part(
+    "feeder",
+    "Who carries FRR's routes into VPP, how many there are, and how far it is behind.",
+    Everything,
+    FeederState,
+    _read,
+)

@@ -1,0 +1,84 @@
+//! Answers to those who ask over the status socket, each when what it waits for has come true.
+
+use crate::feeder::Feeder;
+use crate::mark::Mark;
+use crate::report;
+use crate::status::{Client, Question};
+use std::io;
+use std::time::Instant;
+
+impl Feeder {
+    /// Answers what can be answered. An error is VPP's: the connection to it is lost.
+    pub fn answer(&mut self, now: Instant) -> io::Result<()> {
+        self.status.read();
+        if self.status.clients.is_empty() {
+            return Ok(());
+        }
+        let mut clients = std::mem::take(&mut self.status.clients);
+        let mut outcome = Ok(());
+        for client in clients.iter_mut().filter(|client| client.waits()) {
+            outcome = outcome.and(self.answer_one(client, now));
+        }
+        self.status.clients = clients;
+        for ifindex in self.status.forget_answered() {
+            self.mirrors.readmit(ifindex);
+        }
+        outcome
+    }
+
+    fn answer_one(&mut self, client: &mut Client, now: Instant) -> io::Result<()> {
+        if self.zebra.empty {
+            client.empty_turns += 1;
+        }
+        let reached = match &client.question {
+            None => return Ok(()),
+            Some(Question::Status) => {
+                client.answer(&report::status(self, now));
+                return Ok(());
+            }
+            // The turn in which a question came may have read zebra before it.
+            Some(Question::Barrier) => client.empty_turns > 1 && self.passed(client),
+            Some(Question::Vacate(name)) => {
+                let name = name.clone();
+                self.vacate(client, &name)? && self.passed(client)
+            }
+        };
+        if reached || now >= client.until {
+            let waited = now.saturating_duration_since(client.asked).as_millis() as u64;
+            client.answer(&report::barrier(reached, waited, self.rib.pending()));
+            if !reached {
+                // Whoever asked goes without: routes use the mirror again.
+                if let Some(ifindex) = client.vacated.take() {
+                    self.mirrors.readmit(ifindex);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether VPP has what was queued when this was asked first for the client.
+    fn passed(&mut self, client: &mut Client) -> bool {
+        let vpp = match &self.vpp {
+            Some(vpp) => vpp,
+            None => return false,
+        };
+        let rib = &self.rib;
+        let mark = client.mark.get_or_insert_with(|| Mark::here(rib, self.vpp_lives));
+        mark.passed(rib, self.vpp_lives, vpp.oldest_unanswered())
+    }
+
+    /// Keeps routes off the mirror, from the first time on. False while VPP holds routes of an earlier feeder, of
+    /// which nobody knows where they lead.
+    fn vacate(&mut self, client: &mut Client, name: &str) -> io::Result<bool> {
+        let vpp = match &mut self.vpp {
+            Some(vpp) => vpp,
+            None => return Ok(false),
+        };
+        if client.mark.is_none() {
+            vpp.refresh(&mut self.mirrors, &mut self.rib)?;
+            client.vacated = self.mirrors.vacate(name);
+            vpp.repath(&self.mirrors, &mut self.rib);
+        }
+        Ok(!vpp.marked)
+    }
+}

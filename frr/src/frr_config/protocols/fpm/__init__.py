@@ -1,0 +1,5 @@
+"""The forwarding plane manager: zebra's connection to whoever puts its routes into a data plane."""
+
+from frr_config.protocols.fpm.syntax import PROTOCOL
+
+__all__ = ["PROTOCOL"]

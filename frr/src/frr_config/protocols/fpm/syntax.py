@@ -1,0 +1,21 @@
+"""What the line of FPM means."""
+
+from __future__ import annotations
+
+from frr_config.line import Daemons
+from frr_config.syntax import Form, Kind, Protocol, Section, by_name
+from frr_config.version import FrrVersion
+
+
+def _zebra(_version: FrrVersion) -> Daemons:
+    return frozenset({"zebra"})
+
+
+FEED = Kind("fpm", title=lambda _name: "feed of routes to the data plane", path=lambda _name: "")
+
+PROTOCOL = Protocol(
+    "fpm",
+    kinds=(FEED,),
+    sections=(Section("", (Form("fpm address", FEED, by_name),), _zebra),),
+    places={0: ("fpm ",)},
+)
