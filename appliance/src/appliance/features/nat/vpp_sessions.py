@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from ipaddress import IPv4Address
 from typing import TypeVar
 
@@ -151,7 +152,7 @@ class _Looking:
         ended = 0
         for start in range(0, len(sessions), _ENDED_AT_ONCE):
             some = sessions[start : start + _ENDED_AT_ONCE]
-            ended += self._rested(lambda some=some: vpp_nat.end_nat_sessions(self._client, some))
+            ended += self._rested(partial(vpp_nat.end_nat_sessions, self._client, some))
         self._held -= ended
         return ended
 
