@@ -144,12 +144,12 @@ class Ended:
 def find(dataplane: DataPlane, asked: NatSessionsQuery) -> NatSessions:
     """A page of those that match, read in the thread that asks. Raises BackendUnavailable, DataPlaneError."""
 
-    def of_vpp(vpp: VppLooking) -> NatSessions:
+    def of_vpp(vpp: VppLooking) -> NatSessions | socket.socket:
         from appliance.features.nat import vpp_sessions
 
         return vpp_sessions.find(vpp, asked)
 
-    found: NatSessions | socket.socket = dataplane.look(vpp=of_vpp, linux=_opened)
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     if isinstance(found, NatSessions):
         return found
     page: list[NatSession] = []
@@ -187,12 +187,12 @@ def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> Ended:
 def users(dataplane: DataPlane) -> NatUsers:
     """Who has the most. Raises BackendUnavailable, DataPlaneError."""
 
-    def of_vpp(vpp: VppLooking) -> Counter[str]:
+    def of_vpp(vpp: VppLooking) -> Counter[str] | socket.socket:
         from appliance.features.nat import vpp_sessions
 
         return vpp_sessions.users(vpp)
 
-    found: Counter[str] | socket.socket = dataplane.look(vpp=of_vpp, linux=_opened)
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     by_host = (
         found if isinstance(found, Counter) else Counter(one.inside_address for one in _in_the_kernel(found))
     )
@@ -203,14 +203,14 @@ def users(dataplane: DataPlane) -> NatUsers:
 def counted(dataplane: DataPlane, most: int) -> tuple[NatSession, ...] | None:
     """Every session; None where they are more than ``most``, or cannot all be read."""
 
-    def of_vpp(vpp: VppLooking) -> tuple[NatSession, ...] | None:
+    def of_vpp(vpp: VppLooking) -> tuple[NatSession, ...] | socket.socket | None:
         from appliance.features.nat import vpp_sessions
 
         return vpp_sessions.counted(vpp, most)
 
     if table(dataplane, closely=False).in_use > most:
         return None
-    found: tuple[NatSession, ...] | socket.socket | None = dataplane.look(vpp=of_vpp, linux=_opened)
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     return found if found is None or isinstance(found, tuple) else tuple(_in_the_kernel(found))
 
 

@@ -87,7 +87,7 @@ def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
 
 def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
     """Forget those that match. An operator asked for it: it may walk farther, and over any host."""
-    looking = _Looking(vpp, asked, most_walked=MOST_WALKED_TO_CLEAR, most_of_host=None)
+    looking = _Looking(vpp, asked, to_clear=True)
     ended = 0
     for address, count in looking.hosts:
         found = looking.sessions_of(address, count)
@@ -111,16 +111,10 @@ def _all_match(asked: NatSessionsQuery) -> bool:
 class _Looking:
     """One reading of the table, which walks over it as often as it may and no more."""
 
-    def __init__(
-        self,
-        vpp: VppLooking,
-        asked: NatSessionsFilter,
-        *,
-        most_walked: int = MOST_WALKED,
-        most_of_host: int | None = MOST_OF_HOST,
-    ) -> None:
+    def __init__(self, vpp: VppLooking, asked: NatSessionsFilter, *, to_clear: bool = False) -> None:
         self._client = vpp.client
-        self._most_walked, self._most_of_host = most_walked, most_of_host
+        self._most_walked = MOST_WALKED_TO_CLEAR if to_clear else MOST_WALKED
+        self._most_of_host = None if to_clear else MOST_OF_HOST
         self._held = sum(vpp.read_stats(vpp_nat.nat_table).held)
         self._walked = 0
         self._timeouts = vpp_nat.idle_timeouts(vpp.client)
