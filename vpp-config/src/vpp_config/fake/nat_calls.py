@@ -135,7 +135,9 @@ class NatCalls:
             SimpleNamespace(
                 ip_address=address,
                 nsessions=sum(row.inside_ip_address == address and not row.flags & _STATIC for row in rows),
-                nstaticsessions=sum(row.inside_ip_address == address and bool(row.flags & _STATIC) for row in rows),
+                nstaticsessions=sum(
+                    row.inside_ip_address == address and bool(row.flags & _STATIC) for row in rows
+                ),
             )
             for address in {row.inside_ip_address: None for row in rows}
         ]

@@ -108,6 +108,10 @@ def _all_match(asked: NatSessionsQuery) -> bool:
     return asked.outside is None and asked.remote is None and asked.port is None and asked.protocol is None
 
 
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 class _Looking:
     """One reading of the table, which walks over it as often as it may and no more."""
 
@@ -162,7 +166,8 @@ class _Looking:
         said = []
         if self._large:
             address, count = max(self._large, key=lambda host: host[1])
-            others = f" and {len(self._large) - 1:,} other hosts" if len(self._large) > 1 else ""
+            more = len(self._large) - 1
+            others = f" and of {_number(more, 'other host')}" if more else ""
             said.append(
                 f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a"
                 " host all at once and forwards nothing meanwhile. Of a host that has more than"
@@ -172,8 +177,8 @@ class _Looking:
             first = self._not_read[0][0]
             number = sum(count for _, count in self._not_read)
             said.append(
-                f"{number:,} sessions, of hosts from {first} on, were not looked at: VPP forwards nothing"
-                " while it searches. Name an inside address."
+                f"{_number(number, 'session')}, of hosts from {first} on, were not looked at: VPP forwards"
+                " nothing while it searches. Name an inside address."
             )
         return " ".join(said)
 
