@@ -118,7 +118,7 @@ class NatState(Answer):
         description="Entries of the table: on linux also connections that are not translated, on VPP"
         " without sessions that timed out."
     )
-    limit: int = Field(description="Entries that the table takes.")
+    limit: int = Field(description="Entries that the table takes; 0 where NAT is not configured.")
     fullness: float = Field(
         description="Share of the entries in use, from 0 to 1. On VPP that of the fullest worker: a host has"
         " its place in the table of one."
@@ -279,15 +279,15 @@ def of_the_kernel(one: Tracked) -> NatSession:
     )
 
 
-def _configured(router: Router) -> DataPlane:
-    from appliance.errors import NotFound
-
+def _read_table(router: Router, _: Everything) -> NatState:
     if router.engine.running_config.nat is None:
-        raise NotFound("NAT is not configured")
-    return router.dataplane
+        return NatState(in_use=0, limit=0, fullness=0.0, refused=0)
+    return table(router.dataplane, closely=True)
 
 
 def _gauges(state: NatState) -> Iterator[Gauge]:
+    if not state.limit:
+        return
     yield Gauge("nat_entries", "Entries of NAT's table in use.", state.in_use)
     yield Gauge("nat_entries_limit", "Entries that NAT's table takes.", state.limit)
     yield Gauge("nat_table_fullness", "Share of NAT's table in use, from 0 to 1.", state.fullness)
@@ -301,7 +301,7 @@ NAT = Part(
     "How full the table of NAT's sessions is.",
     Everything,
     NatState,
-    lambda router, _: table(_configured(router), closely=True),
+    _read_table,
     gauges=_gauges,
 )
 NAT_USERS = Part(
@@ -309,7 +309,7 @@ NAT_USERS = Part(
     "Which inside addresses have the most sessions of NAT.",
     Everything,
     NatUsers,
-    lambda router, _: users(_configured(router)),
+    lambda router, _: users(router.dataplane),
     path="nat/users",
     lane=lambda _: "nat-sessions",
     table=Table(("address", "sessions"), lambda answer: answer.users),
@@ -319,7 +319,7 @@ NAT_SESSIONS = Part(
     "Sessions that NAT translates; a page of those that match.",
     NatSessionsQuery,
     NatSessions,
-    lambda router, asked: find(_configured(router), asked),
+    lambda router, asked: find(router.dataplane, asked),
     path="nat/sessions",
     lane=lambda _: "nat-sessions",
     table=Table(

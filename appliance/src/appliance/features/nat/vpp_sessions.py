@@ -35,7 +35,7 @@ time. It is enough for a page of a hundred hosts that have one each.
 """
 MOST_WALKED_TO_CLEAR = 5 * MOST_WALKED
 _ENDED_AT_ONCE = 256
-_REST = 4.0
+_REST = 2.0
 """Rest after a question, as a multiple of what it took."""
 _REST_OF_ENDING = 0.25
 """VPP forwards between any two that are ended."""
