@@ -13,11 +13,19 @@ from django.test import Client
 from appliance.actions import nat as nat_action
 from appliance.errors import NotFound
 from appliance.state import nat as nat_state
-from appliance.state.nat import NatSession, NatSessionsFilter
+from appliance.state.nat import (
+    Ended,
+    NatSession,
+    NatSessions,
+    NatSessionsFilter,
+    NatSessionsQuery,
+    NatState,
+)
 from tests.api.conftest import MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.test_pages import browser_of, get, post
 from webui.accounts.models import AuditEntry
+from webui.metrics.prometheus import exposition
 
 NAT = {
     "inside": ["lan0"],
@@ -37,6 +45,9 @@ NAT = {
     },
     "no_nat": {"10": {"destination": "10.99.0.0/16"}},
 }
+
+
+TABLE = NatState(in_use=300, limit=1200, fullness=0.25, refused=0)
 
 
 def _session(number: int) -> NatSession:
@@ -60,14 +71,15 @@ def _session(number: int) -> NatSession:
 def sessions(monkeypatch: pytest.MonkeyPatch) -> list[NatSession]:
     """What the kernel would tell; a test may change it."""
     there = [_session(number) for number in range(250)]
-    monkeypatch.setattr(nat_state, "sessions", lambda _: iter(there))
-    monkeypatch.setattr(nat_state, "fill", lambda _: (300, 1200))
+    monkeypatch.setattr(nat_state, "_opened", lambda _: None)
+    monkeypatch.setattr(nat_state, "_in_the_kernel", lambda _: iter(there))
+    monkeypatch.setattr(nat_state, "table", lambda _, closely: TABLE)
 
-    def _end(_: object, asked: NatSessionsFilter) -> int:
+    def _end(_: object, asked: NatSessionsFilter) -> Ended:
         kept = [one for one in there if not asked.matches(one)]
         ended = len(there) - len(kept)
         there[:] = kept
-        return ended
+        return Ended(ended)
 
     monkeypatch.setattr(nat_action, "end_sessions", _end)
     return there
@@ -107,7 +119,7 @@ def test_each_tab_shows_what_is_there(viewer: Client, kind: str, words: str) -> 
 
 def test_the_head_tells_sides_and_the_tab_of_users_how_full_the_table_is(viewer: Client) -> None:
     words = _words(get(viewer, "/nat?kind=nat_users"))
-    assert "Inside lan0 Outside wan0 Masquerade wan0 Sessions 250 Table in use 300 of 1,200 (25 %)" in words
+    assert "Inside lan0 Outside wan0 Masquerade wan0 Table in use 300 of 1,200 (25 %)" in words
     page = get(viewer, "/nat?kind=nat_users")
     assert 'data-href="?kind=nat_sessions&amp;inside=10.10.0.10"' in page
 
@@ -118,7 +130,7 @@ def test_configuration_is_shown_without_reading_the_sessions(
     def _not_now(_: object) -> Iterator[NatSession]:
         raise AssertionError("sessions are read")
 
-    monkeypatch.setattr(nat_state, "sessions", _not_now)
+    monkeypatch.setattr(nat_state, "_opened", _not_now)
     for kind in ("nat_port_forwards", "nat_static", "nat_pools", "nat_no_nat"):
         assert "does not answer" not in get(viewer, f"/nat?kind={kind}")
 
@@ -173,18 +185,85 @@ def test_a_search_that_cannot_be_names_its_field(viewer: Client, asked: str, sai
     assert "does not answer" not in words
 
 
-@pytest.mark.parametrize("kind", ["nat_users", "nat_sessions"])
-def test_a_data_plane_that_tells_no_sessions_is_not_taken_for_an_agent_that_is_away(
-    viewer: Client, kind: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("found", [0, 250])
+def test_what_was_not_looked_at_is_said_and_can_be_cleared(
+    viewer: Client,
+    client_of: MakeClient,
+    sessions: list[NatSession],
+    monkeypatch: pytest.MonkeyPatch,
+    found: int,
 ) -> None:
-    def _untold(_: object) -> Iterator[NatSession]:
-        raise NotFound("sessions of NAT are not told on the vpp data plane")
+    assert viewer is not None
+    left_out = "The 60,000 sessions of 10.10.0.9 were not looked at."
 
-    monkeypatch.setattr(nat_state, "sessions", _untold)
-    words = _words(get(viewer, f"/nat?kind={kind}"))
-    assert "The router does not say: sessions of NAT are not told on the vpp data plane" in words
-    assert "No session is translated now" not in words
-    assert "agent does not answer" not in words
+    def _some(_: object, asked: NatSessionsQuery) -> NatSessions:
+        page = tuple(sessions[: min(found, asked.limit)])
+        return NatSessions(
+            sessions=page, total=found, offset=asked.offset, limit=asked.limit, left_out=left_out
+        )
+
+    monkeypatch.setattr(nat_state, "find", _some)
+    page = get(browser_of("operator", client_of), "/nat?kind=nat_sessions")
+    assert left_out in _words(page)
+    assert "No session is translated now" not in page
+    assert ("There is nothing else." in page) == (found == 0)
+    assert "Clear every session?" in page
+    answer = client_of("viewer").get("state/nat/sessions?limit=1").body
+    assert (answer["total"], answer["left_out"]) == (found, left_out)
+
+
+def test_a_data_plane_that_does_not_answer_is_not_taken_for_an_agent_that_is_away(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def _untold(_: object) -> None:
+        raise NotFound("the sessions are not told")
+
+    monkeypatch.setattr(nat_state, "_opened", _untold)
+    for kind in ("nat_users", "nat_sessions"):
+        words = _words(get(viewer, f"/nat?kind={kind}"))
+        assert "The router does not say: the sessions are not told" in words
+        assert "No session is translated now" not in words
+        assert "agent does not answer" not in words
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "Table in use 300 of 1,200 (25 %)"),
+        ({"timed_out": 9000}, "Timed out 9,000, whose places new sessions take"),
+        ({"refused": 17}, "Refused 17 packets, as the table was full"),
+        ({"evicted": 4}, "Ended early 4 sessions, to make room"),
+        ({"in_use": 1, "fullness": 1 / 1200}, "1 of 1,200 (below 1 %)"),
+        # A worker of VPP whose hosts have more than those of the others.
+        ({"fullness": 0.8}, "300 of 1,200 (80 %)"),
+    ],
+)
+def test_the_head_says_how_full_the_table_is(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any], words: str
+) -> None:
+    state = TABLE.model_copy(update=more)
+    monkeypatch.setattr(nat_state, "table", lambda _, closely: state)
+    assert words in _words(get(viewer, "/nat?kind=nat_users"))
+
+
+def test_the_table_is_measured(
+    viewer: Client, client_of: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert viewer is not None
+    state = TABLE.model_copy(update={"refused": 17})
+    monkeypatch.setattr(nat_state, "table", lambda _, closely: state)
+    page = exposition().decode()
+    for line in (
+        "millrace_nat_entries 300.0",
+        "millrace_nat_entries_limit 1200.0",
+        "millrace_nat_table_fullness 0.25",
+        "millrace_nat_refused_packets_total 17.0",
+    ):
+        assert f"\n{line}\n" in page
+    assert client_of("engineer").delete("config/nat").status == 200
+    page = exposition().decode()
+    assert "millrace_up 1.0" in page
+    assert "millrace_nat" not in page
 
 
 def test_no_export_of_a_search_is_offered_or_made(viewer: Client) -> None:
@@ -198,7 +277,7 @@ def test_a_router_without_nat_is_not_asked_for_sessions(
     def _not_now(_: object) -> Iterator[NatSession]:
         raise AssertionError("sessions are read")
 
-    monkeypatch.setattr(nat_state, "sessions", _not_now)
+    monkeypatch.setattr(nat_state, "_opened", _not_now)
     for kind in ("nat_port_forwards", "nat_users", "nat_sessions"):
         page = get(browser_of("viewer", client_of), f"/nat?kind={kind}")
         assert "NAT is not set up" in page

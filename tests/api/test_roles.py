@@ -46,6 +46,7 @@ TABLE: dict[str, str] = {
     "get_bfd_state": "viewer",
     "get_bonds_state": "viewer",
     "get_nat_state": "viewer",
+    "get_nat_users_state": "viewer",
     "get_nat_sessions_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",

@@ -43,7 +43,7 @@ SHORT = {
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
-    "health", "nat", "nat/sessions", "system", "captures", "feeder",
+    "health", "nat", "nat/users", "nat/sessions", "system", "captures", "feeder",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
@@ -107,6 +107,8 @@ class Plane:
 
 class Engine:
     """What the views that ask the engine hear."""
+
+    running_config = SimpleNamespace(nat="configured")
 
     def __init__(self, state_dir: Path) -> None:
         self.state_dir = state_dir

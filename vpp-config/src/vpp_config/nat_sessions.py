@@ -3,7 +3,7 @@
 VPP keeps a session that timed out until a new one takes its place: only :func:`timed_out_sessions` tells how
 many of those it holds are such. It has no question for a part of the table. Each one here but
 :func:`nat_table` walks over all of it while nothing is forwarded: some 3 ms for 100,000 sessions, and 2 µs
-more for each session that it tells.
+more for each session or host that it tells.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def nat_users(client: VppClient) -> dict[IPv4Address, int]:
 
 
 def nat_user_sessions(client: VppClient, inside_address: IPv4Address) -> list[NatSession]:
-    """Those of one inside address. They come all at once: ask :func:`nat_users` before how many there are."""
+    """Those of one inside address, which come all at once."""
     return [
         NatSession(
             row.protocol,

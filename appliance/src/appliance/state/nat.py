@@ -15,7 +15,6 @@ from appliance.state.part import Answer, Everything, Gauge, Part, Question, Tabl
 
 if TYPE_CHECKING:
     import socket
-    from types import ModuleType
 
     from appliance.agent.router import Router
     from appliance.dataplane.base import DataPlane
@@ -119,7 +118,7 @@ class NatState(Answer):
         description="Entries of the table: on linux also connections that are not translated, on VPP"
         " without sessions that timed out."
     )
-    limit: int = Field(description="Entries that the table takes.")
+    limit: int = Field(description="Entries that the table takes; 0 where NAT is not configured.")
     fullness: float = Field(
         description="Share of the entries in use, from 0 to 1. On VPP that of the fullest worker: a host has"
         " its place in the table of one."
@@ -144,7 +143,13 @@ class Ended:
 
 def find(dataplane: DataPlane, asked: NatSessionsQuery) -> NatSessions:
     """A page of those that match, read in the thread that asks. Raises BackendUnavailable, DataPlaneError."""
-    found = dataplane.look(vpp=lambda vpp: _of_vpp().find(vpp, asked), linux=_opened)
+
+    def of_vpp(vpp: VppLooking) -> NatSessions | socket.socket:
+        from appliance.features.nat import vpp_sessions
+
+        return vpp_sessions.find(vpp, asked)
+
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     if isinstance(found, NatSessions):
         return found
     page: list[NatSession] = []
@@ -160,7 +165,13 @@ def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> Ended:
     """Forget those that match. Reads and ends them in the thread that asks, so that no view waits. Raises
     BackendUnavailable, DataPlaneError.
     """
-    ended = dataplane.look(vpp=lambda vpp: _of_vpp().end_sessions(vpp, asked), linux=lambda _: None)
+
+    def of_vpp(vpp: VppLooking) -> Ended:
+        from appliance.features.nat import vpp_sessions
+
+        return vpp_sessions.end_sessions(vpp, asked)
+
+    ended = dataplane.look(vpp=of_vpp, linux=lambda _: None)
     if ended is not None:
         return ended
     from appliance.dataplane.linux.conntrack import end
@@ -175,7 +186,13 @@ def end_sessions(dataplane: DataPlane, asked: NatSessionsFilter) -> Ended:
 
 def users(dataplane: DataPlane) -> NatUsers:
     """Who has the most. Raises BackendUnavailable, DataPlaneError."""
-    found = dataplane.look(vpp=lambda vpp: _of_vpp().users(vpp), linux=_opened)
+
+    def of_vpp(vpp: VppLooking) -> Counter[str] | socket.socket:
+        from appliance.features.nat import vpp_sessions
+
+        return vpp_sessions.users(vpp)
+
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     by_host = (
         found if isinstance(found, Counter) else Counter(one.inside_address for one in _in_the_kernel(found))
     )
@@ -185,9 +202,15 @@ def users(dataplane: DataPlane) -> NatUsers:
 
 def counted(dataplane: DataPlane, most: int) -> tuple[NatSession, ...] | None:
     """Every session; None where they are more than ``most``, or cannot all be read."""
+
+    def of_vpp(vpp: VppLooking) -> tuple[NatSession, ...] | socket.socket | None:
+        from appliance.features.nat import vpp_sessions
+
+        return vpp_sessions.counted(vpp, most)
+
     if table(dataplane, closely=False).in_use > most:
         return None
-    found = dataplane.look(vpp=lambda vpp: _of_vpp().counted(vpp, most), linux=_opened)
+    found = dataplane.look(vpp=of_vpp, linux=_opened)
     return found if found is None or isinstance(found, tuple) else tuple(_in_the_kernel(found))
 
 
@@ -195,14 +218,13 @@ def table(dataplane: DataPlane, *, closely: bool) -> NatState:
     """How full it is: short readings, whatever its size. Without ``closely`` sessions that timed out are told
     apart only where VPP's table seems to fill up.
     """
-    return dataplane.look(vpp=lambda vpp: _of_vpp().table(vpp, closely=closely), linux=_table_of_the_kernel)
 
+    def of_vpp(vpp: VppLooking) -> NatState:
+        from appliance.features.nat import vpp_sessions
 
-def _of_vpp() -> ModuleType:
-    """What drives VPP is loaded where there is one."""
-    from appliance.features.nat import vpp_sessions
+        return vpp_sessions.table(vpp, closely=closely)
 
-    return vpp_sessions
+    return dataplane.look(vpp=of_vpp, linux=_table_of_the_kernel)
 
 
 def _opened(_kernel: KernelLooking) -> socket.socket:
@@ -257,15 +279,15 @@ def of_the_kernel(one: Tracked) -> NatSession:
     )
 
 
-def _configured(router: Router) -> DataPlane:
-    from appliance.errors import NotFound
-
+def _read_table(router: Router, _: Everything) -> NatState:
     if router.engine.running_config.nat is None:
-        raise NotFound("NAT is not configured")
-    return router.dataplane
+        return NatState(in_use=0, limit=0, fullness=0.0, refused=0)
+    return table(router.dataplane, closely=True)
 
 
 def _gauges(state: NatState) -> Iterator[Gauge]:
+    if not state.limit:
+        return
     yield Gauge("nat_entries", "Entries of NAT's table in use.", state.in_use)
     yield Gauge("nat_entries_limit", "Entries that NAT's table takes.", state.limit)
     yield Gauge("nat_table_fullness", "Share of NAT's table in use, from 0 to 1.", state.fullness)
@@ -279,7 +301,7 @@ NAT = Part(
     "How full the table of NAT's sessions is.",
     Everything,
     NatState,
-    lambda router, _: table(_configured(router), closely=True),
+    _read_table,
     gauges=_gauges,
 )
 NAT_USERS = Part(
@@ -287,7 +309,7 @@ NAT_USERS = Part(
     "Which inside addresses have the most sessions of NAT.",
     Everything,
     NatUsers,
-    lambda router, _: users(_configured(router)),
+    lambda router, _: users(router.dataplane),
     path="nat/users",
     lane=lambda _: "nat-sessions",
     table=Table(("address", "sessions"), lambda answer: answer.users),
@@ -297,7 +319,7 @@ NAT_SESSIONS = Part(
     "Sessions that NAT translates; a page of those that match.",
     NatSessionsQuery,
     NatSessions,
-    lambda router, asked: find(_configured(router), asked),
+    lambda router, asked: find(router.dataplane, asked),
     path="nat/sessions",
     lane=lambda _: "nat-sessions",
     table=Table(

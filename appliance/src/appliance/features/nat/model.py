@@ -196,7 +196,7 @@ class Nat(Model):
     timeouts: NatTimeouts = Field(default_factory=NatTimeouts, title="Timeouts")
     """When idle sessions are forgotten."""
     sessions_per_user: int | None = Field(default=None, ge=1, le=10000, title="Sessions per user")
-    """Sessions of one inside address at one time; unset means no limit."""
+    """Sessions that one inside address may have begun to the outside at one time; unset means no limit."""
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

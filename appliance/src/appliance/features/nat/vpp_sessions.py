@@ -1,8 +1,8 @@
 """Sessions of NAT in VPP, looked at without holding up what it forwards.
 
 VPP stands still for each question, which walks over the whole table (``vpp_config.nat_sessions``). So a host
-that has very many sessions is not asked for, the walks of one reading are limited, and between two questions
-VPP has time for other things. What is left out is said.
+that is named is asked for alone, others only where they have not very many sessions, the walks of a reading
+are limited, and between two questions VPP has time for other things. What is left out is said.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from ipaddress import IPv4Address
 from typing import TypeVar
 
@@ -28,12 +29,16 @@ from vpp_config import nat_sessions as vpp_nat
 T = TypeVar("T")
 MOST_OF_HOST = 10_000
 """Sessions of one host that are told: VPP stands still for some 20 ms."""
-MOST_WALKED = 10_000_000
-"""Sessions that VPP passes by in one reading, told or not: it stands still for some 300 ms in all."""
+MOST_WALKED = 15_000_000
+"""Sessions that VPP passes by in one reading, told or not: it stands still for some 450 ms in all, a few at a
+time. It is enough for a page of a hundred hosts that have one each.
+"""
 MOST_WALKED_TO_CLEAR = 5 * MOST_WALKED
 _ENDED_AT_ONCE = 256
-_REST = 4.0
+_REST = 2.0
 """Rest after a question, as a multiple of what it took."""
+_REST_OF_ENDING = 0.25
+"""VPP forwards between any two that are ended."""
 _LONGEST_REST_S = 0.1
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 
@@ -71,7 +76,11 @@ def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
         if _all_match(asked) and (total >= end or total + count <= asked.offset):
             total += count
             continue
-        for one in filter(asked.matches, map(looking.shown, looking.sessions_of(address, count))):
+        found = looking.sessions_of(address, count)
+        if found is None:
+            total += count if _all_match(asked) else 0
+            continue
+        for one in filter(asked.matches, map(looking.shown, found)):
             if asked.offset <= total < end:
                 page.append(one)
             total += 1
@@ -85,11 +94,11 @@ def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
 
 
 def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
-    """Forget those that match. An operator asked for it: it may walk farther, and over any host."""
-    looking = _Looking(vpp, asked, most_walked=MOST_WALKED_TO_CLEAR, most_of_host=None)
+    """Forget those that match. An operator asked for it: it may walk farther, and ask for any host."""
+    looking = _Looking(vpp, asked, to_clear=True)
     ended = 0
     for address, count in looking.hosts:
-        found = looking.sessions_of(address, count)
+        found = looking.sessions_of(address, count) or ()
         ended += looking.end([one for one in found if asked.matches(looking.shown(one))])
     return Ended(ended, looking.left_out())
 
@@ -99,27 +108,26 @@ def counted(vpp: VppLooking, most: int) -> tuple[NatSession, ...] | None:
     if sum(vpp.read_stats(vpp_nat.nat_table).held) > most:
         return None
     looking = _Looking(vpp, NatSessionsFilter())
-    found = tuple(looking.shown(one) for host in looking.hosts for one in looking.sessions_of(*host))
+    found = tuple(looking.shown(one) for host in looking.hosts for one in looking.sessions_of(*host) or ())
     return None if looking.left_out() else found
 
 
 def _all_match(asked: NatSessionsQuery) -> bool:
-    return asked.outside is None and asked.remote is None and asked.port is None and asked.protocol is None
+    fields = (asked.inside, asked.outside, asked.remote, asked.port, asked.protocol)
+    return all(one is None for one in fields)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 class _Looking:
     """One reading of the table, which walks over it as often as it may and no more."""
 
-    def __init__(
-        self,
-        vpp: VppLooking,
-        asked: NatSessionsFilter,
-        *,
-        most_walked: int = MOST_WALKED,
-        most_of_host: int | None = MOST_OF_HOST,
-    ) -> None:
+    def __init__(self, vpp: VppLooking, asked: NatSessionsFilter, *, to_clear: bool = False) -> None:
         self._client = vpp.client
-        self._most_walked, self._most_of_host = most_walked, most_of_host
+        self._most_walked = MOST_WALKED_TO_CLEAR if to_clear else MOST_WALKED
+        self._most_of_host = None if to_clear else MOST_OF_HOST
         self._held = sum(vpp.read_stats(vpp_nat.nat_table).held)
         self._walked = 0
         self._timeouts = vpp_nat.idle_timeouts(vpp.client)
@@ -129,20 +137,19 @@ class _Looking:
         """Those to be looked at, by address, with the sessions of each."""
 
     def _hosts(self, asked: NatSessionsFilter) -> list[tuple[IPv4Address, int]]:
-        known = self._rested(lambda: vpp_nat.nat_users(self._client))
         if asked.inside is not None:
-            only = IPv4Address(asked.inside)
-            known = {only: known[only]} if only in known else {}
-        hosts = sorted(known.items())
+            # One question; who has how many would cost as much.
+            return [(IPv4Address(asked.inside), 0)]
+        hosts = sorted(self._rested(lambda: vpp_nat.nat_users(self._client)).items())
         most = self._most_of_host
         self._large = [host for host in hosts if most is not None and host[1] > most]
         return [host for host in hosts if most is None or host[1] <= most]
 
-    def sessions_of(self, address: IPv4Address, count: int) -> list[vpp_nat.NatSession]:
-        """Those of a host; none once the reading has walked as far as it may."""
+    def sessions_of(self, address: IPv4Address, count: int) -> list[vpp_nat.NatSession] | None:
+        """Those of a host; None once the reading has walked as far as it may."""
         if self._walked + self._held > self._most_walked:
             self._not_read.append((address, count))
-            return []
+            return None
         self._walked += self._held
         return self._rested(lambda: vpp_nat.nat_user_sessions(self._client, address))
 
@@ -151,15 +158,15 @@ class _Looking:
         ended = 0
         for start in range(0, len(sessions), _ENDED_AT_ONCE):
             some = sessions[start : start + _ENDED_AT_ONCE]
-            ended += self._rested(lambda some=some: vpp_nat.end_nat_sessions(self._client, some))
+            ended += self._rested(partial(vpp_nat.end_nat_sessions, self._client, some), _REST_OF_ENDING)
         self._held -= ended
         return ended
 
-    def _rested(self, ask: Callable[[], T]) -> T:
+    def _rested(self, ask: Callable[[], T], rest: float = _REST) -> T:
         """The answer; afterwards VPP has time for others."""
         began_s = time.monotonic()
         answer = ask()
-        time.sleep(min(_REST * (time.monotonic() - began_s), _LONGEST_REST_S))
+        time.sleep(min(rest * (time.monotonic() - began_s), _LONGEST_REST_S))
         return answer
 
     def left_out(self) -> str:
@@ -167,18 +174,19 @@ class _Looking:
         said = []
         if self._large:
             address, count = max(self._large, key=lambda host: host[1])
-            others = f" and {len(self._large) - 1:,} other hosts" if len(self._large) > 1 else ""
+            more = len(self._large) - 1
+            others = f" and of {_number(more, 'other host')}" if more else ""
             said.append(
                 f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a"
-                " host all at once and forwards nothing meanwhile. Of a host that has more than"
-                f" {MOST_OF_HOST:,} none are read."
+                " host all at once and forwards nothing meanwhile. A host with more than"
+                f" {MOST_OF_HOST:,} is only asked for by its inside address."
             )
         if self._not_read:
             first = self._not_read[0][0]
             number = sum(count for _, count in self._not_read)
             said.append(
-                f"{number:,} sessions, of hosts from {first} on, were not looked at: VPP forwards nothing"
-                " while it searches. Name an inside address."
+                f"{_number(number, 'session')}, of hosts from {first} on, were not looked at: VPP forwards"
+                " nothing while it searches. Name an inside address."
             )
         return " ".join(said)
 
