@@ -33,15 +33,29 @@ _LOCK_WAIT_S = 5.0
 _LOCK_POLL_S = 0.05
 
 
+Between = Callable[[], None]
+"""Asked between two transactions; what it raises ends the work there."""
+
+
+def unhindered() -> None:
+    """The Between of work that nothing ends."""
+
+
 def give(
-    vty: Vty, commands: Sequence[Command], forgives: Forgives, singly: Callable[[Command], None]
+    vty: Vty,
+    commands: Sequence[Command],
+    forgives: Forgives,
+    singly: Callable[[Command], None],
+    between: Between = unhindered,
 ) -> None:
     """Give lines of a daemon's northbound to it, in operational mode, as few transactions.
 
     Raises FrrCommandError naming the line that is refused; the others may be in place or not. Raises
     FrrUnavailable. ``singly`` gives one line outside of a transaction.
     """
-    for portion in _portions(commands):
+    for number, portion in enumerate(_portions(commands)):
+        if number:
+            between()
         _give(vty, portion, forgives, singly)
 
 
