@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_whoever_waits_for_his_turn_is_told_by_the_closed_connection(tmp_path: P
         threads = [threading.Thread(target=commit, args=(author,)) for author in ("alice", "bob")]
         for number, thread in enumerate(threads):
             thread.start()
-            _wait(lambda number=number: len(_under_way(agent)) > number)
+            _wait(partial(_are_under_way, agent, number + 1))
         running, queued = _under_way(agent)
         assert (running.author, queued.author, queued.position) == ("alice", "bob", 1)
         agent.kill()
@@ -88,6 +89,10 @@ def test_whoever_waits_for_his_turn_is_told_by_the_closed_connection(tmp_path: P
 def _under_way(agent: AgentProcess) -> list[CommitUnderWay]:
     found = agent.client.commits()
     return [one for one in (found.running, *found.queued) if one is not None]
+
+
+def _are_under_way(agent: AgentProcess, count: int) -> bool:
+    return len(_under_way(agent)) == count
 
 
 def _wait(condition: Callable[[], object], timeout_s: float = 30) -> None:
