@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from appliance.cli.errors import CommandError
+from appliance.cli.session import Session
 from appliance.engine.backend import Step
 from appliance.errors import CommitCancelled
 from tests.api.conftest import Answer, ApiClient, MakeClient
@@ -164,6 +168,54 @@ def test_whoever_waits_for_a_cancelled_commit_is_told_who_did_it(router: RouterI
     problem = from_exception(error)
     assert problem is not None
     assert (problem.status, problem.detail) == (409, "cancelled by bob, undone")
+
+
+# The command line.
+
+
+class Terminal(io.StringIO):
+    """Where a person looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_command_line_tells_how_far_it_is_and_cancels(
+    router: RouterInMemory, halt: Halt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("appliance.cli.commits.sys", SimpleNamespace(stderr=terminal))
+    ann, bob = Session(router.client, "ann"), Session(router.client, "bob")
+    assert bob.line("show commits") == "no commit is under way"
+    said: list[str] = []
+
+    def commit() -> None:
+        ann.line("configure; set interfaces lan0 mtu 1400")
+        try:
+            ann.line("commit comment smaller")
+        except CommitCancelled as error:
+            said.append(str(error))
+
+    waiting = threading.Thread(target=commit)
+    waiting.start()
+    assert halt.reached.wait(_DEADLINE_S)
+    wait_until(lambda: "applies step 1 of 1: set interface lan0" in terminal.getvalue())
+    first, second = bob.line("show commits").splitlines()
+    assert ": commit of ann (smaller), since 2" in first
+    assert second == "  applies step 1 of 1: set interface lan0"
+    with pytest.raises(CommandError, match="cancel commit"):
+        bob.line("cancel")
+    assert bob.line("cancel commit") == (
+        "the commit of ann stops before its next step and is undone: show commits"
+    )
+    with pytest.raises(CommandError, match="no commit that can be cancelled"):
+        bob.line("cancel commit")
+    assert "was cancelled by bob" in bob.line("show commits")
+    halt.released.set()
+    waiting.join(_DEADLINE_S)
+    assert said == ["cancelled by bob, undone"]
+    assert ann.candidate is not None and ann.candidate.changed
+    assert "mtu" not in router.client.config().document["interfaces"]["lan0"]
 
 
 # The pages.

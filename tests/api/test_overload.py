@@ -12,12 +12,13 @@ import httpx
 import psycopg
 import pytest
 
+from appliance.engine.backend import Step
 from appliance.state.interfaces import InterfaceState
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.served import Served, served
 
-DATABASE, CONNECTIONS, STREAMS = "web_overload", 16, 24
+DATABASE, CONNECTIONS, STREAMS = "web_overload", 22, 32
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,45 @@ async def test_a_full_lane_refuses_with_503_and_keeps_neither_status_nor_commit_
             statuses = [answer.status_code for answer in await asyncio.gather(*asked)]
             assert set(statuses) == {200, 503}, statuses
             assert (await http.get("/state/interfaces")).status_code == 200
+    finally:
+        go.set()
+
+
+async def test_commits_that_wait_keep_neither_a_cancel_nor_a_confirmation_out(
+    web: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, make = threading.Event(), web.router.routing.apply
+
+    def held(step: Step) -> None:
+        assert go.wait(60)
+        make(step)
+
+    monkeypatch.setattr(web.router.routing, "apply", held)
+    routes = [f"/config/routing/static/203.0.{number}.0~124" for number in range(40)]
+    wanted = {"next_hops": [{"address": "10.10.0.2"}]}
+    try:
+        async with _client(web) as http:
+            # More than the lane has threads, from its very start.
+            asked = [asyncio.create_task(http.put(path, json=wanted)) for path in routes]
+            async with asyncio.timeout(60):
+                while not any(task.done() for task in asked):
+                    await asyncio.sleep(0.02)
+            assert (await http.post("/confirm")).status_code == 409
+            found = (await http.get("/commits")).json()
+            assert found["running"]["state"] == "applying"
+            cancelled = await http.post(f"/commits/{found['running']['id']}/cancel")
+            assert cancelled.status_code == 200, cancelled.text
+            for one in found["queued"]:
+                assert (await http.post(f"/commits/{one['id']}/cancel")).status_code == 200
+            go.set()
+            answers = await asyncio.gather(*asked)
+            # Done, on its way, cancelled, or not begun.
+            assert {answer.status_code for answer in answers} <= {200, 202, 409, 503}
+            types = {answer.json().get("type") for answer in answers}
+            assert "urn:millrace:commit-cancelled" in types and "urn:millrace:busy" in types
+            async with asyncio.timeout(60):
+                while (found := (await http.get("/commits")).json())["running"] or found["queued"]:
+                    await asyncio.sleep(0.05)
     finally:
         go.set()
 

@@ -34,6 +34,8 @@ TABLE: dict[str, str] = {
     "confirm": "operator",
     "keep": "operator",
     "get_watch_rules": "viewer",
+    "list_commits": "viewer",
+    "cancel_commit": "engineer",
     "get_commit": "viewer",
     "get_interfaces_state": "viewer",
     "get_routes_state": "viewer",

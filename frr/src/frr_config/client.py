@@ -21,7 +21,7 @@ from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.tables import owners, required_daemons
-from frr_config.transaction import Forgives
+from frr_config.transaction import Between, Forgives, unhindered
 from frr_config.version import V8_4, FrrVersion
 from frr_config.vty import Vty, refusal
 
@@ -37,7 +37,7 @@ class Frr(Protocol):
     def observe(self) -> FrrConfig:
         """The live configuration."""
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: Step, between: Between = unhindered) -> None:
         """Carry out a step."""
 
     def undo(self, step: Step) -> None:
@@ -94,15 +94,16 @@ class FrrClient(State):
                 {daemon: self._lines(daemon, text, version) for daemon, text in texts.items()}, version
             )
 
-    def apply(self, step: Step) -> None:
-        """Carry out a step. On failure what was begun is put back.
+    def apply(self, step: Step, between: Between = unhindered) -> None:
+        """Carry out a step. On failure, or when ``between`` raises, what was begun is put back.
 
-        Raises FrrCommandError naming daemon and line, FrrUnavailable.
+        Raises FrrCommandError naming daemon and line, FrrUnavailable, and what ``between`` raises, which is
+        asked between the transactions of a step that takes several.
         """
         with self._configuring:
             try:
-                self._run(step.do, nothing)
-            except FrrError:
+                self._run(step.do, nothing, between)
+            except Exception:
                 with contextlib.suppress(FrrError):
                     self._run(step.undo, everything)
                 raise
@@ -186,9 +187,9 @@ class FrrClient(State):
             known = self._parsed[daemon] = (text, kept)
         return known[1]
 
-    def _run(self, commands: tuple[Command, ...], forgives: Forgives) -> None:
+    def _run(self, commands: tuple[Command, ...], forgives: Forgives, between: Between = unhindered) -> None:
         with Configuring(self._vty, self._last_version) as configuring:
-            configuring.run_all(commands, forgives)
+            configuring.run_all(commands, forgives, between)
 
     def _health_of(self, daemon: str) -> DaemonHealth:
         started = time.monotonic()

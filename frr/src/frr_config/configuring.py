@@ -11,7 +11,7 @@ from frr_config.errors import FrrCommandError, FrrUnavailable
 from frr_config.line import Line
 from frr_config.step import Command
 from frr_config.tables import object_of
-from frr_config.transaction import Forgives, give, when_unlocked
+from frr_config.transaction import Between, Forgives, give, unhindered, when_unlocked
 from frr_config.version import FrrVersion
 from frr_config.vty import Answer, Vty, refusal
 
@@ -64,15 +64,21 @@ class Configuring:
                 self._enter(daemon, command.context)
                 self._line(daemon, command.text)
 
-    def run_all(self, commands: Iterable[Command], forgives: Forgives = nothing) -> None:
-        """Give lines in order, those that one transaction can hold as one.
+    def run_all(
+        self, commands: Iterable[Command], forgives: Forgives = nothing, between: Between = unhindered
+    ) -> None:
+        """Give lines in order, those that one transaction can hold as one; ``between`` such transactions ask.
 
         Raises FrrCommandError naming the first line that is refused and not forgiven, FrrUnavailable.
         """
         for run in _runs(commands):
             if len(run) >= _TRANSACTION_LINES:
-                for daemon in dict.fromkeys(daemon for command in run for daemon in command.daemons):
-                    self._give(daemon, [command for command in run if daemon in command.daemons], forgives)
+                daemons = dict.fromkeys(daemon for command in run for daemon in command.daemons)
+                for number, daemon in enumerate(daemons):
+                    if number:
+                        between()
+                    mine = [command for command in run if daemon in command.daemons]
+                    self._give(daemon, mine, forgives, between)
                 continue
             for command in run:
                 try:
@@ -81,14 +87,14 @@ class Configuring:
                     if not forgives(command):
                         raise
 
-    def _give(self, daemon: str, commands: Sequence[Command], forgives: Forgives) -> None:
+    def _give(self, daemon: str, commands: Sequence[Command], forgives: Forgives, between: Between) -> None:
         self._leave(daemon)
 
         def singly(command: Command) -> None:
             self.run(replace(command, daemons=(daemon,)))
             self._leave(daemon)
 
-        give(self._vty_of(daemon), commands, self._version, forgives, singly)
+        give(self._vty_of(daemon), commands, self._version, forgives, singly, between)
 
     def _leave(self, daemon: str) -> None:
         if daemon in self._contexts:

@@ -20,6 +20,7 @@ from frr_config.parsing import merge
 from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.tables import owners, required_daemons, setting_of
+from frr_config.transaction import MOST_ENTRIES, Between, unhindered
 from frr_config.version import V8_4, FrrVersion
 
 _AS_PATH = "bgp as-path access-list "
@@ -81,13 +82,15 @@ class FakeFrr(State):
                 self._check_running(daemon)
             return merge({daemon: tuple(lines) for daemon, lines in self._lines.items()}, self._version)
 
-    def apply(self, step: Step) -> None:
-        """Carry out a step; on failure what was begun is put back."""
+    def apply(self, step: Step, between: Between = unhindered) -> None:
+        """Carry out a step; on failure, or when ``between`` raises, what was begun is put back."""
         with self._lock:
             try:
-                for command in step.do:
+                for number, command in enumerate(step.do):
+                    if number and number % MOST_ENTRIES == 0:
+                        between()
                     self._run(command)
-            except FrrError:
+            except Exception:
                 for command in step.undo:
                     with contextlib.suppress(FrrError):
                         self._run(command)

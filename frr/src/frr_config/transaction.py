@@ -34,19 +34,31 @@ _LOCK_WAIT_S = 5.0
 _LOCK_POLL_S = 0.05
 
 
+Between = Callable[[], None]
+"""Asked between two transactions; what it raises ends the work there."""
+
+
+def unhindered() -> None:
+    """The Between of work that nothing ends."""
+
+
 def give(
     vty: Vty,
     commands: Sequence[Command],
     version: FrrVersion,
     forgives: Forgives,
     singly: Callable[[Command], None],
+    between: Between = unhindered,
 ) -> None:
     """Give lines of a daemon's northbound to it, in operational mode, as few transactions.
 
     Raises FrrCommandError naming the line that is refused; the others may be in place or not. Raises
     FrrUnavailable. ``singly`` gives one line outside of a transaction.
     """
-    for portion in _portions(commands, MOST_ENTRIES if version.compares_entries else MOST_LINES):
+    most_entries = MOST_ENTRIES if version.compares_entries else MOST_LINES
+    for number, portion in enumerate(_portions(commands, most_entries)):
+        if number:
+            between()
         _give(vty, portion, forgives, singly)
 
 

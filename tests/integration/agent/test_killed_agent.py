@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from appliance.config.load import parse_document
-from appliance.errors import NotFound
+from appliance.errors import AgentUnavailable, NotFound
+from appliance.state.commits import CommitUnderWay
 from tests.integration.agent.harness import AgentProcess, quietly_commit
 from tests.unit.engine.toys import compile_toy, document
 
@@ -49,6 +52,54 @@ def test_killed_between_steps_it_comes_back_to_the_last_revision(tmp_path: Path)
             assert state == ("done" if after == before.revision + 1 else "failed")
             if state == "failed":
                 assert (after, settled) == (before.revision, before.document)
+
+
+def test_whoever_waits_for_his_turn_is_told_by_the_closed_connection(tmp_path: Path) -> None:
+    with AgentProcess(tmp_path, step_s=0.5) as agent:
+        agent.client.commit(document("198.51.100.0/24"), author="setup")
+        before = agent.client.config()
+        ended: dict[str, Exception] = {}
+
+        def commit(author: str) -> None:
+            wanted = document(*(f"203.0.{number}.0/24" for number in range(40)))
+            try:
+                agent.client.commit(wanted, author=author, request_id=author)
+            except AgentUnavailable as error:
+                ended[author] = error
+
+        threads = [threading.Thread(target=commit, args=(author,)) for author in ("alice", "bob")]
+        for number, thread in enumerate(threads):
+            thread.start()
+            _wait(partial(_are_under_way, agent, number + 1))
+        running, queued = _under_way(agent)
+        assert (running.author, queued.author, queued.position) == ("alice", "bob", 1)
+        agent.kill()
+        for thread in threads:
+            thread.join()
+        assert set(ended) == {"alice", "bob"}
+        agent.start()
+        assert _wait_settled(agent) == before.document
+        assert _under_way(agent) == []
+        assert agent.client.status().revision == before.revision
+        for author in ("alice", "bob"):
+            error = agent.client.commit_result(author).error
+            assert error is not None and "the agent was stopped during the commit" in error["message"]
+
+
+def _under_way(agent: AgentProcess) -> list[CommitUnderWay]:
+    found = agent.client.commits()
+    return [one for one in (found.running, *found.queued) if one is not None]
+
+
+def _are_under_way(agent: AgentProcess, count: int) -> bool:
+    return len(_under_way(agent)) == count
+
+
+def _wait(condition: Callable[[], object], timeout_s: float = 30) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_the_confirm_timer_runs_out_while_no_agent_runs(tmp_path: Path) -> None:

@@ -158,6 +158,36 @@ def test_a_regex_said_twice_in_an_as_path_list(machine: Machine, old: int, new: 
     assert frr.observe() == before
 
 
+class _Ended(Exception):
+    """The work is ended between two portions of a step."""
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_step_of_many_lines_is_ended_between_its_portions_and_put_back(machine: Machine, at: int) -> None:
+    frr = machine.frr
+    configure(frr, DOCUMENT)
+    before = frr.observe()
+    lists = {
+        f"p{name}": {"rules": {"5": {"action": "permit", "prefix": f"10.{name}.0.0/16"}}}
+        for name in range(250)
+    }
+    policy = {**DOCUMENT["policy"], "prefix_lists": {**DOCUMENT["policy"]["prefix_lists"], **lists}}
+    (step,) = plan(_desired(frr, {**DOCUMENT, "policy": policy}), before)
+    asked = 0
+
+    def between() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == at:
+            raise _Ended
+
+    with pytest.raises(_Ended):
+        frr.apply(step, between)
+    assert (asked, frr.observe()) == (at, before)
+    frr.apply(step, lambda: None)
+    assert plan(_desired(frr, {**DOCUMENT, "policy": policy}), frr.observe()) == ()
+
+
 def test_undo_of_what_was_never_done_does_nothing(machine: Machine) -> None:
     frr = machine.frr
     before = frr.observe()

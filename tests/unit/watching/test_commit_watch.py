@@ -349,6 +349,20 @@ def test_while_a_commit_may_go_back_others_are_refused_until_it_is_kept(service:
     assert (service.report(2).state, service.report(3).state) == ("superseded", "watching")
 
 
+def test_a_revision_that_is_to_go_back_is_not_committed_over(service: Service) -> None:
+    commit(service.engine, UNCONFIRMED, watch_s=60)
+    service.state = "Idle"
+    for _ in range(7):
+        service.toy.clock.wait(1)
+        service.watch.tick()
+    refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), "bob"))
+    assert refused.error is not None
+    assert refused.error.message == "service got worse after revision 2, and it is being rolled back"
+    service.engine.tick()
+    assert service.engine.revision == 3
+    assert commit(service.engine, document("192.0.2.128/25")).revision == 4
+
+
 def test_a_rollback_is_never_refused(service: Service) -> None:
     commit(service.engine, UNCONFIRMED, watch_s=60)
     result = service.engine.rollback(1, "bob")

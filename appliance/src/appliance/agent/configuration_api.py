@@ -234,7 +234,7 @@ class ConfigurationApi:
                     raise NotFound(error.message)
                 case "storage":
                     raise StorageFull(error.message)
-        return await self._answer(result.to_json)
+        return await self._answer(lambda: {**result.to_json(), "progress": None})
 
     async def _answer(self, work: Callable[[], Any]) -> web.Response:
         """What ``work`` returns, as JSON; both may be large, and are made in a thread."""

@@ -45,6 +45,8 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
         return list(_PIPES)
     if not words:
         return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
+    if words == ["cancel"]:
+        return [("commit", "one that waits or runs")]
     candidate = session.candidate
     if candidate is None:
         if words == ["clear"]:

@@ -67,6 +67,8 @@ class Backend(Protocol):
       again what the one kept closed and the other does not; a sentence for each thing it did;
     - ``may_reopen(before, after) -> bool``: whether ``reopen`` could have anything to do, without asking the
       program; yes where it is missing;
+    - ``apply_in_portions(step, between) -> None``: as ``apply``, asking ``between`` now and then in a step
+      that takes long; when that raises, what was begun is put back, and it is raised again;
     - ``committed(desired) -> None``: told after a revision was recorded, to write what the program reads when
       it boots without an agent.
     """

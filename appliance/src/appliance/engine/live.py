@@ -168,13 +168,26 @@ class Live:
                 return tuple(text(desired[backend_name], observed[backend_name]))
         return ()
 
-    def apply(self, plan: Plan, applied: list[PlannedStep], proceed: Proceed = unhindered) -> None:
-        """Apply a plan in order; ``applied`` grows by each step that was made. Raises StepFailed."""
+    def apply(
+        self,
+        plan: Plan,
+        applied: list[PlannedStep],
+        proceed: Proceed = unhindered,
+        between: Proceed = unhindered,
+    ) -> None:
+        """Apply a plan in order; ``applied`` grows by each step that was made. Raises StepFailed.
+
+        ``between`` is asked within steps that backends make in portions: what it raises is their failure.
+        """
         for planned in plan:
             proceed()
             made = False
             try:
-                planned.backend.apply(planned.step)
+                in_portions = getattr(planned.backend, "apply_in_portions", None)
+                if in_portions is None:
+                    planned.backend.apply(planned.step)
+                else:
+                    in_portions(planned.step, between)
                 made = True
                 applied.append(planned)
                 if self._hook is not None:

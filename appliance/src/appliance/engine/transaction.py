@@ -69,7 +69,7 @@ class Transaction:
         except OSError as error:
             raise self.reserve.refusal(error) from error
         try:
-            self.live.apply(self.plan, self.applied, self._next_step)
+            self.live.apply(self.plan, self.applied, self._next_step, self.turn.check)
             self.turn.verify()
             self.after, left = self.live.settle(
                 self.desired, self.applied, self.patience.settle_s, self.patience.restart_s, self._go_on

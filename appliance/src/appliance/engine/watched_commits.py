@@ -94,6 +94,19 @@ class WatchedCommits:
         """When something counts as worse, by what is compared."""
         return {} if self.observer is None else self.observer.rules()
 
+    @staticmethod
+    def _unseen(watch: Watch) -> dict[str, Any]:
+        """Its report before the first look."""
+        return WatchReport(
+            revision=watch.revision,
+            state="watching",
+            rolls_back=watch.rolls_back,
+            watch_s=watch.watch_s,
+            began=watch.began,
+            compared_with=watch.compared_with,
+            rollback_to=watch.rollback_to,
+        ).model_dump(mode="json")
+
     def told(self) -> tuple[WatchReport, ...]:
         """What was seen lately, for alarms."""
         return () if self.observer is None else self.observer.told()
@@ -101,9 +114,9 @@ class WatchedCommits:
     def now(self) -> dict[str, Any] | None:
         """The report of the watch that goes on; None when none does."""
         watch = self.watches.current
-        report = None if watch is None or watch.over else self.report(watch.revision)
-        if watch is None or report is None:
+        if watch is None or watch.over:
             return None
+        report = self.report(watch.revision) or self._unseen(watch)
         # The report is as old as the last look, and somebody may have called the rollback off since.
         left_s = round(self.watches.left_s(watch), 1)
         return {**report, "rolls_back": watch.rolls_back, "note": watch.note, "left_s": left_s}

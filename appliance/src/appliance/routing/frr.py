@@ -82,6 +82,11 @@ class FrrBackend:
         with self._failing():
             self._client.apply(_frr_step(step))
 
+    def apply_in_portions(self, step: Step, between: Callable[[], None]) -> None:
+        """See Backend: a step of many lines is several transactions of FRR."""
+        with self._failing():
+            self._client.apply(_frr_step(step), between)
+
     def undo(self, step: Step) -> None:
         """Run the commands that put it back. Raises StepError or BackendUnavailable."""
         with self._failing():

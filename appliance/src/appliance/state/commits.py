@@ -44,13 +44,15 @@ class CommitUnderWay(Answer):
     @property
     def words(self) -> str:
         """What it does now, in words: ``applies step 3 of 12: add route map A``."""
-        if self.state == "applying" and self.steps:
-            return f"applies step {self.step} of {self.steps}: {self.doing}"
         if self.state == "queued":
             return f"waits at position {self.position}, behind {joined(self.ahead)}"
-        if self.cancelled_by:
-            return f"was cancelled by {self.cancelled_by}: {STAGES[self.state]}"
-        return STAGES[self.state]
+        said = STAGES[self.state]
+        if self.state == "applying" and self.steps:
+            said = f"applies step {self.step} of {self.steps}: {self.doing}"
+        if not self.cancelled_by:
+            return said
+        still = "" if self.state == "undoing" else "still "
+        return f"was cancelled by {self.cancelled_by}, and {still}{said}"
 
 
 class CommitsUnderWay(Answer):

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,9 @@ class ServiceWatch:
         self._measures = every_measure() if measures is None else tuple(measures)
         self._clock = clock or SystemClock()
         self._watches = router.engine.watched.watches
-        self._readers = Readers(self._measures)
+        self._readers, self._idle_readers = Readers(self._measures), Readers(self._measures)
+        self._idle = ThreadPoolExecutor(1, thread_name_prefix="watch-idle")
+        self._reading: Future[None] | None = None
         self._before = BeforeCommits(router, foretell, self._measures, self._clock)
         self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
         self._active: _Active | None = None
@@ -100,6 +103,8 @@ class ServiceWatch:
         if self._thread is not None:
             self._thread.join(timeout_s)
         self._readers.close()
+        self._idle_readers.close()
+        self._idle.shutdown(wait=False, cancel_futures=True)
         self._before.close()
 
     # The engine's side.
@@ -299,10 +304,15 @@ class ServiceWatch:
         revision, config = engine.revision, engine.running_config
         concerned = [one for one in self._measures if one.concerns(config)]
         asked = Asked(self._router, config, within_s=_PING_S)
-        readings = self._readers.read(concerned, {one.name: asked for one in concerned}, _ANSWER_S)
+        readings = self._idle_readers.read(concerned, {one.name: asked for one in concerned}, _ANSWER_S)
         self._keep_counted(readings)
         if engine.revision == revision:
             self._before.note(readings, revision)
+
+    def _begin_to_read(self) -> None:
+        """In a thread of its own: what does not answer must not hold up the first look after a commit."""
+        if self._reading is None or self._reading.done():
+            self._reading = self._idle.submit(self.read_all)
 
     def _run(self) -> None:
         while not self._watches.loaded.wait(0.5):
@@ -313,7 +323,7 @@ class ServiceWatch:
             began_s = time.monotonic()
             self.tick()
             if (is_idle := self._active is None) and not self._wake.is_set():
-                self.read_all()
+                self._begin_to_read()
                 self.follow()
             took_s = time.monotonic() - began_s
             period_s = READ_EVERY_S if is_idle else self._period_s

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from appliance.client.answers import CommitAnswer
@@ -18,6 +21,10 @@ from webui.agent import agent
 from webui.changes import history
 from webui.changes.results import CommitOutcome, steps_of
 
+PATIENT = 6
+"""Requests that may wait a minute for their commits; others leave their lane's threads after a moment."""
+_IMPATIENT_S = 4.0
+_patient = threading.BoundedSemaphore(PATIENT)
 MAX_CONFIRM_S = 24 * 3600
 MAX_WATCH_S = int(LONGEST_WATCH_S)
 
@@ -36,25 +43,27 @@ def commit_document(
 ) -> CommitOutcome:
     """Commit a sealed document over `base_revision`, whose sealed document is `before`.
 
-    After ``wait_s`` the outcome is ``running``; left out, as long as a request may take. Raises Conflict when
-    another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable. All are in the audit log.
+    After ``wait_s`` the outcome is ``running``; left out, after a minute, or after a moment where many wait
+    already. Raises Conflict when another revision runs by now, ValidationFailed, CommitFailed,
+    AgentUnavailable. All are in the audit log.
     """
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
     changes = diff_documents(before, document)
     target = changes[0].path if len(changes) == 1 else ""
     try:
-        answer = agent().commit(
-            document,
-            base_revision=base_revision,
-            comment=comment,
-            author=actor.name,
-            confirm_s=confirm_s,
-            watch_s=watch_s,
-            request_id=request_id or str(uuid.uuid4()),
-            caller_address=actor.router_address,
-            wait_s=wait_s,
-        )
+        with _waiting(wait_s) as patience_s:
+            answer = agent().commit(
+                document,
+                base_revision=base_revision,
+                comment=comment,
+                author=actor.name,
+                confirm_s=confirm_s,
+                watch_s=watch_s,
+                request_id=request_id or str(uuid.uuid4()),
+                caller_address=actor.router_address,
+                wait_s=patience_s,
+            )
         outcome = _outcome(answer)
     except MillraceError as error:
         audit.record(actor, action, target, changes, "failed", str(error))
@@ -79,16 +88,17 @@ def rollback(
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
     try:
-        answer = agent().rollback(
-            revision,
-            comment=comment,
-            author=actor.name,
-            confirm_s=confirm_s,
-            watch_s=watch_s,
-            request_id=request_id or str(uuid.uuid4()),
-            caller_address=actor.router_address,
-            wait_s=wait_s,
-        )
+        with _waiting(wait_s) as patience_s:
+            answer = agent().rollback(
+                revision,
+                comment=comment,
+                author=actor.name,
+                confirm_s=confirm_s,
+                watch_s=watch_s,
+                request_id=request_id or str(uuid.uuid4()),
+                caller_address=actor.router_address,
+                wait_s=patience_s,
+            )
         outcome = _outcome(answer)
     except MillraceError as error:
         audit.record(actor, "config.rollback", f"revision {revision}", result="failed", detail=str(error))
@@ -100,6 +110,20 @@ def rollback(
     )
     history.mirror_quietly()
     return outcome
+
+
+@contextmanager
+def _waiting(wait_s: float | None) -> Iterator[float | None]:
+    """How long this request may wait for its commit; None is as long as a request may take."""
+    if wait_s is not None:
+        yield wait_s
+    elif _patient.acquire(blocking=False):
+        try:
+            yield None
+        finally:
+            _patient.release()
+    else:
+        yield _IMPATIENT_S
 
 
 def under_way() -> CommitsUnderWay:

@@ -12,7 +12,8 @@ OF_STRANGERS = Limit(20, 0.2)
 SIZES = {
     "read": LaneSize(threads=4, waiting=32),
     "status": LaneSize(threads=2, waiting=16),
-    "change": LaneSize(threads=4, waiting=32),
+    "change": LaneSize(threads=8, waiting=32),
+    "decide": LaneSize(threads=2, waiting=16),
     SIGN_IN: LaneSize(threads=1, waiting=8),
     STRANGERS: LaneSize(threads=1, waiting=8, pace=OF_STRANGERS),
     "file": LaneSize(threads=1, waiting=64),
@@ -22,22 +23,29 @@ SIZES = {
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _STATUS = frozenset(("/status", "/api/v1/status", "/api/v1/state/health", "/api/v1/me"))
-_OUTCOMES = "/api/v1/commits/"
+_COMMITS = "/api/v1/commits"
+_DECIDING = ("/confirm", "/keep")
+_OF_PAGES = ("/changes/cancel/", "/changes/finished/")
 
 
 def lane_of(method: str, path: str) -> str:
-    """The name of the lane: ``change`` for what writes and for what became of it, ``status`` for a glance.
+    """The name of the lane: ``change`` for what writes, ``status`` for a glance, and ``decide`` for what is
+    done about a commit while it and others wait: to confirm, keep, cancel, and ask how far it is.
 
     Signing in is apart: it costs much, and anybody may try. `webui.http.sign_in_door` tells the known, who
     take this lane, from strangers, who have one of their own.
     """
     if path.startswith("/static/"):
         return "file"
+    if path == _COMMITS or path.startswith((f"{_COMMITS}/", *_OF_PAGES)):
+        return "decide"
     if method not in _SAFE:
+        if path.endswith(_DECIDING) and not path.startswith("/api/v1/config"):
+            return "decide"
         return SIGN_IN if path == "/login" else "change"
     if path in _STATUS:
         return "status"
-    return "change" if path.startswith(_OUTCOMES) else "read"
+    return "read"
 
 
 def is_for_programs(path: str) -> bool:
