@@ -25,7 +25,8 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 
 help:
-	@echo "make up [DATAPLANE=vpp|linux] [ROUTES=feeder] [DATABASE=postgres]   set up and start the lab and the whole stack"
+	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
+	@echo "                                                    ROUTES=feeder: FRR's routes by the FIB feeder, not linux_nl"
 	@echo "make down                                           remove what make up made"
 	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
 	@echo "make bench                                          print the numbers of tests/bench"

@@ -1,0 +1,246 @@
+"""The agent's side of the feeder: what it makes of its answers, of none, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from appliance.agent.settings import load
+from appliance.config.load import parse_document
+from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.engine.backend import BackendUnavailable, StepError
+from appliance.errors import ValidationFailed
+from appliance.health.check import Look
+from appliance.health.feeder import feeder
+from appliance.state.feeder import FedRoutes, FeederLag, FeederState
+from frr_config import V8_4, FakeFrr, Line, Routing, plan, render
+from vpp_config import LcpPair, Loopback, Session, VppState
+from vpp_config import plan as vpp_plan
+from vpp_config.fake import FakeVpp
+from vpp_config.startup_conf import NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
+from webui.metrics.feeder import of_feeder
+
+STATUS: dict[str, Any] = {
+    "uptime_s": 5, "pending": 3, "behind_ms": 12,
+    "ipv4": {"wanted": 10, "in_vpp": 8, "stale": 1, "refused": 2, "waiting": 0},
+    "ipv6": {"wanted": 1, "in_vpp": 1, "stale": 0, "refused": 0, "waiting": 0},
+    "next_hop_groups": 2, "queued": 11, "last_burst_routes": 11, "last_burst_ms": 4,
+    "lag": {"bounds_ms": [1, 2], "counts": [4, 2, 1], "sum_ms": 9},
+    "memory_bytes": 4096,
+    "zebra": {"connected": True, "resync": False, "unsupported": {"MPLS": 7}},
+    "vpp": {"connected": True, "error": "", "sweep_due": False, "given": 12, "taken": 3, "refused": 2,
+            "refusals": {"-3": 2}},
+    "mirrors": [],
+}  # fmt: skip
+"""As the program prints it (feeder/src/report.rs)."""
+
+
+class ToyFeeder:
+    """A status socket that answers each line with what the test has put there."""
+
+    def __init__(self, path: Path) -> None:
+        self.answer: Any = STATUS
+        self.asked: list[str] = []
+        self.hung_up = threading.Event()
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join(10)
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as lines:
+                self.asked.append(lines.readline().decode().strip())
+                connection.sendall(json.dumps(self.answer).encode() + b"\n")
+                if self.asked[-1].startswith("vacate"):
+                    lines.read()
+                    self.hung_up.set()
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[ToyFeeder]:
+    with ToyFeeder(tmp_path / "feeder.sock") as toy:
+        yield toy
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> FeederClient:
+    return FeederClient(tmp_path / "feeder.sock")
+
+
+def test_its_state_is_told_in_the_words_of_the_router(toy: ToyFeeder, client: FeederClient) -> None:
+    assert client.state() == FeederState(
+        carrier="feeder",
+        frr_connected=True,
+        frr_told_all=True,
+        vpp_connected=True,
+        vpp_swept=True,
+        pending=3,
+        behind_ms=12,
+        ipv4=FedRoutes(wanted=10, in_vpp=8, stale=1, refused=2),
+        ipv6=FedRoutes(wanted=1, in_vpp=1),
+        given=12,
+        withdrawn=3,
+        refusals={"no such FIB / VRF": 2},
+        unsupported={"MPLS": 7},
+        last_burst_routes=11,
+        last_burst_ms=4,
+        lag=FeederLag(bounds_ms=(1, 2), counts=(4, 2, 1), sum_ms=9),
+        memory_bytes=4096,
+        uptime_s=5,
+    )
+    health = client.health()
+    assert (health.state, health.detail) == ("up", "9 routes in VPP, 3 on the way")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"zebra": {**STATUS["zebra"], "connected": False}}, "FRR's zebra is not connected"),
+        ({"vpp": {**STATUS["vpp"], "connected": False, "error": "refused"}}, "not connected to VPP: refused"),
+        ({"zebra": {}}, "not as it should be"),
+        ({"error": "ask: status"}, "does not understand"),
+    ],
+)
+def test_what_is_wrong_with_it_is_its_health(
+    toy: ToyFeeder, client: FeederClient, changed: dict[str, Any], said: str
+) -> None:
+    toy.answer = {**STATUS, **changed}
+    health = client.health()
+    assert health.state == "down" and said in health.detail
+
+
+def test_one_that_is_not_there_is_down_and_vacates_nothing(client: FeederClient) -> None:
+    assert "does not answer" in client.health().detail
+    with pytest.raises(BackendUnavailable):
+        client.state()
+    with (
+        pytest.raises(StepError, match="the routes over lan0 cannot be taken out of VPP"),
+        client.vacated("lan0"),
+    ):
+        raise AssertionError("nobody has said so")
+
+
+def test_a_mirror_is_vacant_for_as_long_as_the_connection_holds(toy: ToyFeeder, client: FeederClient) -> None:
+    toy.answer = {"reached": True, "waited_ms": 1, "pending": 0}
+    with client.vacated("lan0"):
+        assert not toy.hung_up.is_set()
+    assert toy.hung_up.wait(10)
+    assert toy.asked == ["vacate lan0 20000"]
+
+
+def test_a_mirror_that_is_not_vacated_in_time_stays(toy: ToyFeeder, client: FeederClient) -> None:
+    toy.answer = {"reached": False, "waited_ms": 20000, "pending": 12}
+    with (
+        pytest.raises(StepError, match=r"over lan0 .* within 20 s \(changes on the way: 12\)"),
+        client.vacated("lan0"),
+    ):
+        raise AssertionError("it still has routes")
+
+
+def test_the_barrier(toy: ToyFeeder, client: FeederClient) -> None:
+    for reached in (True, False):
+        toy.answer = {"reached": reached, "waited_ms": 1, "pending": 0}
+        assert client.caught_up(0.25) is reached
+    assert toy.asked == ["barrier 250"] * 2
+
+
+def test_routes_that_vpp_does_not_have_are_alarms() -> None:
+    config = parse_document({"schema_version": 1})
+    well = FeederState(carrier="feeder", vpp_connected=True, frr_connected=True, behind_ms=9_999)
+    assert list(feeder(Look(well, config))) == []
+    assert list(feeder(Look(FeederState(carrier="linux_nl"), config))) == []
+    (behind,) = feeder(Look(well.model_copy(update={"behind_ms": 12_000, "pending": 7}), config))
+    assert (behind.kind, behind.severity, behind.for_s) == ("feeder_behind", "major", 12)
+    assert behind.evidence == {"changes on the way": "7", "VPP": "connected"}
+    worse = {"ipv4": FedRoutes(refused=1), "refusals": {"no such FIB / VRF": 4}}
+    (refused,) = feeder(Look(well.model_copy(update=worse), config))
+    assert refused.kind == "routes_refused" and "refused 1 route that" in refused.summary
+    assert refused.evidence == {"no such FIB / VRF": "4"} and refused.patience_s > 0
+
+
+def test_metrics_of_it(toy: ToyFeeder, client: FeederClient) -> None:
+    found = {metric.name: metric for metric in of_feeder(client.state())}
+    buckets = [
+        (sample.labels["le"], sample.value)
+        for sample in found["millrace_feeder_lag_seconds"].samples
+        if sample.name.endswith("_bucket")
+    ]
+    assert buckets == [("0.001", 4), ("0.002", 6), ("+Inf", 7)]
+    routes = found["millrace_feeder_routes_in_vpp"].samples
+    assert {(one.labels["family"], one.value) for one in routes} == {("ipv4", 8), ("ipv6", 1)}
+    (up,) = of_feeder(None)
+    assert [(sample.labels, sample.value) for sample in up.samples] == [({"to": "agent"}, 0)]
+    assert list(of_feeder(FeederState(carrier="kernel"))) == []
+
+
+def test_zebra_is_told_where_it_is_and_told_no_longer() -> None:
+    line = Line((), "fpm address 127.0.0.1")
+    with_feeder, without = render(Routing(), V8_4, feeds=True), render(Routing(), V8_4)
+    assert list(with_feeder.lines()) == [line] and with_feeder.holders[line] == {"zebra"}
+    frr = FakeFrr()
+    for wanted in (with_feeder, without):
+        for step in plan(wanted, frr.observe()):
+            frr.apply(step)
+        assert set(frr.observe().holders) == set(wanted.holders)
+
+
+def test_linux_nl_is_not_loaded_beside_it() -> None:
+    text = StartupConf(enable_plugins=PLUGINS_WITH_FEEDER).render()
+    assert "linux_nl" not in text and "linux-nl" not in text
+    assert set(NEEDED_PLUGINS) - set(PLUGINS_WITH_FEEDER) == {"linux_nl"}
+    assert "linux_cp_plugin.so { enable }" in text
+
+
+def test_the_setting_is_of_vpp_alone(tmp_path: Path) -> None:
+    settings = tmp_path / "agent.json"
+    given = {"socket": "/s", "state_dir": "/d", "dataplane": "linux", "feeder_socket": "/f"}
+    settings.write_text(json.dumps(given))
+    with pytest.raises(ValidationFailed, match="feeder_socket is of the vpp data plane alone"):
+        load(settings)
+
+
+def test_a_mirror_leaves_inside_the_block_and_the_interface_stays_up(
+    toy: ToyFeeder, client: FeederClient
+) -> None:
+    toy.answer = {"reached": True, "waited_ms": 1, "pending": 0}
+    fake = FakeVpp()
+    session = Session(fake, vacate_mirror=lambda _netns, name: client.vacated(name))
+    loopback, pair = Loopback("loop0", instance=0, enabled=True), LcpPair("loop0", "loop0", "mirrors")
+    for wanted in ((loopback, pair), (loopback,)):
+        fake.calls.clear()
+        for step in vpp_plan(VppState.of(wanted), session.observe()):
+            session.apply(step)
+    assert toy.asked == ["vacate loop0 20000"]
+    assert "sw_interface_set_flags" not in [call.name for call in fake.calls]
+    assert not vpp_plan(VppState.of((loopback,)), session.observe())
+    # Where routes are left it stays.
+    toy.answer = {"reached": False, "waited_ms": 20000, "pending": 1}
+    for step in vpp_plan(VppState.of((loopback, pair)), session.observe()):
+        session.apply(step)
+    (removal,) = vpp_plan(VppState.of((loopback,)), session.observe())
+    with pytest.raises(StepError):
+        session.apply(removal)
+    assert not vpp_plan(VppState.of((loopback, pair)), session.observe())
