@@ -21,6 +21,7 @@ from aiohttp.test_utils import make_mocked_request
 from appliance.agent.route_lists import LISTED
 from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
+from appliance.config.document import RouterConfig
 from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.routing.frr import FrrBackend
 from frr_config import FrrClient, Routing
@@ -35,6 +36,7 @@ ROUTES = LISTED + 2_000
 _BOUNDED = re.compile(
     r"show version"
     r"|show bgp (summary|neighbors( [0-9a-f.:]+)?) json"
+    r"|show bgp ipv4 unicast [0-9.]+(/\d+)? json"
     r"|show ip ospf( neighbor detail| interface)? json"
     r"|show (ip|ipv6) route (summary|[0-9a-f.:]+(/\d+)?|static|connected|kernel|ospf) json"
     r"|show ipv6 route json"
@@ -86,6 +88,7 @@ class Viewed:
     def views(self) -> StateApi:
         """The views, with nothing remembered."""
         engine: Any = Engine(Path("nowhere"))
+        engine.running_config = RouterConfig.model_validate({"schema_version": 1, "routing": ROUTING})
         return StateApi(Router(engine, self.plane, self.routing, "nowhere"))
 
     def get(self, path: str, **names: str) -> dict[str, Any]:
@@ -95,7 +98,8 @@ class Viewed:
 
 async def _get(views: StateApi, path: str, names: dict[str, str]) -> dict[str, Any]:
     place = path.partition("?")[0].partition("/neighbors/")
-    wanted = "/v1/state/" + (f"{place[0]}/neighbors/{{address}}" if place[1] else place[0])
+    more = "/{direction}" if "direction" in names else ""
+    wanted = "/v1/state/" + (f"{place[0]}/neighbors/{{address}}{more}" if place[1] else place[0])
     handler = next(route.handler for route in views.routes() if route.path == wanted)
     try:
         answer: Any = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
@@ -135,6 +139,11 @@ def test_no_view_asks_for_the_whole_table(viewed: Viewed) -> None:
     ):  # fmt: skip
         viewed.get(path)
     viewed.get(f"bgp/neighbors/{FAR}", address=FAR)
+    for direction in ("received", "advertised"):
+        names = {"address": FAR, "direction": direction}
+        for query in ("", "?offset=900", "?prefix=16.0.7.9", f"?prefix={prefix(7)}", "?prefix=99.0.0.1",
+                      "?prefix=16.0.0.0/16&within=true"):  # fmt: skip
+            viewed.get(f"bgp/neighbors/{FAR}/{direction}{query}", **names)
     assert [command for command in viewed.frr.asked if not _BOUNDED.fullmatch(command)] == []
     assert len(viewed.frr.asked) > 15
 
@@ -156,6 +165,20 @@ def test_one_route_of_many_is_found_in_every_table(viewed: Viewed, asked: str) -
     hops = {table: [hop["address"] for hop in row[table]] for table in ("rib", "kernel", "fib")}
     assert hops == {"rib": [FAR], "kernel": [FAR], "fib": [FAR]}
     assert row["consistent"], row["disagreement"]
+
+
+def test_routes_of_a_neighbor_are_asked_for_one_by_one(viewed: Viewed) -> None:
+    names = {"address": FAR, "direction": "received"}
+    listed = viewed.get(f"bgp/neighbors/{FAR}/received", **names)
+    assert (listed["listed"], listed["routes"], listed["prefixes"]) == (False, [], ROUTES)
+    assert "too long for a list" in listed["note"]
+    (route,) = viewed.get(f"bgp/neighbors/{FAR}/received?prefix=16.0.7.9", **names)["routes"]
+    assert (route["prefix"], route["status"], route["next_hop"]) == (prefix(7), "accepted", FAR)
+    inside = viewed.get(f"bgp/neighbors/{FAR}/received?prefix=16.0.0.0/22&within=true", **names)
+    assert [route["prefix"] for route in inside["routes"]] == [prefix(at) for at in range(4)]
+    names["direction"] = "advertised"
+    (route,) = viewed.get(f"bgp/neighbors/{FAR}/advertised?prefix={prefix(7)}", **names)["routes"]
+    assert (route["status"], route["learned_from"]) == ("advertised", FAR)
 
 
 def test_no_commit_waits_for_a_view(viewed: Viewed) -> None:

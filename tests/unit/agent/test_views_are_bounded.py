@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
+from appliance.config.document import RouterConfig
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.engine.reserve import Room
 from appliance.routing.frr import FrrBackend
@@ -30,6 +32,15 @@ SHORT = {
     "show bgp summary json",
     "show bgp neighbors json",
     "show bgp neighbors 192.0.2.1 json",
+    "show bgp ipv4 unicast 16.0.7.0/24 json",
+    "show bgp ipv4 unicast 16.0.7.9 json",
+    *(f"show bgp ipv4 unicast {ip_network(f'16.0.7.9/{length}', strict=False)} json" for length in range(33)),
+    *(
+        f"show bgp ipv4 unicast {inner} json"
+        for length in range(24, 33)
+        for inner in ip_network("16.0.7.0/24").subnets(new_prefix=length)
+    ),
+    "show ip ospf database external 16.0.7.0 json",
     "show ip ospf json",
     "show ip ospf neighbor detail json",
     "show ip ospf interface json",
@@ -48,6 +59,12 @@ PATHS = (
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
     "routes?prefix=0.0.0.0/0", "routes?prefix=16.0.7.9&protocol=bgp",
+    *(f"bgp/neighbors/192.0.2.1/{direction}{query}" for direction in ("received", "advertised") for query in (
+        "", "?offset=900000&limit=200", "?family=ipv6", "?community=65001:1&asn=65001", "?prefix=16.0.7.0/24",
+        "?prefix=16.0.7.9", "?prefix=16.0.7.9/32&longest=true", "?prefix=16.0.7.0/24&within=true",
+    )),
+    "ospf/database", "ospf/database?type=external&offset=5000", "ospf/database?lsa_id=16.0.7.0",
+    "ospf/database?type=external&lsa_id=16.0.7.0",
 )  # fmt: skip
 
 
@@ -66,6 +83,13 @@ class MillionFrr(FakeFrr):
                 {"type": "static", "rib": 12, "fib": 12},
             ]
             return json.dumps({"routes": counts})
+        if command == "show bgp summary json":
+            peer = {"state": "Established", "remoteAs": 65001, "pfxRcd": 1_000_000, "pfxSnt": 1_000_000}
+            return json.dumps(
+                {"ipv4Unicast": {"as": 65000, "ribCount": 2_000_000, "peers": {"192.0.2.1": peer}}}
+            )
+        if command == "show ip ospf json":
+            return json.dumps({"routerId": "192.0.2.129", "lsaExternalCounter": 1_000_000})
         if command in ("show ip route 16.0.7.0/24 json", "show ip route 16.0.7.9 json"):
             return json.dumps({ROUTE["prefix"]: [ROUTE]})
         return super().show(daemon, command)
@@ -119,14 +143,33 @@ class Engine:
     def room(self) -> Room:
         return Room(10**12, 0)
 
+    running_config = RouterConfig.model_validate(
+        {
+            "schema_version": 1,
+            "routing": {
+                "bgp": {
+                    "asn": 65000,
+                    "neighbors": {
+                        "192.0.2.1": {
+                            "remote_asn": 65001,
+                            "ipv4_unicast": {"soft_reconfiguration_inbound": True},
+                        }
+                    },
+                }
+            },
+        }
+    )
+
     def history_health(self) -> PartHealth:
         return PartHealth(state="up", detail="whole")
 
 
 async def _get(views: StateApi, path: str) -> dict[str, Any]:
     wanted = f"/v1/state/{path.partition('?')[0]}"
-    names = {"address": "192.0.2.1"} if "/neighbors/" in path else {}
-    wanted = wanted.replace("192.0.2.1", "{address}")
+    names = {}
+    if "/neighbors/" in path:
+        names = {"address": "192.0.2.1", "direction": wanted.rpartition("/")[2]}
+        wanted = "/v1/state/bgp/neighbors/{address}/{direction}"
     handler: Any = next(route.handler for route in views.routes() if route.path == wanted)
     answer = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
     return dict(json.loads(answer.body))
@@ -154,6 +197,7 @@ def test_a_view_asks_for_nothing_long(path: str, tmp_path: Path) -> None:
 
 def test_every_view_of_the_agent_is_among_them(tmp_path: Path) -> None:
     views = _views(MillionFrr(), tmp_path)
-    known = {f"/v1/state/{path.partition('?')[0]}" for path in PATHS} | {"/v1/state/bgp/neighbors/{address}"}
+    known = {f"/v1/state/{path.partition('?')[0]}" for path in PATHS if "/neighbors/" not in path}
+    known |= {f"/v1/state/bgp/neighbors/{{address}}{more}" for more in ("", "/{direction}")}
     assert {route.path for route in views.routes() if route.method == "GET"} == known
     views.close()

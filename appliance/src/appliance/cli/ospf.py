@@ -15,7 +15,7 @@ from appliance.state.ospf_database import OSPF_DATABASE, LsaState, OspfDatabase
 
 _USAGE = (
     "show ospf [neighbors|interfaces], or "
-    "show ospf database [TYPE [ID]] [area ID] [router ID] [limit N] [offset N]"
+    "show ospf database [TYPE [ID]] [area ID] [advertising-router ID] [limit N] [offset N]"
 )
 _COLUMNS = (
     "area",
@@ -47,7 +47,12 @@ def show_ospf(agent: AgentClient, words: list[str]) -> Output:
 
 def _database(agent: AgentClient, words: list[str]) -> Output:
     query: dict[str, Any] = {}
-    valued = {"area": "area", "router": "advertising_router", "limit": "limit", "offset": "offset"}
+    valued = {
+        "area": "area",
+        "advertising-router": "advertising_router",
+        "limit": "limit",
+        "offset": "offset",
+    }
     if words and words[0] not in valued:
         query["type"], words = words[0], words[1:]
         if words and words[0] not in valued:

@@ -64,7 +64,7 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
     if direction not in TITLES:
         raise Http404
     candidate, away = look_at_candidate(request)
-    row = row_at(candidate, "/routing/bgp/neighbors" + join(address), None)
+    row = row_at(candidate, "/routing/bgp/neighbors" + join([address]), None)
     if row is None:
         raise Http404(f"There is no BGP neighbor {address}.")
     given = {name: request.GET.get(name, "").strip() for name in _FIELDS}
