@@ -200,7 +200,7 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     browser: Client, router: RouterInMemory
 ) -> None:
     document = router.client.config().document
-    document["system"] = {**document["system"], "banner": "service gets worse"}
+    document["system"] = {**document["system"], "banner": "sessions or traffic get worse"}
     router.client.commit(document, author="ann", watch_s=60)
     from webui import router_state
 
@@ -208,7 +208,7 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     page = get(browser, "/changes")
     assert "/changes/pending?of=-2" in page
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-2", secure=True).headers
-    worse = "Roll back to revision 1: service got worse after revision 2"
+    worse = "Roll back to revision 1: sessions or traffic got worse after revision 2"
     router.client.rollback(1, author="millrace", comment=worse)
     router_state.forget()
     # The way back is watched, too: the page showed another watch.
@@ -217,8 +217,11 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-3", secure=True).headers
     page = re.sub(r"\s+", " ", get(browser, "/changes"))
-    assert "Service got worse after revision 2, and it was rolled back by itself. Revision 3 runs" in page
-    assert "rolled back, service got worse" in get(browser, "/history")
+    assert (
+        "Sessions or traffic got worse after revision 2, and it was rolled back by itself. Revision 3 runs"
+        in page
+    )
+    assert "rolled back, sessions or traffic got worse" in get(browser, "/history")
 
 
 def test_a_login_never_lands_in_a_fragment(db: None, router: RouterInMemory) -> None:

@@ -119,7 +119,7 @@ def test_a_watched_commit_goes_back_once_it_was_worse_for_long_enough(service: S
     service.wait(2)
     assert (service.engine.revision, service.toy.live()) == (3, before)
     assert service.engine.revisions(1)[0].comment == (
-        "Roll back to revision 1: service got worse after revision 2"
+        "Roll back to revision 1: sessions or traffic got worse after revision 2"
     )
     assert (service.report(2).state, service.report(2).rolled_back_to) == ("rolled_back", 1)
     assert service.report(2).worsenings[0].text == "The session with peer is down."
@@ -152,10 +152,8 @@ def test_what_was_foretold_of_a_commit_is_not_foretold_of_its_rollback(service: 
     # So that it raises the alarm.
     assert [one.foretold for one in report.surprises] == ["unknown"]
     still, rolled_back = judge_service(Look(service.watch.told(), service.engine.running_config))
-    assert (still.kind, rolled_back.kind) == ("service_worse", "rolled_back")
-    assert still.summary == (
-        "Service is still worse after the rollback in revision 3: The session with peer is down"
-    )
+    assert (still.kind, rolled_back.kind) == ("worse_after_commit", "rolled_back")
+    assert still.summary == ("Still worse after the rollback in revision 3: The session with peer is down")
 
 
 def test_what_may_come_back_has_until_the_end(service: Service) -> None:

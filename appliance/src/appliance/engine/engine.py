@@ -335,7 +335,7 @@ class Engine:
                 left_s = self._committer.watches.left_s(watch)
                 raise Conflict(
                     f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by "
-                    "itself if service got worse: wait, keep it, or roll it back first"
+                    "itself if sessions or traffic got worse: wait, keep it, or roll it back first"
                 )
             return self._committer.transact(request, request_id)
 

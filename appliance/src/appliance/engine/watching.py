@@ -38,7 +38,7 @@ class Watch:
 
     revision: int
     compared_with: int
-    """The revision that service is compared with."""
+    """The revision that is compared with."""
     rollback_to: int
     """The one before it that needs no confirmation."""
     watch_s: float
@@ -56,7 +56,7 @@ class Watch:
 
 
 class Observer(Protocol):
-    """Whoever compares service. Nothing of it raises."""
+    """Whoever compares sessions and traffic. Nothing of it raises."""
 
     def look(
         self,
@@ -66,7 +66,7 @@ class Observer(Protocol):
         taken_down: frozenset[str],
         within_s: float,
     ) -> Mapping[str, Any]:
-        """What service is now, right before a commit from one document to the other."""
+        """What sessions and traffic are now, right before a commit from one document to the other."""
 
     def begun(self) -> None:
         """A watch began: see Watches.current."""
