@@ -200,15 +200,16 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     browser: Client, router: RouterInMemory
 ) -> None:
     document = router.client.config().document
-    document["system"] = {**document["system"], "banner": "service gets worse"}
+    document["system"] = {**document["system"], "banner": "sessions or traffic get worse"}
     router.client.commit(document, author="ann", watch_s=60)
+    from webui import router_state
+
+    router_state.forget()
     page = get(browser, "/changes")
     assert "/changes/pending?of=-2" in page
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-2", secure=True).headers
-    worse = "Roll back to revision 1: service got worse after revision 2"
+    worse = "Roll back to revision 1: sessions or traffic got worse after revision 2"
     router.client.rollback(1, author="millrace", comment=worse)
-    from webui import router_state
-
     router_state.forget()
     # The way back is watched, too: the page showed another watch.
     shown = router.client.status().watch
@@ -216,8 +217,11 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-3", secure=True).headers
     page = re.sub(r"\s+", " ", get(browser, "/changes"))
-    assert "Service got worse after revision 2, and it was rolled back by itself. Revision 3 runs" in page
-    assert "rolled back, service got worse" in get(browser, "/history")
+    assert (
+        "Sessions or traffic got worse after revision 2, and it was rolled back by itself. Revision 3 runs"
+        in page
+    )
+    assert "rolled back, sessions or traffic got worse" in get(browser, "/history")
 
 
 def test_a_login_never_lands_in_a_fragment(db: None, router: RouterInMemory) -> None:
@@ -237,3 +241,29 @@ def test_after_a_login_one_is_where_one_typed(db: None, router: RouterInMemory) 
         assert stranger.post(path, {}, **sent).headers["Location"] == "/login?next=/edit/interfaces/lan0"
     elsewhere: Any = {"secure": True, "headers": {"Referer": "https://elsewhere.example/x"}}
     assert stranger.post("/changes/commit", {}, **elsewhere).headers["Location"] == "/login?next=/"
+
+
+def test_above_a_form_of_a_commit_the_end_is_said_in_its_place_and_nothing_is_loaded(
+    browser: Client, router: RouterInMemory
+) -> None:
+    from webui import router_state
+
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
+    document = router.client.config().document
+    document["system"] = {**document["system"], "banner": "unsure"}
+    router.client.commit(document, author="ann", confirm_s=600, watch_s=60)
+    router_state.forget()
+    assert "/changes/pending?of=2-2&amp;held=1" in get(browser, "/changes")
+    waits = browser.get("/changes/pending?of=2-2&held=1", secure=True)
+    # The countdown that reloads the page is for pages without a form.
+    assert "rolls back in" in waits.content.decode() and "data-then" not in waits.content.decode()
+    router.client.rollback(1, author="omar", confirm_s=0, watch_s=0)
+    router_state.forget()
+    over = browser.get("/changes/pending?of=2-2&held=1", secure=True)
+    assert (over.status_code, "HX-Refresh" in over.headers) == (286, False)
+    words = re.sub(r"\s+", " ", over.content.decode())
+    assert "Revision 2 waits for no confirmation any more; revision 3 runs." in words
+    assert 'href="/history/2#watch-report"' in words
+    # Nothing waits when the page is made: it is not asked, and nothing comes in above the form.
+    assert "/changes/pending" not in get(browser, "/changes")

@@ -13,6 +13,7 @@ import pytest
 from tests.api.served import Served, served
 
 DATABASE = "web_with_worker"
+WORKER = ("celery", "-A", "webui", "worker", "--concurrency", "1", "--loglevel", "WARNING")
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +22,7 @@ def web(postgres_url: str, redis_url: str, broker_url: str) -> Iterator[Served]:
         server.execute(f"CREATE DATABASE {DATABASE}")
     url = postgres_url.rsplit("/", 1)[0] + f"/{DATABASE}"
     with served(DATABASE_URL=url, REDIS_URL=redis_url, CELERY_BROKER_URL=broker_url) as running:
-        processes = [
-            _started(
-                running, "celery", "-A", "webui", "worker", "--concurrency", "1", "--loglevel", "WARNING"
-            ),
-            _started(running, "webui", "run_schedule"),
-        ]
+        processes = [_started(running, *WORKER), _started(running, "webui", "run_schedule")]
         try:
             yield running
         finally:

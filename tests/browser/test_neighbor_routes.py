@@ -53,7 +53,7 @@ def page(
     settings.STORAGES = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     User.objects.create_user("viewer", PASSWORD, "viewer")
     with RouterInMemory(_document()) as router:
-        router.routing.ask = lambda question: question(frr)  # type: ignore[method-assign, assignment]
+        router.routing.ask = lambda question: question(frr)  # type: ignore[method-assign]
         replace_agent(router.client)
         cache.clear()
         server = LiveServer("127.0.0.1")

@@ -1,4 +1,4 @@
-"""A commit that is watched goes back by itself when service got worse, and stays when it did not.
+"""A commit that is watched goes back by itself when sessions or traffic got worse, and stays when it did not.
 
 ::
 
@@ -93,9 +93,9 @@ def _rolled_back(live: LiveLab, revision: int) -> tuple[Worsening, ...]:
     back = json_of(live.api.get(f"/revisions/{revision + 1}"))
     assert (back["author"], back["comment"]) == (
         "millrace",
-        f"Roll back to revision {revision - 1}: service got worse after revision {revision}",
+        f"Roll back to revision {revision - 1}: sessions or traffic got worse after revision {revision}",
     )
-    wait_until(lambda: _is_well(live), timeout_s=60, what="service is as before")
+    wait_until(lambda: _is_well(live), timeout_s=60, what="sessions and traffic are as before")
     alarms = json_of(live.api.get("/alarms"))["items"]
     wait_until(
         lambda: any(one["kind"] == "rolled_back" for one in json_of(live.api.get("/alarms"))["items"]),
@@ -105,7 +105,7 @@ def _rolled_back(live: LiveLab, revision: int) -> tuple[Worsening, ...]:
     wait_until(
         lambda: _report(live, revision + 1).state == "as_before",
         timeout_s=60,
-        what="the watch says that service is as before",
+        what="the watch says that sessions and traffic are as before",
     )
     return report.counted
 

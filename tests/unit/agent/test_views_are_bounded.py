@@ -132,20 +132,14 @@ class Plane:
 class Engine:
     """What the views that ask the engine hear."""
 
-    running_config = SimpleNamespace(nat="configured")
-
-    def __init__(self, state_dir: Path) -> None:
-        self.state_dir = state_dir
-
-    def storage(self) -> dict[str, dict[str, int]]:
-        return {}
-
-    def room(self) -> Room:
-        return Room(10**12, 0)
-
     running_config = RouterConfig.model_validate(
         {
             "schema_version": 1,
+            "interfaces": {
+                name: {"type": "ethernet", "match": {"mac": f"52:54:00:00:00:0{number}"}}
+                for number, name in enumerate(("lan0", "wan0"))
+            },
+            "nat": {"inside": ["lan0"], "outside": ["wan0"]},
             "routing": {
                 "bgp": {
                     "asn": 65000,
@@ -159,6 +153,15 @@ class Engine:
             },
         }
     )
+
+    def __init__(self, state_dir: Path) -> None:
+        self.state_dir = state_dir
+
+    def storage(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def room(self) -> Room:
+        return Room(10**12, 0)
 
     def history_health(self) -> PartHealth:
         return PartHealth(state="up", detail="whole")

@@ -124,7 +124,7 @@ def test_a_watched_commit_goes_back_once_it_was_worse_for_long_enough(service: S
     service.wait(2)
     assert (service.engine.revision, service.toy.live()) == (3, before)
     assert service.engine.revisions(1)[0].comment == (
-        "Roll back to revision 1: service got worse after revision 2"
+        "Roll back to revision 1: sessions or traffic got worse after revision 2"
     )
     assert (service.report(2).state, service.report(2).rolled_back_to) == ("rolled_back", 1)
     assert service.report(2).worsenings[0].text == "The session with peer is down."
@@ -154,13 +154,13 @@ def test_the_alarm_ends_when_service_is_as_before_again(service: Service) -> Non
     service.state = "Active"
     service.wait(31)
     service.watch.follow()
-    assert _alarms(service) == ["service_worse"]
+    assert _alarms(service) == ["worse_after_commit"]
     service.state = "up"
     service.watch.follow()
     # One good look may be luck, and one that could not be made says nothing.
     service.away = True
     service.watch.follow()
-    assert _alarms(service) == ["service_worse"]
+    assert _alarms(service) == ["worse_after_commit"]
     service.away = False
     service.watch.follow()
     assert service.report(2).as_before_since is None
@@ -180,9 +180,9 @@ def test_a_new_agent_goes_on_with_what_was_worse_when_the_watch_ended(service: S
     service.state = "Active"
     service.wait(31)
     service.start()
-    assert _alarms(service) == ["service_worse"]
+    assert _alarms(service) == ["worse_after_commit"]
     service.watch.follow()
-    assert _alarms(service) == ["service_worse"]
+    assert _alarms(service) == ["worse_after_commit"]
     service.state = "up"
     for _ in range(2):
         service.watch.follow()
@@ -201,10 +201,8 @@ def test_what_was_foretold_of_a_commit_is_not_foretold_of_its_rollback(service: 
     # So that it raises the alarm.
     assert [one.foretold for one in report.surprises] == ["unknown"]
     still, rolled_back = judge_service(Look(service.watch.told(), service.engine.running_config))
-    assert (still.kind, rolled_back.kind) == ("service_worse", "rolled_back")
-    assert still.summary == (
-        "Service is still worse after the rollback in revision 3: The session with peer is down"
-    )
+    assert (still.kind, rolled_back.kind) == ("worse_after_commit", "rolled_back")
+    assert still.summary == ("Still worse after the rollback in revision 3: The session with peer is down")
 
 
 def test_what_may_come_back_has_until_the_end(service: Service) -> None:

@@ -8,6 +8,7 @@ from django.core.cache import cache
 
 from appliance.errors import MillraceError
 from webui.agent import agent
+from webui.alarms import with_own
 
 _KEY = "router-status"
 _SECONDS = 1
@@ -18,7 +19,7 @@ def status() -> dict[str, Any] | None:
     known: dict[str, Any] | None = cache.get(_KEY)
     if known is None:
         try:
-            known = agent().status()
+            known = with_own(agent().status())
         except MillraceError:
             return None
         cache.set(_KEY, known, _SECONDS)

@@ -35,7 +35,7 @@ the caller's own path, else for ever."""
 
 
 WatchSeconds = Annotated[float, Field(ge=0, le=LONGEST_WATCH_S), AfterValidator(_none_or_long_enough)]
-"""How long service is watched after a commit that is rolled back when it got worse; 0: it is not watched.
+"""How long sessions and traffic are watched after a commit, which is rolled back when they got worse; 0: not.
 Left out: it is watched for DEFAULT_WATCH_S, and not rolled back."""
 
 

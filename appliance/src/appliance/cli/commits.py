@@ -100,5 +100,5 @@ def committed(answer: CommitAnswer) -> Output:
             lines.append(f"because {text.clean(answer.confirm_reason)}")
     if answer.watch_s is not None:
         what = " and rolled back by itself if it gets worse" if answer.rolls_back else ""
-        lines.append(f"service is watched for {answer.watch_s:.0f} seconds{what}: show watch")
+        lines.append(f"sessions and traffic are watched for {answer.watch_s:.0f} seconds{what}: show watch")
     return Output(dict(answer), "\n".join(lines))

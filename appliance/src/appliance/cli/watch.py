@@ -35,7 +35,7 @@ def _headline(report: WatchReport) -> str:
     said = f"revision {report.revision}: {STATES[report.state]}"
     if report.state == "watching":
         said += f" for {report.left_s:.0f} more seconds"
-        said += "; it rolls back by itself if service gets worse" if report.rolls_back else ""
+        said += "; it rolls back by itself if sessions or traffic get worse" if report.rolls_back else ""
     if report.rolled_back_to is not None:
         said += f"; revision {report.rolled_back_to} is back"
     if report.as_before_since is not None:
@@ -45,7 +45,7 @@ def _headline(report: WatchReport) -> str:
 
 def _lines(report: WatchReport) -> Iterator[str]:
     yield _headline(report)
-    yield f"service before it, in revision {report.compared_with}, and since:"
+    yield f"before it, in revision {report.compared_with}, and since:"
     yield text.table([one.model_dump() for one in report.measured], ("name", "before", "after"))
     for title, rows in (("worse", report.worsenings), ("worse for a while", report.passing)):
         for one in rows:

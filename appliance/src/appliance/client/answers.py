@@ -181,13 +181,13 @@ class CommitAnswer(Answer):
 
     @property
     def watch_s(self) -> float | None:
-        """How long service is watched; None when it is not."""
+        """How long sessions and traffic are watched; None when it is not."""
         watch_s: float | None = self.get("watch_s")
         return watch_s
 
     @property
     def rolls_back(self) -> bool:
-        """Whether it is rolled back by itself when service got worse."""
+        """Whether it is rolled back by itself when sessions or traffic got worse."""
         return bool(self.get("rolls_back", False))
 
     @property

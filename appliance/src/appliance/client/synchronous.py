@@ -82,7 +82,8 @@ class AgentClient:
         ``confirm_s`` 0 is no timer. None is none either, unless the commit touches the way by which
         ``caller_address`` reaches the router: then it is 120 s, and ``confirm_reason`` says why.
 
-        ``watch_s``: service is watched for so long, and the commit is rolled back when it got worse; 0: it is
+        ``watch_s``: sessions and traffic are watched for so long, and the commit is rolled back when they
+        got worse; 0: it is
         not watched. None: it is watched for DEFAULT_WATCH_S, and not rolled back.
 
         State ``running``: it took longer than ``wait_s``, or the client's timeout; look it up by its request

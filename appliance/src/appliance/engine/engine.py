@@ -356,7 +356,7 @@ class Engine:
                 left_s = self._committer.watches.left_s(watch)
                 raise Conflict(
                     f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by "
-                    "itself if service got worse: wait, keep it, or roll it back first"
+                    "itself if sessions or traffic got worse: wait, keep it, or roll it back first"
                 )
             if (worse := self._committer.watches.condemned) is not None and worse.revision == running:
                 raise Conflict(f"service got worse after revision {running}, and it is being rolled back")

@@ -41,7 +41,7 @@ def roll_back_worse(committer: Committer) -> None:
         watch = committer.watches.condemned
         # Rolled back by somebody at the last moment.
         if watch is not None and watch.revision == committer.store.head:
-            why = f"service got worse after revision {watch.revision}"
+            why = f"sessions or traffic got worse after revision {watch.revision}"
             _go_back(committer, watch.rollback_to, why, f"worse-{watch.revision}")
 
 

@@ -89,7 +89,7 @@ class CommitRequest:
     """Roll back after this many seconds unless confirmed; 0 never. None: after DEFAULT_CONFIRM_S when it
     touches the caller's own path, else never."""
     watch_s: float | None = None
-    """Watch service for so long, and roll back when it got worse; 0: do not watch. None: watch for
+    """Watch sessions and traffic for so long, and roll back when they got worse; 0: do not. None: watch for
     DEFAULT_WATCH_S, and only say what happened."""
     request_id: str | None = None
     """Makes the request idempotent and its result findable."""
@@ -123,9 +123,9 @@ class CommitResult:
     reopened: tuple[str, ...] = ()
     """What it set up again that the revision before had kept closed, a sentence each."""
     watch_s: float | None = None
-    """How long service is watched; None when it is not."""
+    """How long sessions and traffic are watched; None when it is not."""
     rolls_back: bool = False
-    """It is rolled back by itself when service got worse."""
+    """It is rolled back by itself when sessions or traffic got worse."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""

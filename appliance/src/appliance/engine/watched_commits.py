@@ -1,4 +1,4 @@
-"""Beginning a watch: what service was before a commit, and the watch that is recorded with it."""
+"""Beginning a watch: sessions and traffic before a commit, and the watch that is recorded with it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from appliance.state.watch import DEFAULT_WATCH_S, WatchReport
 
 
 class Service(NamedTuple):
-    """What service was, and under which revision."""
+    """What sessions and traffic were, and under which revision."""
 
     before: Mapping[str, Any]
     revision: int
 
 
 class WatchedCommits:
-    """The watches of the commits of one router. ``observer`` is None while nobody compares service."""
+    """The watches of the commits of one router. ``observer`` is None while nobody compares them."""
 
     def __init__(self, state_dir: Path, clock: Clock, reserve: Reserve, store: RevisionStore) -> None:
         self.watches = Watches(state_dir, clock, reserve)

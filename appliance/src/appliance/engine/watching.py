@@ -38,7 +38,7 @@ class Watch:
 
     revision: int
     compared_with: int
-    """The revision that service is compared with."""
+    """The revision that is compared with."""
     rollback_to: int
     """The one before it that needs no confirmation."""
     watch_s: float
@@ -56,7 +56,7 @@ class Watch:
 
 
 class Observer(Protocol):
-    """Whoever compares service. Nothing of it raises."""
+    """Whoever compares sessions and traffic. Nothing of it raises."""
 
     def look(
         self,
@@ -64,8 +64,10 @@ class Observer(Protocol):
         after: RouterConfig,
         caller: Caller | None,
     ) -> ReadBefore:
-        """Begin to read what service is before a commit from one document to the other. Returns at once; what
-        it returns is called when the steps are known, and does not keep them waiting for long."""
+        """Begin to read what sessions and traffic are before a commit from one document to the other.
+
+        Returns at once. What it returns is called when the steps are known: it is quick.
+        """
 
     def begun(self) -> None:
         """A watch began: see Watches.current."""

@@ -11,7 +11,7 @@
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
-``watch.py``          ``MEASURES``: what of service is compared with before a commit. ``probes(config)``: whom
+``watch.py``          ``MEASURES``: what is compared after a commit with before. ``probes(config)``: whom
                       the router pings meanwhile
 ====================  =====================================================================================
 

@@ -114,12 +114,12 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
             # A way back is compared with what was before the commit that it took back.
             is_way_back = report.compared_with < report.revision - 1
             yield Finding(
-                "service_worse",
+                "worse_after_commit",
                 name,
                 "major",
-                f"Service is still worse after the rollback in revision {report.revision}: {_first(report)}"
+                f"Still worse after the rollback in revision {report.revision}: {_first(report)}"
                 if is_way_back
-                else f"Service got worse after revision {report.revision}: {_first(report)}",
+                else f"Sessions or traffic got worse after revision {report.revision}: {_first(report)}",
                 "The rollback did not bring it back: look for the cause outside of the document."
                 if is_way_back
                 else "The page of the revision says what got worse. Roll back if it is due to the commit.",
@@ -149,7 +149,7 @@ OWN: tuple[AnyCheck, ...] = (
     Check("parts of the router", _parts, parts_down),
     Check("drift", lambda router: router.engine.seen, drift),
     Check("recorded history", lambda router: tuple(router.engine.damage()), damaged),
-    Check("service after the last commit", lambda router: router.engine.watched.told(), service),
+    Check("sessions and traffic after the last commit", lambda router: router.engine.watched.told(), service),
     Check("disk", lambda router: router.engine.room(), disk_full),
 )
 

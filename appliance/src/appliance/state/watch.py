@@ -1,4 +1,4 @@
-"""What a commit did to service, as the watch after it saw it."""
+"""What a commit did to sessions and traffic, as the watch after it saw it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DEFAULT_WATCH_S = 30.0
 """How long every commit is watched where nothing else is said."""
 SHORTEST_WATCH_S, LONGEST_WATCH_S = 5.0, 3600.0
 STATES = {
-    "watching": "service is watched",
-    "as_before": "service is as before",
-    "worse": "service got worse",
-    "rolled_back": "service got worse, rolled back by itself",
+    "watching": "sessions and traffic are watched",
+    "as_before": "sessions and traffic are as before",
+    "worse": "sessions or traffic got worse",
+    "rolled_back": "sessions or traffic got worse, rolled back by itself",
     "superseded": "another revision came before the watch was over",
     "interrupted": "the watch was interrupted",
 }
@@ -59,11 +59,13 @@ class WatchReport(Answer):
         description="watching: not over yet. as_before: nothing got worse but what was asked for. "
         "superseded: another revision came first. interrupted: the rest could not be watched."
     )
-    rolls_back: bool = Field(description="It was, or is, to be rolled back by itself when service got worse.")
+    rolls_back: bool = Field(
+        description="It was, or is, to be rolled back by itself when sessions or traffic got worse."
+    )
     watch_s: float = Field(description="How long it is watched.")
     left_s: float = Field(0.0, description="Of that, what is left.")
     began: str = Field(description="When the commit was recorded.")
-    compared_with: int = Field(description="The revision that service is compared with.")
+    compared_with: int = Field(description="The revision that is compared with.")
     rollback_to: int = Field(0, description="The revision that comes back where it rolls back.")
     measured: tuple[Measured, ...] = Field((), description="What was compared, before and now.")
     not_compared: dict[str, str] = Field({}, description="What could not be compared, with the reason.")

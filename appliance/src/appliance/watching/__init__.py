@@ -1,4 +1,4 @@
-"""Commit, then watch: service after a commit is compared with service before it.
+"""Commit, then watch: sessions and traffic after a commit are compared with those before it.
 
 Features declare what they compare and by which rule in ``watch.py`` of their folder (ADR 25).
 """

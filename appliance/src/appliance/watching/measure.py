@@ -1,4 +1,4 @@
-"""What a measure is: it reads something of service, cheaply, and compares two readings, purely."""
+"""What a measure is: it reads sessions or traffic, cheaply, and compares two readings, purely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches service after each commit: one thread, reading once a second while there is something to watch."""
+"""Watches sessions and traffic after each commit: one thread, reading once a second while it watches."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class ServiceWatch:
             try:
                 self._tick()
             except Exception:
-                log.exception("watching service failed")
+                log.exception("the watch failed")
 
     def _tick(self) -> None:
         watch, active = self._watches.current, self._active
@@ -175,7 +175,7 @@ class ServiceWatch:
         at_the_end = now_s >= active.ends_boot_s
         worse = active.judgement.lasting(now_s, at_the_end)
         if worse and watch.rolls_back and self._watches.condemn(watch.revision, worse[0].text):
-            log.warning("service got worse after revision %s: %s", watch.revision, worse[0].text)
+            log.warning("sessions or traffic got worse after revision %s: %s", watch.revision, worse[0].text)
             self._end(active, "rolled_back", watch.note)
         elif at_the_end:
             self._end(active, "worse" if worse else "as_before", watch.note)

@@ -21,9 +21,9 @@ CONFIRM_S = (
 
 
 WATCH_S = (
-    "Watch service for so many seconds, at least 5, and roll the commit back by itself when service got "
-    "worse; 0 does not watch. Left out, service is watched for 30 seconds, and nothing is rolled back. What "
-    "happened is in `watch` of the revision."
+    "Watch sessions and traffic for so many seconds, at least 5, and roll the commit back by itself when "
+    "they got worse; 0 does not watch. Left out, they are watched for 30 seconds, and nothing goes back. "
+    "What happened is in `watch` of the revision."
 )
 
 
@@ -103,8 +103,10 @@ class CommitOut(Schema):
         default_factory=list,
         description="What it set up again that the revision before had kept closed, a sentence each.",
     )
-    watch_s: float | None = Field(None, description="How long service is watched.")
-    rolls_back: bool = Field(False, description="It is rolled back by itself when service got worse.")
+    watch_s: float | None = Field(None, description="How long sessions and traffic are watched.")
+    rolls_back: bool = Field(
+        False, description="It is rolled back by itself when sessions or traffic got worse."
+    )
     progress: CommitUnderWay | None = Field(
         None, description="How far it is while it is `running`: its place in the queue, or its step."
     )

@@ -70,9 +70,9 @@ class CommitOutcome:
     reopened: tuple[str, ...] = ()
     """What it set up again that the revision before had kept closed, a sentence each."""
     watch_s: float | None = None
-    """How long service is watched; None when it is not."""
+    """How long sessions and traffic are watched; None when it is not."""
     rolls_back: bool = False
-    """It is rolled back by itself when service got worse."""
+    """It is rolled back by itself when sessions or traffic got worse."""
     progress: CommitUnderWay | None = None
     """How far it is while it is ``running``."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -15,6 +16,7 @@ from appliance.state.alarms import SEVERITIES
 from appliance.state.feeder import FEEDER, FeederState
 from appliance.state.system import SYSTEM, SystemState
 from webui.agent import agent
+from webui.alarms import with_own
 from webui.metrics.feeder import of_feeder
 
 _INTERFACE = {
@@ -40,8 +42,7 @@ class RouterCollector(Collector):
         """The metrics."""
         up = GaugeMetricFamily("millrace_up", "Whether the router's agent answers.")
         try:
-            status, sample, totals = agent().status(), agent().counters(), agent().acl_totals()
-            hits, system = _hits(totals["acls"]), agent().state(SYSTEM)
+            status = with_own(agent().status())
         except MillraceError:
             up.add_metric([], 0)
             yield up
@@ -49,9 +50,10 @@ class RouterCollector(Collector):
         up.add_metric([], 1)
         yield up
         yield from _of_status(status)
-        yield from _of_sample(sample)
-        yield from _of_acls(totals["acls"], hits)
-        yield from _of_system(system)
+        for family in (_sample, _acls, _system):
+            # One that cannot be had now, as the data plane does not answer, is left out.
+            with suppress(MillraceError):
+                yield from family()
         yield from _of_parts()
         yield from of_feeder(_feeder())
 
@@ -78,6 +80,19 @@ def _feeder() -> FeederState | None:
         return None
 
 
+def _sample() -> list[Metric]:
+    return list(_of_sample(agent().counters()))
+
+
+def _acls() -> list[Metric]:
+    totals = agent().acl_totals()["acls"]
+    return list(_of_acls(totals, _hits(totals)))
+
+
+def _system() -> list[Metric]:
+    return list(_of_system(agent().state(SYSTEM)))
+
+
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     yield GaugeMetricFamily("millrace_revision", "Running revision.", value=status["revision"])
     yield GaugeMetricFamily(
@@ -90,7 +105,7 @@ def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     watch = status.get("watch") or {}
     yield GaugeMetricFamily(
         "millrace_watch_armed",
-        "Whether a commit is watched that rolls back by itself when service gets worse.",
+        "Whether a commit is watched that rolls back by itself when sessions or traffic get worse.",
         value=int(bool(watch.get("rolls_back"))),
     )
     found = status.get("alarms") or {}

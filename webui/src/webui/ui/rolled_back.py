@@ -17,10 +17,10 @@ _COMMENTS = (
         "rolled back, not confirmed",
     ),
     (
-        re.compile(r"Roll back to revision (\d+): service got worse after revision (\d+)"),
-        "service got worse after revision {}",
-        "Service got worse after revision {}, and it was rolled back by itself.",
-        "rolled back, service got worse",
+        re.compile(r"Roll back to revision (\d+): sessions or traffic got worse after revision (\d+)"),
+        "sessions or traffic got worse after revision {}",
+        "Sessions or traffic got worse after revision {}, and it was rolled back by itself.",
+        "rolled back, sessions or traffic got worse",
     ),
 )
 """As the engine writes them; how they are searched for; what happened, and the result, in words."""

@@ -10,6 +10,7 @@ from ninja import Query, Router
 from appliance.state.alarms import SEVERITIES, Alarm, AlarmEvent, EventsQuery, Severity
 from webui.accounts.roles import Role
 from webui.agent import agent
+from webui.alarms import alarms
 from webui.api.auth import needs
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
 
@@ -45,7 +46,7 @@ def list_alarms(
 ) -> Any:
     """Alarms that stand, the worst first. Nothing is wrong only where there is none, `unchecked` is empty and
     `looked_s_ago` is small."""
-    answer = agent().alarms()
+    answer = alarms()
     found = [
         one
         for one in answer.alarms

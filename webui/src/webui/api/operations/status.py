@@ -14,6 +14,7 @@ from appliance.state.watch import WatchReport
 from webui import __version__
 from webui.accounts.roles import Role
 from webui.agent import agent
+from webui.alarms import with_own
 from webui.api.auth import actor, needs
 from webui.api.schemas import UserOut
 from webui.storage.usage import usage
@@ -81,7 +82,7 @@ class Me(Schema):
 @router.get("/status", auth=needs(Role.VIEWER), response=StatusOut, operation_id="get_status")
 def get_status(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
     """Versions, running revision, a commit that waits for confirmation, drift and health."""
-    return {**agent().status(), "web_version": __version__}
+    return {**with_own(agent().status()), "web_version": __version__}
 
 
 class StoredKind(Schema):

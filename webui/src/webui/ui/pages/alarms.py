@@ -5,12 +5,9 @@ from typing import Any
 
 from appliance.state.alarms import MOST_EVENTS, Alarm, AlarmEvent, Alarms, Events, EventsQuery
 from webui.agent import agent
+from webui.alarms import alarms
 from webui.ui.tables.declaration import Column, Link, Live, Look, Page, Table
 from webui.ui.tables.row import Row
-
-
-def _alarms() -> Alarms:
-    return agent().alarms()
 
 
 def _events() -> Events:
@@ -53,7 +50,7 @@ PAGE = Page(
             key_title="Alarm",
             sentence=True,
             below=lambda row: row.live("advice"),
-            live=Live(_alarms, _by_summary, api="/alarms"),
+            live=Live(alarms, _by_summary, api="/alarms"),
             columns=(
                 Column("severity", "Severity", look=Look.STATE, live=True),
                 Column(title="Object", value=_object),

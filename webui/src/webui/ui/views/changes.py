@@ -49,6 +49,8 @@ CONFIRM_CHOICES = (
     (300, "within 5 minutes"),
     (600, "within 10 minutes"),
 )
+_ASK_NO_MORE = 286
+"""htmx takes the answer, and does not ask again."""
 _RECENT = 8
 _LISTED = 50
 """Problems and conflicts on one page."""
@@ -134,17 +136,32 @@ def _editable(pointer: str) -> str:
 @require_GET
 @role_required(Role.VIEWER)
 def pending(request: HttpRequest) -> HttpResponse:
-    """What waits for a confirmation, as a fragment."""
+    """What waits for a confirmation or is watched, as a fragment.
+
+    ``of`` names the revisions that did when the page was made. Once that is over the page is loaded anew,
+    or, with ``held``, only said so: below it is a form whose buttons may not move.
+    """
     watch = watches.current()
+    waits, _, watched = request.GET.get("of", "").partition("-")
+    held = "held" in request.GET
     context = {
         "pending": router_state.pending_confirm(),
         "watch": watch,
+        "held": held,
         "may_operate": user_of(request).has_role(Role.OPERATOR),
         "may_edit": user_of(request).has_role(Role.ENGINEER),
     }
+    waits_no_more = bool(waits) and context["pending"] is None
+    watched_no_more = bool(watched) and watched != _watched_revision(watch)
+    if held and (waits_no_more or watched_no_more):
+        over = {
+            "waited": waits if waits_no_more else "",
+            "watched": watched if watched_no_more and watched.isdecimal() else "",
+            "runs": (router_state.status() or {}).get("revision"),
+        }
+        return render(request, "ui/waiting_over.html", over, status=_ASK_NO_MORE)
     response = render(request, "ui/waiting.html", context)
-    waits, _, watched = request.GET.get("of", "").partition("-")
-    if (waits and context["pending"] is None) or (watched and watched != _watched_revision(watch)):
+    if waits_no_more or watched_no_more:
         # It was confirmed or rolled back, or its time is over: the whole page says which.
         response["HX-Refresh"] = "true"
     return response

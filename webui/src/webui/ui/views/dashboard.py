@@ -19,6 +19,7 @@ from appliance.state.system import SYSTEM
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
+from webui.alarms import alarms as every_alarm
 from webui.ui.api_call import reads
 from webui.ui.candidate import Candidate
 from webui.ui.page import look, look_at_candidate, show
@@ -92,7 +93,7 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
     ospf = look(lambda: agent().state(OSPF), OspfState()).value
     drops = counters.get("drops") or {}
     workers = counters.get("workers") or []
-    alarms: Alarms = look(lambda: agent().alarms(), Alarms()).value
+    alarms: Alarms = look(every_alarm, Alarms()).value
     return {
         "alarms": alarms.alarms[:_ALARMS],
         "more_alarms": max(0, len(alarms.alarms) - _ALARMS),

@@ -4,6 +4,7 @@ import { startBatches } from "./batches.js";
 import { startConnection } from "./connection.js";
 import { startCountdowns } from "./countdown.js";
 import { startForms } from "./forms.js";
+import { startHeld } from "./held.js";
 import { startPickers } from "./pickers.js";
 import { startShell } from "./shell.js";
 import { startShortcuts } from "./shortcuts.js";
@@ -12,6 +13,7 @@ import { startToasts } from "./toasts.js";
 
 startToasts();
 startShell();
+startHeld();
 startConnection();
 startCountdowns();
 startShortcuts();

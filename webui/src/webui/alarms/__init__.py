@@ -1,0 +1,51 @@
+"""Alarms as the web half tells them: the router's own, and those of Redis and the worker of jobs.
+
+The router needs neither to forward, converge or commit, so its agent does not look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from appliance.state.alarms import SEVERITIES, Alarms, counted
+from webui.agent import agent
+from webui.alarms.parts import parts
+from webui.alarms.watch import PartWatch
+
+_watch = PartWatch(parts)
+
+
+def alarms() -> Alarms:
+    """Every alarm that stands, the worst first. Raises AgentUnavailable."""
+    router = agent().alarms()
+    own, unchecked = _watch.look()
+    standing = sorted((*router.alarms, *own), key=lambda one: SEVERITIES.index(one.severity))
+    counts = counted(one.severity for one in standing)
+    return router.model_copy(
+        update={
+            "alarms": tuple(standing),
+            "counts": counts,
+            "worst": next(iter(counts), None),
+            "unchecked": {**router.unchecked, **unchecked},
+        }
+    )
+
+
+def with_own(status: Mapping[str, Any]) -> dict[str, Any]:
+    """The agent's status, with these alarms among those that its ``alarms`` counts."""
+    own, unchecked = _watch.look()
+    if not own and not unchecked:
+        return dict(status)
+    found = status.get("alarms") or {}
+    router: Mapping[str, int] = found.get("counts") or {}
+    mine = counted(one.severity for one in own)
+    sums = {severity: router.get(severity, 0) + mine.get(severity, 0) for severity in SEVERITIES}
+    counts = {severity: number for severity, number in sums.items() if number}
+    told = {
+        **found,
+        "counts": counts,
+        "worst": next(iter(counts), None),
+        "unchecked": {**(found.get("unchecked") or {}), **unchecked},
+    }
+    return {**status, "alarms": told}

@@ -1,0 +1,74 @@
+"""What the web half needs beside its database: how each is asked whether it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from kombu.exceptions import OperationalError
+from redis import Redis
+from redis.exceptions import RedisError
+
+_ANSWER_S = 2.0
+
+
+class DoesNotWork(Exception):
+    """The part does not do its work; the message says what was seen."""
+
+
+class NotChecked(Exception):
+    """Nothing is known of the part, as something else that leads to it is down."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """``check`` returns where the part works, within some seconds; else it raises one of these errors."""
+
+    name: str
+    check: Callable[[], None]
+    summary: str
+    advice: str
+
+
+def parts() -> tuple[Part, ...]:
+    """Those that this web half was set up with."""
+    found = []
+    if url := settings.CACHES["default"].get("LOCATION"):
+        found.append(Part("Redis", lambda: _redis(url), "Redis does not answer.", _NO_REDIS))
+    if settings.CELERY_BROKER_URL:
+        found.append(Part("worker", _worker, "No worker takes jobs.", _NO_WORKER))
+    return tuple(found)
+
+
+_NO_REDIS = (
+    "Forwarding, routing and commits go on. Ping and traceroute cannot be started, and pages are slower. "
+    "Look at `systemctl status redis-server`."
+)
+_NO_WORKER = (
+    "Forwarding, routing and commits go on. Ping and traceroute wait until a worker runs. "
+    "Look at `systemctl status millrace-worker`."
+)
+
+
+def _redis(url: str) -> None:
+    client = Redis.from_url(url, socket_timeout=_ANSWER_S, socket_connect_timeout=_ANSWER_S)
+    try:
+        client.ping()
+    except RedisError as error:
+        raise DoesNotWork(str(error)) from error
+    finally:
+        client.close()
+
+
+def _worker() -> None:
+    from webui.celery import app
+
+    waits = {"socket_timeout": _ANSWER_S * 2, "socket_connect_timeout": _ANSWER_S, "max_retries": 0}
+    try:
+        with app.connection_for_write(transport_options=waits) as broker:
+            answers = app.control.ping(timeout=_ANSWER_S, connection=broker, limit=1)
+    except (OperationalError, RedisError, OSError) as error:
+        raise NotChecked(f"the broker of jobs does not answer: {error}") from error
+    if not answers:
+        raise DoesNotWork(f"no worker answered within {_ANSWER_S:.0f} seconds")
