@@ -46,6 +46,8 @@ def random_nat(rng: random.Random, interfaces: Mapping[str, Json], driver: str) 
         nat["sessions_per_user"] = rng.choice([1, 100, 10000])
     if driver == "vpp":
         _as_vpp_can(nat)
+        if rng.random() < 0.3:
+            nat["sessions_per_worker"] = rng.choice([1000, 131072])
     return {"nat": nat}
 
 

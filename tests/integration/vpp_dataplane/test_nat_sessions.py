@@ -10,8 +10,9 @@ import pytest
 
 from appliance.actions.nat import ClearNatSessions
 from appliance.config.load import parse_document
-from appliance.features.nat import vpp, vpp_sessions
+from appliance.features.nat import vpp_sessions
 from appliance.features.nat.health import filling
+from appliance.features.nat.model import MOST_SESSIONS
 from appliance.health.check import Look
 from appliance.state.nat import NatState, end_sessions, table, users
 from tests.integration.linux.conftest import run
@@ -87,15 +88,12 @@ def test_sessions_are_told_by_their_ends_and_found_by_each_of_them(router: Route
     assert [(user.address, user.sessions) for user in answer.users] == [(INSIDE, 4), ("10.77.1.9", 1)]
     assert answer.sessions == 5
     state = table(router.backend, closely=True)
-    assert (state.in_use, state.limit, state.timed_out) == (5, vpp.SESSIONS, 0)
-    assert state.fullness == pytest.approx(5 / vpp.SESSIONS)
+    assert (state.in_use, state.limit, state.timed_out) == (5, MOST_SESSIONS, 0)
+    assert state.fullness == pytest.approx(5 / MOST_SESSIONS)
 
 
-def test_a_full_table_refuses_new_sessions_and_is_an_alarm(
-    router: Router, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vpp, "SESSIONS", 50)
-    document = with_nat()
+def test_a_full_table_refuses_new_sessions_and_is_an_alarm(router: Router) -> None:
+    document = with_nat(sessions_per_worker=100)
     config = parse_document(document)
     hide_inside(router)
     router.commit(document)
@@ -111,12 +109,12 @@ def test_a_full_table_refuses_new_sessions_and_is_an_alarm(
     ):
         assert still(held).startswith(ROUTER)
         assert judged(empty) == []
-        run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "40")
-        assert asked(router, limit=1).total == 41
+        run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "85")
+        assert asked(router, limit=1).total == 86
         assert judged(empty) == [("nat_table_filling", "warning")]
-        run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "70")
+        run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "130")
         full = table(router.backend, closely=False)
-        assert (full.in_use, full.limit) == (50, 50)
+        assert (full.in_use, full.limit) == (100, 100)
         assert full.refused > empty.refused
         assert judged(empty) == [("nat_table_full", "critical")]
         assert judged(full) == [("nat_table_filling", "warning")], "nothing more is refused"
@@ -124,22 +122,19 @@ def test_a_full_table_refuses_new_sessions_and_is_an_alarm(
         assert still(held).startswith(ROUTER)
         assert seen_as(router.left, "tcp", OUTSIDE, 7001) is None
         assert judged(full) == [("nat_table_full", "critical")]
-        assert end_sessions(router.backend, ClearNatSessions(protocol="udp")).sessions == 49
+        assert end_sessions(router.backend, ClearNatSessions(protocol="udp")).sessions == 99
         assert judged(table(router.backend, closely=False)) == []
         assert seen_as(router.left, "tcp", OUTSIDE, 7001) == ROUTER
         assert still(held).startswith(ROUTER)
 
 
-def test_sessions_that_timed_out_do_not_fill_the_table(
-    router: Router, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sessions_that_timed_out_do_not_fill_the_table(router: Router) -> None:
     """VPP keeps them until a new one comes."""
-    monkeypatch.setattr(vpp, "SESSIONS", 50)
     hide_inside(router)
-    document = with_nat(timeouts={"udp_s": 10})
+    document = with_nat(timeouts={"udp_s": 10}, sessions_per_worker=100)
     router.commit(document)
-    run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "50")
-    assert table(router.backend, closely=False).in_use > 40
+    run(router.left, sys.executable, "-c", SPRAY, OUTSIDE, "95")
+    assert table(router.backend, closely=False).in_use > 80
     # The times pass at once.
     router.backend.look(
         vpp=lambda seen: seen.client.call(
@@ -149,7 +144,7 @@ def test_sessions_that_timed_out_do_not_fill_the_table(
     )
     while (state := table(router.backend, closely=False)).in_use:
         time.sleep(0.05)
-    assert state.timed_out > 40
+    assert state.timed_out > 80
     assert state.fullness == 0
     assert {one.state for one in asked(router).sessions} == {"timed_out"}
     assert {one.expires_s for one in asked(router).sessions} == {0}

@@ -1,4 +1,4 @@
-"""What of the router may run on outside interfaces of the vpp data plane."""
+"""What of the router may run on outside interfaces of the vpp data plane, and whose limits are whose."""
 
 from __future__ import annotations
 
@@ -41,4 +41,21 @@ def test_protocols_that_receive_with_a_ttl_of_one_are_refused(
     routing: dict[str, Any], pointers: list[str]
 ) -> None:
     problems = check(parse_document({**_DOCUMENT, "routing": routing}), Capabilities("vpp"))
+    assert [problem.pointer for problem in problems] == pointers
+
+
+@pytest.mark.parametrize(
+    ("driver", "limit", "pointers"),
+    [
+        ("vpp", "sessions_per_worker", []),
+        ("linux", "sessions_per_worker", ["/nat/sessions_per_worker"]),
+        ("vpp", "sessions_per_user", ["/nat/sessions_per_user"]),
+        ("linux", "sessions_per_user", []),
+    ],
+)
+def test_a_limit_that_the_data_plane_cannot_keep_is_refused(
+    driver: Any, limit: str, pointers: list[str]
+) -> None:
+    document = {**_DOCUMENT, "nat": {**_DOCUMENT["nat"], limit: 1000}}
+    problems = check(parse_document(document), Capabilities(driver))
     assert [problem.pointer for problem in problems] == pointers

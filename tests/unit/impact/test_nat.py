@@ -80,6 +80,10 @@ def found_between(
     [
         ({"timeouts": {"udp_s": 60}}, []),
         (None, [("certain", "/nat", "5 sessions now")]),
+        (
+            {"sessions_per_worker": 1000, "static": {}},
+            [("certain", "/nat/sessions_per_worker", "5 sessions now")],
+        ),
         ({"static": {}}, [("certain", "/nat/static/host", "2 sessions now")]),
         (
             {"static": {"other": DOCUMENT["nat"]["static"]["host"]}},

@@ -17,6 +17,10 @@ from appliance.features.nat.model import MOST_ADDRESSES, Nat, NatPortForward, bo
 _SERVICE_PORTS = {"ssh": 22, "https": 443}
 _BGP = ("tcp", 179)
 _BFD = {("udp", 3784), ("udp", 3785), ("udp", 4784)}
+_NO_WORKERS = (
+    "the linux data plane has no limit for NAT alone: net.netfilter.nf_conntrack_max is the kernel's, for all"
+    " connections that it tracks"
+)
 _NO_USERS = "the vpp data plane counts no sessions of a user: leave it unset"
 _ONE_CHOICE = "the vpp data plane has one set of outside addresses for all outside interfaces"
 _NO_EXCEPTIONS = (
@@ -78,6 +82,8 @@ def check(context: Context) -> Iterator[Problem]:
     yield from _forwards(context, nat, networks)
     if context.capabilities.driver == "vpp":
         yield from _on_vpp(context.config, nat, networks)
+    elif nat.sessions_per_worker is not None:
+        yield Problem("/nat/sessions_per_worker", _NO_WORKERS)
 
 
 def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:

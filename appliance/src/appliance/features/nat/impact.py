@@ -103,6 +103,10 @@ def ended(change: Change) -> Iterator[Finding]:
     if after is None:
         yield from now.all("/nat", "every translated session ends")
         return
+    if before.sessions_per_worker != after.sessions_per_worker:
+        text = "every translated session ends: VPP makes its table anew"
+        yield from now.all("/nat/sessions_per_worker", text)
+        return
     yield from _mappings(change, now, before, after)
     stays = {*pool_addresses(after), *overload(change.after, after).values()}
     yield from now.of_pools("/nat/pools", set(pool_addresses(before)) - stays)

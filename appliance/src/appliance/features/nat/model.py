@@ -74,6 +74,10 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 """A TCP or UDP port."""
 
 
+MOST_SESSIONS = 131_072
+"""Of one worker; VPP takes some 40 MB of its heap for them at once."""
+
+
 class NatPool(Model):
     """Outside addresses that inside hosts share."""
 
@@ -197,6 +201,12 @@ class Nat(Model):
     """When idle sessions are forgotten."""
     sessions_per_user: int | None = Field(default=None, ge=1, le=10000, title="Sessions per user")
     """Sessions that one inside address may have begun to the outside at one time; unset means no limit."""
+    sessions_per_worker: int | None = Field(
+        default=None, ge=100, le=MOST_SESSIONS, title="Sessions per worker"
+    )
+    """Sessions at one time, of each worker of the vpp data plane; without workers, in all. Further ones are
+    refused. Unset means 131,072. A change ends all sessions.
+    """
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

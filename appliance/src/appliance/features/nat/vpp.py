@@ -14,14 +14,12 @@ import vpp_config as vpp
 from appliance.config.document import RouterConfig
 from appliance.dataplane.wanted import Wanted
 from appliance.features.nat.addresses import forward_address, overload, pool_addresses
-from appliance.features.nat.model import Nat
+from appliance.features.nat.model import MOST_SESSIONS, Nat
 
 PATHS = {
     kind.kind: lambda _: "/nat"
     for kind in (vpp.Nat, vpp.NatInterface, vpp.NatMapping, vpp.NatOwnAddress, vpp.NatPool)
 }
-SESSIONS = 131_072
-"""Of one worker; VPP takes some 40 MB of its heap for them at once."""
 
 
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
@@ -30,7 +28,8 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
     if nat is None:
         return
     times = nat.timeouts
-    yield vpp.Nat(SESSIONS, times.udp_s, times.tcp_established_s, times.tcp_transitory_s, times.icmp_s)
+    sessions = nat.sessions_per_worker or MOST_SESSIONS
+    yield vpp.Nat(sessions, times.udp_s, times.tcp_established_s, times.tcp_transitory_s, times.icmp_s)
     addresses = {*pool_addresses(nat), *overload(config, nat).values()}
     if addresses:
         yield vpp.NatPool(tuple(sorted(addresses)))
