@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
+from appliance.state.health import HEALTH
+from frr_config.version import FrrVersion
 from tests.browser.browser_page import BrowserPage
 from tests.live_lab import LiveLab, wait_until
 
 ENTRIES = 5000
-"""FRR takes a list in portions of a hundred: all of it would take minutes."""
+"""FRR 8 takes a list in portions of a hundred: all of it would take minutes."""
 
 
 def test_the_commit_in_the_way_is_seen_and_cancelled(page: BrowserPage, lab: LiveLab) -> None:
+    version = FrrVersion.parse(lab.agent.state(HEALTH).parts["frr"].daemons["bgpd"].version)
+    if version.major > 8:
+        pytest.skip(f"FRR {version} takes a long list too quickly for a person; tests/api holds the pages")
     before = lab.agent.config()
     page.open("/edit/interfaces/lan0")
     page.fill(page.field("/description"), "behind the others")
