@@ -184,8 +184,14 @@ class VppView:
                     continue
                 if interface not in (None, name) or address not in (None, known):
                     continue
+                gone = {
+                    "sw_if_index": entry.sw_if_index,
+                    "flags": 0,
+                    "mac_address": str(entry.mac_address),
+                    "ip_address": known,
+                }
                 try:
-                    self.client.call("ip_neighbor_add_del", is_add=False, neighbor=entry)
+                    self.client.call("ip_neighbor_add_del", is_add=False, neighbor=gone)
                 except VppApiError as error:
                     if error.retval not in _GONE:
                         raise
