@@ -86,6 +86,7 @@ class _ToyDataplane(Toy):
     def __init__(self, name: str, down: str, up: str) -> None:
         super().__init__(name, down, up)
         self.without_link: set[str] = set()
+        self.learned: list[NeighborState] = []
         self._began_s = time.monotonic()
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
@@ -138,7 +139,16 @@ class _ToyDataplane(Toy):
         return ControlPlaneState(interfaces=(counts,), policers=(limit,))
 
     def neighbors(self) -> list[NeighborState]:
-        return []
+        return list(self.learned)
+
+    def forget_neighbors(self, interface: str | None, address: str | None) -> int:
+        kept = [
+            one
+            for one in self.learned
+            if interface not in (None, one.interface) or address not in (None, one.address)
+        ]
+        forgotten, self.learned = len(self.learned) - len(kept), kept
+        return forgotten
 
     def hardware(self) -> Hardware:
         return Hardware(driver=self.name)

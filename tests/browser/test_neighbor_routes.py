@@ -90,8 +90,8 @@ def test_tabs_search_and_verdicts(page: BrowserPage) -> None:
 
 def test_an_lsa_is_found_and_opened(page: BrowserPage) -> None:
     page.open("/ospf/database")
-    page.choose("select[name=type]", "external")
-    page.submit("form[role=search] button[type=submit]")
+    page.find("select[name=type]").send_keys("external")
+    page.submit("form.inline-form button[type=submit]")
     assert len(page.all("#ospf-lsas tbody tr")) == 3
     page.submit("#ospf-lsas tbody tr:last-child th a")
     page.arrives("/ospf/lsa/external/198.51.101.0/10.255.0.2")

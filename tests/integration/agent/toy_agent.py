@@ -133,6 +133,9 @@ class ToyPlane(FileToy):
     def neighbors(self) -> list[NeighborState]:
         return []
 
+    def forget_neighbors(self, interface: str | None, address: str | None) -> int:
+        return 0
+
     def hardware(self) -> Hardware:
         return Hardware(driver=self.name)
 

@@ -102,6 +102,11 @@ def test_state_tells_what_is_there(router: Router) -> None:
     assert {"10.77.1.0/24", "2001:db8:77:1::/64", "2001:db8:77:ff::1/128"} <= prefixes
     router.ping(router.left, "10.77.1.1")
     assert "10.77.1.2" in {entry.address for entry in router.backend.neighbors()}
+    assert router.backend.forget_neighbors("left0", "10.77.1.77") == 0
+    assert router.backend.forget_neighbors("left0", "10.77.1.2") == 1
+    assert "10.77.1.2" not in {entry.address for entry in router.backend.neighbors()}
+    router.ping(router.left, "10.77.1.1")
+    assert router.backend.forget_neighbors(None, None) >= 1
     assert router.backend.health().state == "up"
     looked = router.backend.look(vpp=lambda vpp: None, linux=lambda kernel: kernel.index("loop0"))
     assert looked is not None

@@ -68,6 +68,11 @@ def test_state_tells_what_is_there(router: Router) -> None:
     assert state["loop0"].type == "loopback"
     router.ping(router.left, "10.77.2.2")
     assert "10.77.1.2" in {entry.address for entry in router.backend.neighbors()}
+    assert router.backend.forget_neighbors("left0", "10.77.1.77") == 0
+    assert router.backend.forget_neighbors("left0", "10.77.1.2") == 1
+    assert "10.77.1.2" not in {entry.address for entry in router.backend.neighbors()}
+    router.ping(router.left, "10.77.1.1")
+    assert router.backend.forget_neighbors(None, None) >= 1
     run(router.middle, "ip", "route", "add", "198.51.100.0/24", "via", "10.77.2.2")
     wanted = Entry("198.51.100.0/24", "unicast", (NextHop("10.77.2.2", "right0", 1),))
     for _ in range(50):

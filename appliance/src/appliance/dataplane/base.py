@@ -150,6 +150,12 @@ class DataPlane(Protocol):
     def neighbors(self) -> Sequence[NeighborState]:
         """Each ARP and ND entry."""
 
+    def forget_neighbors(self, interface: str | None, address: str | None) -> int:
+        """Forget ARP and ND entries that were learned: all, or those of an interface, an address or both.
+
+        Returns how many there were. What still sends asks for them again.
+        """
+
     def hardware(self) -> Hardware:
         """NICs, threads and memory."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -19,6 +21,7 @@ _STATES = {
     128: "permanent",
 }
 _NOARP = 0x40
+_PERMANENT = 0x80
 _PROBE = "mr-link-probe"
 
 
@@ -53,3 +56,30 @@ def kernel_neighbors(space: Namespace) -> list[NeighborState]:
             )
         )
     return found
+
+
+def forget_kernel_neighbors(space: Namespace, interface: str | None, address: str | None) -> int:
+    """Forget entries that were learned, all or those of an interface or an address; how many there were."""
+    route = space.route()
+    names = {message["index"]: attributes(message)["IFLA_IFNAME"] for message in route.get_links()}
+    forgotten = 0
+    for message in route.get_neighbours():
+        name, known = names.get(message["ifindex"]), attributes(message).get("NDA_DST")
+        if message["state"] & (_NOARP | _PERMANENT) or known is None or name is None:
+            continue
+        if interface not in (None, name) or address not in (None, known):
+            continue
+        with _unless_gone():
+            route.neigh("del", dst=known, ifindex=message["ifindex"], family=message["family"])
+            forgotten += 1
+    return forgotten
+
+
+@contextmanager
+def _unless_gone() -> Iterator[None]:
+    """What is gone already needs no removal."""
+    try:
+        yield
+    except NetlinkError as error:
+        if error.code not in (errno.ENOENT, errno.ENODEV):
+            raise

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from appliance.state.part import Answer, Number, Part, Question
-from frr_config.protocols.ospf.database import LsaType
+from frr_config.protocols.ospf.database import TYPES, LsaType
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
-__all__ = ["OSPF_DATABASE", "LsaCount", "LsaState", "LsaType", "OspfDatabase", "OspfDatabaseQuery"]
+__all__ = ["OSPF_DATABASE", "TYPES", "LsaCount", "LsaState", "OspfDatabase", "OspfDatabaseQuery"]
 
 
 class OspfDatabaseQuery(Question):

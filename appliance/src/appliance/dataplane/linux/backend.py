@@ -22,7 +22,7 @@ from appliance.dataplane.base import (
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.kernel_need import lacking
 from appliance.dataplane.kernel_traffic import kernel_traffic
-from appliance.dataplane.kernel_view import kernel_neighbors, link_supported
+from appliance.dataplane.kernel_view import forget_kernel_neighbors, kernel_neighbors, link_supported
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.default_drops import default_drops
 from appliance.dataplane.linux.dump import Dump, LinkRow
@@ -206,6 +206,11 @@ class LinuxDataplane:
         """The kernel's ARP and ND tables."""
         with self._available():
             return self._views.run(kernel_neighbors, self._views)
+
+    def forget_neighbors(self, interface: str | None, address: str | None) -> int:
+        """Of the kernel's ARP and ND tables."""
+        with self._available():
+            return self._views.run(forget_kernel_neighbors, self._views, interface, address)
 
     def hardware(self) -> Hardware:
         """The NICs."""

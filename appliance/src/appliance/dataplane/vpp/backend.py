@@ -20,7 +20,7 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.kernel_need import lacking
-from appliance.dataplane.kernel_view import link_supported
+from appliance.dataplane.kernel_view import forget_kernel_neighbors, link_supported
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.looking import KernelLooking, VppLooking
@@ -244,6 +244,15 @@ class VppDataplane:
         """VPP's ARP and ND tables."""
         with self._available():
             return self._view.neighbors()
+
+    def forget_neighbors(self, interface: str | None, address: str | None) -> int:
+        """Of VPP's ARP and ND tables, and before of the mirrors', from which linux-nl fills them."""
+        with self._available():
+            known = {(entry.interface, entry.address) for entry in self._view.neighbors()}
+            self._views.run(forget_kernel_neighbors, self._views, interface, address)
+            self._view.forget_neighbors(interface, address)
+            kept = {(entry.interface, entry.address) for entry in self._view.neighbors()}
+            return len(known - kept)
 
     def hardware(self) -> Hardware:
         """NICs, threads, memory and VPP's version."""

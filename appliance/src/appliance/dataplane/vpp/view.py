@@ -19,7 +19,7 @@ from appliance.state.neighbors import NeighborState
 from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, VppClient
 from vpp_config.counters import Counters as Stats
 from vpp_config.counters import RuleHits
-from vpp_config.errors import VppError
+from vpp_config.errors import VppApiError, VppError
 from vpp_config.fib import FibRoute, fib_lookups
 from vpp_config.stats import StatsSegment
 
@@ -30,6 +30,8 @@ _UP = 3
 """Administratively, and with a link."""
 _ALL = 0xFFFFFFFF
 _STATIC = 1
+_GONE = (-6,)
+"""No such entry."""
 _KINDS = {"normal": "unicast", "drop": "blackhole"}
 _WITHOUT_HOP = frozenset(["drop", "local", "unreachable", "prohibit"])
 
@@ -176,6 +178,29 @@ class VppView:
                         )
                     )
         return found
+
+    def forget_neighbors(self, interface: str | None, address: str | None) -> None:
+        """Forget ARP and ND entries that were learned."""
+        names = self._session.interface_names()
+        for family in (0, 1):
+            for row in self.client.dump("ip_neighbor_dump", sw_if_index=_ALL, af=family):
+                entry = row.neighbor
+                name, known = names.get(entry.sw_if_index), str(ip_address(str(entry.ip_address)))
+                if name is None or int(entry.flags) & _STATIC:
+                    continue
+                if interface not in (None, name) or address not in (None, known):
+                    continue
+                gone = {
+                    "sw_if_index": entry.sw_if_index,
+                    "flags": 0,
+                    "mac_address": str(entry.mac_address),
+                    "ip_address": known,
+                }
+                try:
+                    self.client.call("ip_neighbor_add_del", is_add=False, neighbor=gone)
+                except VppApiError as error:
+                    if error.retval not in _GONE:
+                        raise
 
     def hardware(self, nics: Sequence[NicState]) -> Hardware:
         """These NICs, with VPP's version, threads and memory."""

@@ -1,11 +1,24 @@
 """Pages of features: a feature has a file here and its line in `FEATURES`; nothing else names it."""
 
-from webui.ui.pages import acls, alarms, bfd, bgp, bond, interfaces, nat, ospf, policies, static_routes
+from webui.ui.pages import (
+    acls,
+    alarms,
+    bfd,
+    bgp,
+    bond,
+    interfaces,
+    nat,
+    neighbors,
+    ospf,
+    policies,
+    static_routes,
+)
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
 FEATURES: tuple[Feature, ...] = (
     alarms.PAGE,
     interfaces.PAGE,
+    neighbors.PAGE,
     bond.MEMBERS,
     static_routes.PAGE,
     bgp.PAGE,

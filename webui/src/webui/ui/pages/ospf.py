@@ -1,14 +1,14 @@
 """OSPF: neighbors, interfaces and areas."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from appliance.actions.ospf import CLEAR_OSPF_NEIGHBOR
 from appliance.state.ospf import OSPF, OspfState
-from appliance.state.ospf_database import OSPF_DATABASE, LsaState, LsaType, OspfDatabase
+from appliance.state.ospf_database import OSPF_DATABASE, TYPES, LsaState, OspfDatabase
 from webui.ui.state import OspfRow, ospf_neighbors
 from webui.ui.tables.declaration import (
     Column,
@@ -165,7 +165,7 @@ DATABASE = Page(
             search=Search(
                 OSPF_DATABASE,
                 (
-                    SearchField("type", "Type", choices=get_args(LsaType)),
+                    SearchField("type", "Type", choices=TYPES),
                     SearchField("lsa_id", "Link state ID", "198.51.100.0"),
                     SearchField("area", "Area", "0.0.0.0"),
                     SearchField("advertising_router", "Advertising router", "192.0.2.1"),

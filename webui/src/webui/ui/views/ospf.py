@@ -18,6 +18,7 @@ from webui.ui.page import look, show
 
 _MOST_LINES = 2000
 """Of the body; an LSA of 64 KiB has more links than a page can show."""
+_INDENT = "\N{NO-BREAK SPACE}" * 3
 _HEAD = {
     "lsaAge",
     "lsaType",
@@ -68,17 +69,18 @@ def _facts(lsa: LsaState) -> Iterator[tuple[str, str]]:
     yield "Length", "" if lsa.length_bytes is None else f"{lsa.length_bytes:,} bytes"
 
 
-def _body(lsa: LsaState) -> tuple[list[tuple[int, str, str]], int]:
-    """Lines of the body, each with its depth, and how many are left out."""
+def _body(lsa: LsaState) -> tuple[list[tuple[str, str]], int]:
+    """Lines of the body, indented by their depth, and how many are left out."""
     lines = list(_lines({key: value for key, value in lsa.detail.items() if key not in _HEAD}, 0))
     return lines[:_MOST_LINES], max(0, len(lines) - _MOST_LINES)
 
 
-def _lines(shown: Any, depth: int) -> Iterator[tuple[int, str, str]]:
+def _lines(shown: Any, depth: int) -> Iterator[tuple[str, str]]:
     members = shown.items() if isinstance(shown, Mapping) else enumerate(shown, 1)
     for key, value in members:
+        title = _INDENT * depth + str(key)
         if isinstance(value, Mapping | list):
-            yield depth, str(key), ""
+            yield title, ""
             yield from _lines(value, depth + 1)
         else:
-            yield depth, str(key), "yes" if value is True else "no" if value is False else str(value)
+            yield title, "yes" if value is True else "no" if value is False else str(value)

@@ -1,0 +1,57 @@
+"""ARP and IPv6 neighbors: who was learned on which interface, and forgetting them."""
+
+from collections.abc import Mapping
+
+from appliance.actions.neighbors import CLEAR_NEIGHBORS
+from appliance.state.neighbors import NEIGHBORS, Neighbors, NeighborState
+from webui.ui.tables.declaration import Column, Live, Look, Page, RowAction, Table
+from webui.ui.tables.row import Row
+
+
+def _by_place(answer: Neighbors) -> Mapping[str, NeighborState]:
+    return {f"{one.address} {one.interface}": one for one in answer.neighbors}
+
+
+def _only(row: Row) -> Mapping[str, str] | None:
+    """Entries that were configured stay."""
+    if row.live("state") == "permanent":
+        return None
+    return {"interface": row.live("interface"), "address": row.live("address")}
+
+
+PAGE = Page(
+    name="neighbors",
+    path="neighbors",
+    title="ARP and ND",
+    icon="affiliate",
+    order=30,
+    tables=(
+        Table(
+            name="neighbors",
+            noun="neighbor",
+            plural="ARP and IPv6 neighbors",
+            key_title="Neighbor",
+            mono=True,
+            live=Live(NEIGHBORS, _by_place),
+            actions=(
+                RowAction(
+                    CLEAR_NEIGHBORS,
+                    "Clear the entry",
+                    "trash",
+                    _only,
+                    lambda row: (
+                        f"Clear {row.live('address')} on {row.live('interface')}? What is sent to it next "
+                        "asks for it again."
+                    ),
+                ),
+            ),
+            columns=(
+                Column("address", "Address", look=Look.MONO, live=True),
+                Column("interface", "Interface", live=True),
+                Column("mac", "MAC address", look=Look.MONO, live=True),
+                Column("state", "State", look=Look.STATE, live=True),
+            ),
+            empty="No neighbor was learned.",
+        ),
+    ),
+)
