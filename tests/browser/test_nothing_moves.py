@@ -55,7 +55,7 @@ def _commit(
     """Somebody else's commit; returns the revision that was there before."""
     before = lab.agent.status().revision
     document = lab.agent.config().document
-    document["system"] = {**document["system"], "banner": banner}
+    document["system"] = {**document["system"], "banner": f"{banner}, after {before}"}
     lab.agent.commit(document, author="another", comment=banner, watch_s=watch_s, confirm_s=confirm_s)
     return before
 
