@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from lab import addressing as at
 from tests.browser import chromium
 from tests.browser.browser_page import BrowserPage
 from tests.live_lab import LiveLab, wait_until
@@ -54,7 +55,7 @@ def _commit(
     """Somebody else's commit; returns the revision that was there before."""
     before = lab.agent.status().revision
     document = lab.agent.config().document
-    document["system"] = {**document["system"], "banner": banner}
+    document["system"] = {**document["system"], "banner": f"{banner}, after {before}"}
     lab.agent.commit(document, author="another", comment=banner, watch_s=watch_s, confirm_s=confirm_s)
     return before
 
@@ -78,7 +79,7 @@ def test_the_end_of_a_watch_moves_nothing(page_of_width: BrowserPage, lab: LiveL
     page = page_of_width
     _change(page)
     before = _commit(lab, "watched", watch_s=8, confirm_s=0)
-    _open(page, f"revision {before + 1} is watched")
+    _open(page, f"revision {before + 1} are watched for")
     aimed = _aim(page)
     wait_until(lambda: lab.agent.status().watch is None, timeout_s=60, what="the watch ends")
     page.sees(f"The watch of revision {before + 1} has ended", WAITING)
@@ -90,7 +91,7 @@ def test_the_end_of_a_watch_moves_nothing(page_of_width: BrowserPage, lab: LiveL
 def test_what_gets_worse_later_moves_nothing(page: BrowserPage, lab: LiveLab) -> None:
     _change(page)
     before = _commit(lab, "watched for 30 seconds", confirm_s=0)
-    _open(page, f"revision {before + 1} is watched")
+    _open(page, f"revision {before + 1} are watched for")
     page.sees("Nothing is worse than before so far", WAITING)
     aimed = _aim(page)
     host = lab.topology.namespaces.lan
@@ -106,8 +107,14 @@ def test_what_gets_worse_later_moves_nothing(page: BrowserPage, lab: LiveLab) ->
         assert _place(page) == aimed
         assert _typed(page) == "half a sentence"
     finally:
-        # The host lost its addresses and routes with the link.
-        lab.lab("up", "--dataplane", lab.dataplane)
+        # The host lost its IPv6 address and its routes with the link.
+        for words in (
+            ["link", "set", "eth0", "up"],
+            ["address", "replace", str(at.LAN.far_v6), "dev", "eth0", "nodad"],
+            ["route", "replace", "default", "via", str(at.LAN.near_v4.ip)],
+            ["-6", "route", "replace", "default", "via", str(at.LAN.near_v6.ip)],
+        ):
+            lab.topology.run(host, ["ip", *words])
     lab.agent.rollback(before, author="test", watch_s=0, confirm_s=0)
 
 

@@ -80,6 +80,8 @@ class HealthWatch:
         """Of what is found and stands not yet, for want of patience."""
         self._standing: dict[Key, _Standing] = self._left_standing()
         self._unchecked: dict[str, str] = {}
+        self._done: tuple[str, ...] = ()
+        """Checks that were made in the last look, in their order."""
         self._looked_boot_s: float | None = None
         self._guard = threading.Lock()
         self._looking = threading.Lock()
@@ -106,7 +108,9 @@ class HealthWatch:
         now_s = self._clock.boot_s()
         shown = [self._shown(one, one.check not in unchecked, now_s) for one in standing]
         shown.sort(key=lambda alarm: (SEVERITIES.index(alarm.severity), -alarm.for_s, alarm.object))
-        return Alarms(alarms=tuple(shown), **totals)
+        with self._guard:
+            done = self._done
+        return Alarms(alarms=tuple(shown), checks=done, **totals)
 
     def summary(self) -> dict[str, Any]:
         """What ``alarms`` says, without the alarms; short work, however many there are."""
@@ -169,6 +173,8 @@ class HealthWatch:
         for name, reading in readings.items():
             self._before[name] = reading
         self._take(found, done, unchecked, revision)
+        with self._guard:
+            self._done = tuple(check.name for check in self._checks if check.name in readings.keys() & done)
 
     def _read(self, config: RouterConfig) -> tuple[dict[str, _Reading], dict[str, str]]:
         """What each check read; and why others did not."""

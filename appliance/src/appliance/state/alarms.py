@@ -44,6 +44,10 @@ class Alarms(Answer):
     looked_s_ago: float | None = Field(
         None, description="How old this is. Null: the router has not been looked at since the agent started."
     )
+    checks: tuple[str, ...] = Field(
+        (),
+        description="What was checked: without an alarm, these are well. What does not run is not checked.",
+    )
     unchecked: dict[str, str] = Field(
         {}, description="Checks that cannot be made now, with the reason: of these nothing new is known."
     )

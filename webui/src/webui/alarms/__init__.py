@@ -27,6 +27,7 @@ def alarms() -> Alarms:
             "alarms": tuple(standing),
             "counts": counts,
             "worst": next(iter(counts), None),
+            "checks": (*router.checks, *(part.name for part in parts() if part.name not in unchecked)),
             "unchecked": {**router.unchecked, **unchecked},
         }
     )

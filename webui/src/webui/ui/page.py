@@ -82,6 +82,8 @@ class Live:
 
     value: Any
     failure: str = ""
+    about: str = ""
+    """What the answer says beside the rows that `value` is."""
     answered: bool = False
     """Whether a failure is the router's own answer: there is no such thing on it."""
 

@@ -32,6 +32,7 @@ class PagedAlarms(Paged[Alarm]):
     counts: dict[Severity, int]
     worst: Severity | None
     looked_s_ago: float | None
+    checks: list[str]
     unchecked: dict[str, str]
 
 

@@ -23,6 +23,17 @@ def _by_number(answer: Events) -> Mapping[str, AlarmEvent]:
     return {f"{one.time[:19].replace('T', ' ')} #{one.number}": one for one in answer.events}
 
 
+def _about(answer: Alarms) -> str:
+    """What "healthy" rests on: what was checked, when, and what was not."""
+    if answer.looked_s_ago is None:
+        return "The router was not looked at since its agent started: nothing is known."
+    ago_s = round(answer.looked_s_ago)
+    said = f"Checked {ago_s} seconds ago: {', '.join(answer.checks) or 'nothing'}."
+    if answer.unchecked:
+        said += " Not checked: " + "; ".join(f"{name}, {why}" for name, why in answer.unchecked.items()) + "."
+    return said
+
+
 def _evidence(row: Row) -> list[str]:
     found: Mapping[str, str] = row.live("evidence", {})
     said = [f"{name}: {value}" for name, value in found.items() if name != "reason"]
@@ -50,7 +61,7 @@ PAGE = Page(
             key_title="Alarm",
             sentence=True,
             below=lambda row: row.live("advice"),
-            live=Live(alarms, _by_summary, api="/alarms"),
+            live=Live(alarms, _by_summary, api="/alarms", about=_about),
             columns=(
                 Column("severity", "Severity", look=Look.STATE, live=True),
                 Column(title="Object", value=_object),

@@ -82,6 +82,8 @@ class Live:
     """Whether rows are shown that live alone has."""
     api: str = ""
     """The REST path of a source that is no part of the state."""
+    about: Callable[[Any], str] = lambda _: ""
+    """What the answer says beside its rows: a sentence below the table."""
 
     @property
     def path(self) -> str:

@@ -124,6 +124,8 @@ class Listing:
     """Why there are no live values."""
     away: str = ""
     """The same, where the agent does not answer."""
+    about: str = ""
+    """What the router says beside the rows."""
     problem: str = ""
     """What is wrong with the question."""
     section: str = ""
@@ -233,7 +235,9 @@ class Asked:
         if table.live is None:
             return Look({})
         found = self.answer(table.live.source)
-        return found if found.failed else Look(table.live.by_key(found.value))
+        if found.failed:
+            return found
+        return Look(table.live.by_key(found.value), about=table.live.about(found.value))
 
 
 def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
@@ -292,6 +296,7 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
         total=len(rows),
         failure=live.failure,
         away="" if live.answered else live.failure,
+        about=live.about,
         section=section,
     )
 

@@ -206,7 +206,9 @@ def when(value: Any) -> SafeString | str:
         return DASH
     utc = moment.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" class="num">{}</time>', utc.isoformat(), utc.strftime("%Y-%m-%d %H:%M:%S")
+        '<time datetime="{}" class="num">{} <small>UTC</small></time>',
+        utc.isoformat(),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
     )
 
 

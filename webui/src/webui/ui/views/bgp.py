@@ -96,7 +96,7 @@ def _policies(settings: Mapping[str, Any]) -> list[dict[str, str]]:
             if name:
                 found.append(
                     {
-                        "family": family.replace("_", " "),
+                        "family": family.replace("_", " ").replace("ipv", "IPv"),
                         "title": title,
                         "name": name,
                         "pointer": f"/routing/policy/{mapping}" + join(name),

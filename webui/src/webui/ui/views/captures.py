@@ -40,6 +40,8 @@ class _Limit:
 
     name: str
     title: str
+    words: str
+    """What there are so many of."""
     least: int
     most: int
     first: int
@@ -47,10 +49,17 @@ class _Limit:
 
 
 _LIMITS = (
-    _Limit("packets", "Packets", 1, MOST_PACKETS, 1000),
-    _Limit("seconds", "Seconds", 1, MOST_SECONDS, 60),
-    _Limit("size_bytes", "File, MiB", 1, MOST_BYTES // _MIB, 16, _MIB),
-    _Limit("snap_bytes", "Bytes of a packet", LEAST_SNAP_BYTES, MOST_SNAP_BYTES, MOST_SNAP_BYTES),
+    _Limit("packets", "Packets", "packets", 1, MOST_PACKETS, 1000),
+    _Limit("seconds", "Seconds", "seconds", 1, MOST_SECONDS, 60),
+    _Limit("size_bytes", "File, MiB", "MiB in the file", 1, MOST_BYTES // _MIB, 16, _MIB),
+    _Limit(
+        "snap_bytes",
+        "Bytes of a packet",
+        "bytes of each packet",
+        LEAST_SNAP_BYTES,
+        MOST_SNAP_BYTES,
+        MOST_SNAP_BYTES,
+    ),
 )
 _FIRST = {"direction": "both", **{limit.name: str(limit.first) for limit in _LIMITS}}
 

@@ -53,13 +53,21 @@ def interface(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
-_HARDWARE = ("device", "driver", "note", "mac", "mtu", "parent", "vlan_id")
+_HARDWARE = {
+    "device": "Device",
+    "driver": "Driver",
+    "note": "Note",
+    "mac": "MAC address",
+    "mtu": "MTU",
+    "parent": "Parent",
+    "vlan_id": "VLAN ID",
+}
 
 
 def _hardware(row: Row) -> list[tuple[str, str]]:
-    lines = [(key.replace("_", " "), str(row.live(key))) for key in _HARDWARE if row.live(key) is not None]
+    lines = [(title, str(row.live(key))) for key, title in _HARDWARE.items() if row.live(key) is not None]
     if row.live("speed_bps"):
-        lines.append(("speed", scaled(row.live("speed_bps"), "b/s")))
+        lines.append(("Speed", scaled(row.live("speed_bps"), "b/s")))
     return lines
 
 

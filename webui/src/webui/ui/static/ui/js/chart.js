@@ -21,6 +21,7 @@ function options(element, format) {
     height: element.clientHeight,
     padding: [8, 6, 0, 0],
     legend: { show: false },
+    tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), "UTC"),
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_chart, _low, high) => [0, Math.max(high * 1.12, 10)] } },
     axes: [
@@ -35,15 +36,16 @@ function options(element, format) {
   };
 }
 
+// In UTC, as every time on the pages and in the logs.
 function timeLabels(chart, values) {
   const span = chart.scales.x.max - chart.scales.x.min;
   const whole = values.every((value) => value % 60 === 0);
   const two = (number) => String(number).padStart(2, "0");
   return values.map((value) => {
     const date = new Date(value * 1000);
-    if (span > 3 * 86400) return `${date.getMonth() + 1}-${two(date.getDate())}`;
-    const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-    return whole ? clock : `${clock}:${two(date.getSeconds())}`;
+    if (span > 3 * 86400) return `${date.getUTCMonth() + 1}-${two(date.getUTCDate())}`;
+    const clock = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
+    return whole ? clock : `${clock}:${two(date.getUTCSeconds())}`;
   });
 }
 

@@ -118,5 +118,15 @@ export function startForms() {
   if (bad) {
     bad.focus({ preventScroll: true });
     bad.scrollIntoView({ block: "center" });
+  } else if (document.activeElement === document.body) {
+    focusForm();
   }
+}
+
+// A new object is named at once; in the form of one that exists the first Tab goes to its first field, past the menu.
+function focusForm() {
+  const form = document.querySelector(".object-form form[data-object-form]");
+  if (!form) return;
+  const name = form.querySelector('input[name="@key"]:not([type=hidden])');
+  (name ?? document.getElementById("content")).focus({ preventScroll: true });
 }
