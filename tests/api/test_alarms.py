@@ -98,7 +98,7 @@ def test_alarms_and_events_over_rest(looked: RouterInMemory, viewer: ApiClient) 
     assert one["pointer"] == "/routing/bgp/neighbors/192.0.2.1" and one["since"].endswith("Z")
     looked.dataplane.without_link.clear()
     looked.watch.look()
-    events = viewer.get("events?event=cleared&limit=1").body
+    events = viewer.get("events?event=cleared&kind=link_down&limit=1").body
     assert events["total"] == 2 and events["items"][0]["revision"] == 1
     assert viewer.get("events?object=192.0.2.1").body["total"] == 1
     assert viewer.get("events?severity=terrible").status == 422

@@ -38,7 +38,7 @@ MOST_FILES = {
     "bond": 17,
     "sub_interface": 16,
     "loopback": 11,
-    "acl": 49,
+    "acl": 50,
     "nat": 27,
     "bgp": 59,
     "ospf": 47,
