@@ -69,12 +69,18 @@ class LiveLab:
         return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True).stdout
 
 
-def wait_until(condition: Callable[[], object], *, timeout_s: float, what: str) -> None:
-    """Wait for a state, and say which one did not come."""
+def wait_until(
+    condition: Callable[[], object],
+    *,
+    timeout_s: float,
+    what: str,
+    instead: Callable[[], object] = lambda: "",
+) -> None:
+    """Wait for a state, and say which one did not come, and what there was ``instead``."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:
-            raise AssertionError(f"still waiting after {timeout_s:g} s: {what}")
+            raise AssertionError(f"still waiting after {timeout_s:g} s: {what} {instead()}".rstrip())
         time.sleep(0.1)
 
 

@@ -121,7 +121,7 @@ class FrrClient(State):
 
     def health(self) -> dict[str, DaemonHealth]:
         """Every daemon that has to run. Never raises for one that does not, and never waits for a commit."""
-        version = self._version[1] if self._version else V8_4
+        version = self._last_version
         with contextlib.suppress(FrrError):
             version = FrrVersion.parse(self.show("zebra", "show version"))
         return {daemon: self._health_of(daemon) for daemon in required_daemons(version)}
@@ -157,6 +157,10 @@ class FrrClient(State):
             self._version = (vty.generation, FrrVersion.parse(shown))
         return self._version[1]
 
+    @property
+    def _last_version(self) -> FrrVersion:
+        return self._version[1] if self._version else V8_4
+
     def _ask_all(self, daemons: Iterable[str], command: str) -> dict[str, str]:
         """The daemons work on their answers at the same time."""
         vtys = [self._vty(daemon) for daemon in daemons]
@@ -183,7 +187,7 @@ class FrrClient(State):
         return known[1]
 
     def _run(self, commands: tuple[Command, ...], forgives: Forgives) -> None:
-        with Configuring(self._vty) as configuring:
+        with Configuring(self._vty, self._last_version) as configuring:
             configuring.run_all(commands, forgives)
 
     def _health_of(self, daemon: str) -> DaemonHealth:

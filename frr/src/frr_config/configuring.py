@@ -12,6 +12,7 @@ from frr_config.line import Line
 from frr_config.step import Command
 from frr_config.tables import object_of
 from frr_config.transaction import Forgives, give, when_unlocked
+from frr_config.version import FrrVersion
 from frr_config.vty import Answer, Vty, refusal
 
 _TRANSACTION_LINES = 8
@@ -36,8 +37,8 @@ def everything(_command: Command) -> bool:
 class Configuring:
     """Enters configuration mode in a daemon with its first line; leaves it in all daemons at the end."""
 
-    def __init__(self, vty_of: Callable[[str], Vty]) -> None:
-        self._vty_of = vty_of
+    def __init__(self, vty_of: Callable[[str], Vty], version: FrrVersion) -> None:
+        self._vty_of, self._version = vty_of, version
         self._contexts: dict[str, tuple[str, ...]] = {}
 
     def __enter__(self) -> Configuring:
@@ -87,7 +88,7 @@ class Configuring:
             self.run(replace(command, daemons=(daemon,)))
             self._leave(daemon)
 
-        give(self._vty_of(daemon), commands, forgives, singly)
+        give(self._vty_of(daemon), commands, self._version, forgives, singly)
 
     def _leave(self, daemon: str) -> None:
         if daemon in self._contexts:

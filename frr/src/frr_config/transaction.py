@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from frr_config.errors import FrrCommandError
 from frr_config.step import Command
 from frr_config.tables import meaning_of
+from frr_config.version import FrrVersion
 from frr_config.vty import Answer, Vty, refusal
 
 MOST_LINES = 4000
 """In one transaction. FRR 10 ends one by itself after 5,000; FRR 8 reads what it has of one for each line."""
 MOST_ENTRIES = 100
-"""Of prefix lists, in one transaction. FRR 8 takes time that grows with the square of the entries a list gets
-at once, and does nothing else meanwhile: 2,000 held ospfd until its neighbors gave it up.
+"""Of prefix lists, in one transaction of a release that compares each with all others. Time grows with the
+square of the entries, and it does nothing else meanwhile: 2,000 held ospfd until its neighbors gave it up.
 """
 Forgives = Callable[[Command], bool]
 """Whether to go on when a line is refused."""
@@ -34,22 +35,26 @@ _LOCK_POLL_S = 0.05
 
 
 def give(
-    vty: Vty, commands: Sequence[Command], forgives: Forgives, singly: Callable[[Command], None]
+    vty: Vty,
+    commands: Sequence[Command],
+    version: FrrVersion,
+    forgives: Forgives,
+    singly: Callable[[Command], None],
 ) -> None:
     """Give lines of a daemon's northbound to it, in operational mode, as few transactions.
 
     Raises FrrCommandError naming the line that is refused; the others may be in place or not. Raises
     FrrUnavailable. ``singly`` gives one line outside of a transaction.
     """
-    for portion in _portions(commands):
+    for portion in _portions(commands, MOST_ENTRIES if version.compares_entries else MOST_LINES):
         _give(vty, portion, forgives, singly)
 
 
-def _portions(commands: Sequence[Command]) -> Iterator[Sequence[Command]]:
+def _portions(commands: Sequence[Command], most_entries: int) -> Iterator[Sequence[Command]]:
     start = entries = 0
     for end, command in enumerate(commands):
         is_entry = "prefix-list" in command.text.split()[:2]
-        if end - start == MOST_LINES or (is_entry and entries == MOST_ENTRIES):
+        if end - start == MOST_LINES or (is_entry and entries == most_entries):
             yield commands[start:end]
             start, entries = end, 0
         entries += is_entry

@@ -32,6 +32,11 @@ class FrrVersion:
         return self.major >= 10
 
     @property
+    def compares_entries(self) -> bool:
+        """True where a new entry of a prefix list is compared with all others (before FRR 9)."""
+        return self.major < 9
+
+    @property
     def has_static_bfd(self) -> bool:
         """True where BFD can watch a static route's next hop (from FRR 8.5 on)."""
         return (self.major, self.minor) >= (8, 5)

@@ -140,6 +140,50 @@ def test_the_watch_after_a_rollback_says_where_service_is_not_as_before(service:
     assert service.report(3).state == "worse"
 
 
+def _alarms(service: Service) -> list[str]:
+    return [one.kind for one in judge_service(Look(service.watch.told(), service.engine.running_config))]
+
+
+def test_the_alarm_ends_when_service_is_as_before_again(service: Service) -> None:
+    commit(service.engine, UNCONFIRMED)
+    service.state = "Active"
+    service.wait(31)
+    service.watch.follow()
+    assert _alarms(service) == ["worse_after_commit"]
+    service.state = "up"
+    service.watch.follow()
+    # One good look may be luck, and one that could not be made says nothing.
+    service.away = True
+    service.watch.follow()
+    assert _alarms(service) == ["worse_after_commit"]
+    service.away = False
+    service.watch.follow()
+    assert service.report(2).as_before_since is None
+    service.watch.follow()
+    assert _alarms(service) == []
+    report = service.report(2)
+    assert report.as_before_since is not None
+    # What was seen at the end of the watch stays in the report.
+    assert (report.state, [one.after for one in report.surprises]) == ("worse", ["Active"])
+    service.state = "Active"
+    service.watch.follow()
+    assert _alarms(service) == []
+
+
+def test_a_new_agent_goes_on_with_what_was_worse_when_the_watch_ended(service: Service) -> None:
+    commit(service.engine, UNCONFIRMED)
+    service.state = "Active"
+    service.wait(31)
+    service.start()
+    assert _alarms(service) == ["worse_after_commit"]
+    service.watch.follow()
+    assert _alarms(service) == ["worse_after_commit"]
+    service.state = "up"
+    for _ in range(2):
+        service.watch.follow()
+    assert _alarms(service) == []
+
+
 def test_what_was_foretold_of_a_commit_is_not_foretold_of_its_rollback(service: Service) -> None:
     service.foretold = Result(findings=(TOLD,))
     commit(service.engine, UNCONFIRMED, watch_s=60)

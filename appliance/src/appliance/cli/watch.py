@@ -38,6 +38,8 @@ def _headline(report: WatchReport) -> str:
         said += "; it rolls back by itself if sessions or traffic get worse" if report.rolls_back else ""
     if report.rolled_back_to is not None:
         said += f"; revision {report.rolled_back_to} is back"
+    if report.as_before_since is not None:
+        said += f"; as before again since {report.as_before_since}"
     return f"{said} ({text.clean(report.note)})" if report.note else said
 
 

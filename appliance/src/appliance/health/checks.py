@@ -108,7 +108,7 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
                 "The page of the revision says what got worse. Mend it before you commit the change again.",
                 evidence,
             )
-        elif report.state == "worse" and report.surprises:
+        elif report.state == "worse" and report.surprises and report.as_before_since is None:
             # A way back is compared with what was before the commit that it took back.
             is_way_back = report.compared_with < report.revision - 1
             yield Finding(

@@ -75,6 +75,10 @@ class WatchReport(Answer):
     foretold: Result | None = Field(None, description="The impact as it was analysed before the commit.")
     not_seen: tuple[str, ...] = Field((), description="What was foretold as certain and did not show.")
     rolled_back_to: int | None = None
+    as_before_since: str | None = Field(
+        None,
+        description="When sessions and traffic were seen to be as before again, after a watch that ended with it worse.",
+    )
     note: str = Field("", description="Why it ended early, or by whom its rollback was called off.")
 
     @property

@@ -60,6 +60,11 @@ class Judgement:
         """What can be compared: it was read before."""
         return self._measures
 
+    @property
+    def unread(self) -> frozenset[str]:
+        """Measures that could not be read in the last look."""
+        return frozenset(self._last.missing)
+
     def take(self, readings: Readings, now_s: float) -> None:
         """Judge one look."""
         found: dict[Key, tuple[str, Worse]] = {}

@@ -17,9 +17,11 @@ from appliance.config.document import RouterConfig
 from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.foretold import Foretell
 from appliance.engine.own_path import Caller
+from appliance.engine.records import timestamp
 from appliance.engine.watching import Watch
 from appliance.impact.result import Result
 from appliance.state.watch import WatchReport, WatchState
+from appliance.watching.aftermath import Aftermath
 from appliance.watching.judgement import MOST, Before, Judgement
 from appliance.watching.measure import AnyMeasure, Asked, Reading
 from appliance.watching.measures import Readers, Readings, every_measure
@@ -75,6 +77,8 @@ class ServiceWatch:
         self._foretelling = ThreadPoolExecutor(1, thread_name_prefix="foretold")
         self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
         self._active: _Active | None = None
+        self._aftermath: Aftermath | None = None
+        """Of the last watch, when it ended with something worse."""
         self._begun: deque[Watch] = deque(maxlen=8)
         """Watches that were not looked at yet: another commit may come sooner."""
         self._reports: dict[int, WatchReport] = {}
@@ -149,8 +153,13 @@ class ServiceWatch:
         watch = self._watches.current
         if watch is None or self._clock.boot_s() - watch.ends_boot_s > _ALARMS_FOR_S:
             return ()
-        numbers = (watch.revision, watch.revision - 1)
-        return tuple(self._reports[number] for number in numbers if number in self._reports)
+        told = [
+            self._reports[number]
+            for number in (watch.revision, watch.revision - 1)
+            if number in self._reports
+        ]
+        aftermath = self._aftermath
+        return tuple(aftermath.of(one) if aftermath is not None else one for one in told)
 
     # Watching.
 
@@ -169,6 +178,8 @@ class ServiceWatch:
             if not active.watch.over:
                 self._tell(active, "superseded", active.watch.note)
             self._active = active = None
+        if self._aftermath is not None and (watch is None or self._aftermath.revision != watch.revision):
+            self._aftermath = None
         while self._begun:
             begun = self._begun.popleft()
             if watch is None or begun.revision != watch.revision:
@@ -179,7 +190,7 @@ class ServiceWatch:
         if active is None:
             active = self._active = self._begin(watch)
         active.watch = watch
-        self._look(active)
+        self._look(watch, active.judgement)
         now_s = self._clock.boot_s()
         at_the_end = now_s >= active.ends_boot_s
         worse = active.judgement.lasting(now_s, at_the_end)
@@ -193,6 +204,11 @@ class ServiceWatch:
             self._tell(active, "watching", watch.note, durably=False)
 
     def _begin(self, watch: Watch) -> _Active:
+        active = self._prepared(watch)
+        self._tell(active, "watching", watch.note)
+        return active
+
+    def _prepared(self, watch: Watch) -> _Active:
         before = watch.before
         try:
             foretold = None if before.get("foretold") is None else Result.model_validate(before["foretold"])
@@ -209,26 +225,50 @@ class ServiceWatch:
         # The agent was away: what is worse now has to be seen for some seconds.
         if self._clock.boot_s() - (ends_boot_s - watch.watch_s) > _AGAIN_S:
             ends_boot_s = max(ends_boot_s, self._clock.boot_s() + _AGAIN_S)
-        active = _Active(watch, judgement, foretold, ends_boot_s)
-        self._tell(active, "watching", watch.note)
-        return active
+        return _Active(watch, judgement, foretold, ends_boot_s)
 
-    def _look(self, active: _Active) -> None:
-        first = active.watch.before.get("readings", {})
-        config, judgement = self._router.engine.running_config, active.judgement
+    def _look(self, watch: Watch, judgement: Judgement) -> bool:
+        """Whether it is a look at this revision."""
+        first, config = watch.before.get("readings", {}), self._router.engine.running_config
         asked = {
             one.name: Asked(self._router, config, first=first[one.name], within_s=_PING_S)
             for one in judgement.measures
         }
         readings = self._readers.read(judgement.measures, asked, _ANSWER_S)
         # What was read while another revision came to run is of neither.
-        if self._router.engine.revision == active.watch.revision:
-            judgement.take(readings, self._clock.boot_s())
-            self._keep_counted(readings)
+        if self._router.engine.revision != watch.revision:
+            return False
+        judgement.take(readings, self._clock.boot_s())
+        self._keep_counted(readings)
+        return True
 
     def _end(self, active: _Active, state: WatchState, note: str) -> None:
         self._tell(active, state, note)
         self._active = None
+        if state == "worse":
+            self._aftermath = Aftermath(self._reports[active.watch.revision], active.judgement)
+
+    def follow(self) -> None:
+        """Look whether what was worse at a watch's end is as before by now. Raises nothing."""
+        with self._looking:
+            watch, aftermath = self._watches.current, self._aftermath
+            if watch is None or aftermath is None or aftermath.revision != watch.revision:
+                return
+            if self._clock.boot_s() - watch.ends_boot_s > _ALARMS_FOR_S:
+                self._aftermath = None
+                return
+            try:
+                if self._look(watch, aftermath.judgement) and aftermath.seen(self._clock.boot_s()):
+                    self._mended(watch.revision)
+            except Exception:
+                log.exception("looking again at service after revision %s failed", watch.revision)
+
+    def _mended(self, revision: int) -> None:
+        since = timestamp(self._clock.unix_s())
+        report = self._reports[revision].model_copy(update={"as_before_since": since})
+        self._know(report)
+        self._watches.keep(revision, report.model_dump(mode="json"))
+        self._aftermath = None
 
     def _tell(self, active: _Active, state: WatchState, note: str, durably: bool = True) -> None:
         watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
@@ -293,6 +333,7 @@ class ServiceWatch:
             self.tick()
             if (is_idle := self._active is None) and not self._wake.is_set():
                 self.count()
+                self.follow()
             took_s = time.monotonic() - began_s
             period_s = COUNTERS_EVERY_S if is_idle else self._period_s
             rest_s = min(max(period_s - took_s, took_s * _AT_REST), max(_LONGEST_REST_S, period_s))
@@ -316,6 +357,13 @@ class ServiceWatch:
                 report = report.model_copy(update={"state": "interrupted", "left_s": 0.0, "note": note})
                 self._watches.keep(number, report.model_dump(mode="json"))
             self._know(report)
+            if (
+                number == running
+                and watch is not None
+                and report.state == "worse"
+                and not report.as_before_since
+            ):
+                self._aftermath = Aftermath(report, self._prepared(watch).judgement)
 
 
 def _within(future: Future[Result], ends_s: float) -> Result | None:

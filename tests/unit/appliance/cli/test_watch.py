@@ -8,7 +8,7 @@ import pytest
 
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, CommitOptions, commit_options
 from appliance.cli.errors import CommandError
-from appliance.cli.watch import show_watch
+from appliance.cli.watch import show_watch, watch_lines
 from appliance.client.answers import Answer
 from appliance.state.watch import WatchReport, Worsening
 
@@ -59,6 +59,15 @@ def test_what_happened_is_said_beside_what_was_foretold() -> None:
     assert "not compared: pings: there was no answer in time" in lines
     assert _shown("6") == "revision 6 was not watched, or what was seen is no longer kept"
     assert _shown("rules") == "links: an interface that had a link has none"
+
+
+def test_service_that_came_back_after_the_watch_is_said() -> None:
+    report = REPORT.model_copy(
+        update={"state": "worse", "rolled_back_to": None, "as_before_since": "2026-01-01T00:02:00Z"}
+    )
+    assert watch_lines(report) == [
+        "NOTE: revision 7: sessions or traffic got worse; as before again since 2026-01-01T00:02:00Z"
+    ]
 
 
 @pytest.mark.parametrize(
