@@ -359,7 +359,9 @@ class Engine:
                     "itself if sessions or traffic got worse: wait, keep it, or roll it back first"
                 )
             if (worse := self._committer.watches.condemned) is not None and worse.revision == running:
-                raise Conflict(f"service got worse after revision {running}, and it is being rolled back")
+                raise Conflict(
+                    f"sessions or traffic got worse after revision {running}, and it is being rolled back"
+                )
             return self._committer.transact(request, turn)
 
     def _job(

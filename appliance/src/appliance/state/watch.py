@@ -77,7 +77,7 @@ class WatchReport(Answer):
     rolled_back_to: int | None = None
     as_before_since: str | None = Field(
         None,
-        description="When service was seen to be as before again, after a watch that ended with it worse.",
+        description="When they were seen to be as before again, after a watch that ended with them worse.",
     )
     note: str = Field("", description="Why it ended early, or by whom its rollback was called off.")
 

@@ -66,7 +66,7 @@ def test_service_that_came_back_after_the_watch_is_said() -> None:
         update={"state": "worse", "rolled_back_to": None, "as_before_since": "2026-01-01T00:02:00Z"}
     )
     assert watch_lines(report) == [
-        "NOTE: revision 7: service got worse; as before again since 2026-01-01T00:02:00Z"
+        "NOTE: revision 7: sessions or traffic got worse; as before again since 2026-01-01T00:02:00Z"
     ]
 
 
