@@ -91,6 +91,13 @@ def test_events_are_a_table(agent: _Agent, session: Session) -> None:
         ("clear ospf neighbor 10.0.0.9", "clear-ospf-neighbor", {"neighbor": "10.0.0.9"}),
         ("clear ospf interface core0", "clear-ospf-neighbor", {"interface": "core0"}),
         ("clear nat-sessions all", "clear-nat-sessions", {"all": True}),
+        ("clear neighbors all", "clear-neighbors", {"all": True}),
+        ("clear neighbors interface lan0", "clear-neighbors", {"interface": "lan0", "all": False}),
+        (
+            "clear neighbors interface lan0 address FE80::2",
+            "clear-neighbors",
+            {"interface": "lan0", "address": "fe80::2", "all": False},
+        ),
         (
             "clear nat-sessions inside 10.0.0.9 remote-port 443 protocol tcp",
             "clear-nat-sessions",
