@@ -355,7 +355,9 @@ def test_a_revision_that_is_to_go_back_is_not_committed_over(service: Service) -
         service.watch.tick()
     refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), "bob"))
     assert refused.error is not None
-    assert refused.error.message == "sessions or traffic got worse after revision 2, and it is being rolled back"
+    assert (
+        refused.error.message == "sessions or traffic got worse after revision 2, and it is being rolled back"
+    )
     service.engine.tick()
     assert service.engine.revision == 3
     assert commit(service.engine, document("192.0.2.128/25")).revision == 4
