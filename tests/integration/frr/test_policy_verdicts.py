@@ -27,7 +27,7 @@ from tests.integration.frr.harness import FrrHarness, frr_installed, wait_until
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 PEER = "10.9.0.2"
-POLICIES = 12
+POLICIES = 40
 BLACKHOLE, NO_EXPORT = "65535:666", "65535:65281"
 COMMUNITIES = ("65001:1", "65001:2", "65001:3", BLACKHOLE)
 PATHS = ((), (64512,), (64512, 64513), (64513, 64512), (1,), (645, 12))

@@ -78,6 +78,17 @@ def test_later_rules_see_what_earlier_ones_set() -> None:
     assert outcome.changes == ("local preference 70", "communities 65000:1")
 
 
+def test_a_rule_that_does_not_match_takes_back_what_one_that_goes_on_has_permitted() -> None:
+    """As bgpd does; see the comparison with it."""
+    goes_on = {"action": "permit", "on_match_next": True}
+    (outcome,) = _said({"route_maps": _map(r10=goes_on)})
+    assert (outcome.permits, outcome.rule) == (True, "route map m, rule 10")
+    for action in ("permit", "deny"):
+        later = {"action": action, "match": {"metric": 77}}
+        (outcome,) = _said({"route_maps": _map(r10=goes_on, r20=later)})
+        assert (outcome.permits, outcome.rule) == (False, "route map m, where no rule matches")
+
+
 def test_a_called_map_that_denies_ends_it() -> None:
     policy = {
         "route_maps": {

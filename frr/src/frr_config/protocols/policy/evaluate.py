@@ -142,8 +142,10 @@ class Evaluator:
                 if holds:
                     return
                 way = way.assuming(f"{label} does not match on {why}")
+            permitted = ""
             at += 1
-        # bgpd keeps what an earlier rule has permitted where no later one matches.
+        # bgpd keeps what an earlier rule has permitted only where no rule comes after it: one that does not
+        # match takes the permission back.
         yield way, bool(permitted), permitted or f"route map {name}, where no rule matches"
 
     def _matched(
