@@ -12,11 +12,14 @@ from tests.real_router import RealRouter, real_routers
 from tests.requirements import require_root_netns, require_rustc, require_vpp
 
 
-@pytest.fixture(scope="module", params=["linux", "vpp", "vpp-feeder"])
+@pytest.fixture(scope="module", params=["linux", "vpp"])
 def make_router(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], RealRouter]]:
-    """Makes routers over one set of real daemons; each test gives a state directory of its own."""
+    """Makes routers over one set of real daemons; each test gives a state directory of its own.
+
+    What concerns routes asks for ``vpp-feeder``, too.
+    """
     kind = cast(str, request.param)
     require_root_netns()
     if kind != "linux":
