@@ -134,7 +134,8 @@ def test_a_rollback_is_previewed_in_its_own_direction(browser: Client, client_of
     assert 'class="plan-steps"' in page
     after = post(browser, "/history/rollback", revision="1", comment="back", confirm_s="0")
     assert "Rolled back to revision 1" in after
-    assert get(browser, "/history/3/rollback", status=409)
+    assert get(browser, "/history/3/rollback", status=302) == ""
+    assert "Revision 3 runs already." in get(browser, "/history/3")
 
 
 def test_a_rollback_that_was_previewed_before_another_commit_is_shown_anew(

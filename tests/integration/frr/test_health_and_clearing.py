@@ -67,6 +67,8 @@ def test_why_sessions_are_down(pair: Pair) -> None:
     state = view.bgp_state().neighbors
     assert state[PEER].down_reason == found[PEER]
     assert all(state[address].down_ms is not None for address in found)
+    # bgpd's 0.0.0.0 of a neighbor that never spoke is nothing known.
+    assert state["10.99.0.9"].router_id is None
 
 
 def test_sessions_are_cleared_hard_and_soft(pair: Pair) -> None:

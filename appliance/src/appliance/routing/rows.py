@@ -102,7 +102,7 @@ def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState
         local_asn=detail.get("localAs"),
         description=str(detail.get("nbrDesc", "")),
         peer_group=detail.get("peerGroup"),
-        router_id=detail.get("remoteRouterId"),
+        router_id=_unless_unknown(detail.get("remoteRouterId")),
         established_epoch_s=detail.get("bgpTimerUpEstablishedEpoch"),
         uptime_ms=detail.get("bgpTimerUpMsec"),
         hold_s=_seconds(detail.get("bgpTimerHoldTimeMsecs")),
@@ -115,6 +115,11 @@ def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState
         down_advice=None if is_up else down.advice,
         families={name: _counts(detail, name, peer) for name, peer in _families(detail, families)},
     )
+
+
+def _unless_unknown(router_id: str | None) -> str | None:
+    """bgpd shows 0.0.0.0 until the neighbor has told it, and again after the session is lost."""
+    return None if router_id == "0.0.0.0" else router_id
 
 
 def _last_reset(detail: Json) -> str | None:

@@ -10,7 +10,10 @@ from webui.changes.services import preview_document
 
 
 def preview_rollback(actor: Actor, number: int) -> Preview:
-    """Diff, steps and impact from what runs to the document of a revision. Raises NotFound."""
+    """Diff, steps and impact from what runs to the document of a revision.
+
+    Raises NotFound, and Conflict for the revision that runs.
+    """
     now = agent().config()
     if int(now["revision"]) == number:
         raise Conflict(f"Revision {number} runs already.")

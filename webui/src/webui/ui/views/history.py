@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
-from appliance.errors import CommitCancelled, CommitFailed, ValidationFailed
+from appliance.errors import CommitCancelled, CommitFailed, Conflict, ValidationFailed
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -89,7 +89,11 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
 @role_required(Role.ENGINEER)
 def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
     """What going back to a revision would do: the difference from what runs, the steps and their impact."""
-    preview = preview_rollback(actor_of(request), number)
+    try:
+        preview = preview_rollback(actor_of(request), number)
+    except Conflict as error:
+        tell(request, str(error), "info")
+        return redirect("ui:revision", number=number)
     context: dict[str, Any] = {
         "number": number,
         "revision": services.revision(number),
@@ -136,6 +140,9 @@ def rollback(request: HttpRequest) -> HttpResponse:
         return redirect("ui:revision", number=number)
     except (CommitFailed, ValidationFailed) as error:
         tell(request, f"The rollback failed and was undone: {error}", "error")
+        return redirect("ui:revision", number=number)
+    except Conflict as error:
+        tell(request, f"Nothing was rolled back: {str(error).rstrip('.')}.", "error")
         return redirect("ui:revision", number=number)
     finally:
         router_state.forget()
