@@ -177,8 +177,14 @@ def test_routes_of_a_neighbor_are_asked_for_one_by_one(viewed: Viewed) -> None:
     inside = viewed.get(f"bgp/neighbors/{FAR}/received?prefix=16.0.0.0/22&within=true", **names)
     assert [route["prefix"] for route in inside["routes"]] == [prefix(at) for at in range(4)]
     names["direction"] = "advertised"
-    (route,) = viewed.get(f"bgp/neighbors/{FAR}/advertised?prefix={prefix(7)}", **names)["routes"]
-    assert (route["status"], route["learned_from"]) == ("advertised", FAR)
+
+    def advertised() -> dict[str, Any]:
+        (found,) = viewed.get(f"bgp/neighbors/{FAR}/advertised?prefix={prefix(7)}", **names)["routes"]
+        return dict(found)
+
+    # bgpd sends updates some seconds after it has the routes.
+    wait_until(lambda: advertised()["status"] == "advertised", "the route to be advertised", 60)
+    assert advertised()["learned_from"] == FAR
 
 
 def test_no_commit_waits_for_a_view(viewed: Viewed) -> None:
