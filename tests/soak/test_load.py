@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import aiohttp
+import httpx
 import pytest
 
 from tests.live_lab import LiveLab, json_of, live_lab
@@ -121,7 +122,20 @@ class Generator:
 
 
 def _tokens(lab: LiveLab) -> list[str]:
-    made = (lab.api.post("/tokens", json={"name": f"load {n}", "write": n == 0}) for n in range(TOKENS))
+    """Made by who signed in: a token makes none."""
+    context = ssl.create_default_context(cafile=lab.environment["CA_FILE"])
+    csrf = "c" * 32
+    with httpx.Client(base_url=lab.base_url, verify=context, headers={"Referer": f"{lab.base_url}/"}) as http:
+        http.cookies.set("csrftoken", csrf)
+        form = {"username": lab.environment["USERNAME"], "password": lab.environment["PASSWORD"]}
+        http.post("/login", data={**form, "csrfmiddlewaretoken": csrf})
+        http.headers["X-CSRFToken"] = [one.value for one in http.cookies.jar if one.name == "csrftoken"][
+            -1
+        ] or csrf
+        made = [
+            http.post("/api/v1/tokens", json={"name": f"load {number}", "write": number == 0})
+            for number in range(TOKENS)
+        ]
     return [json_of(one, status=201)["token"] for one in made]
 
 
