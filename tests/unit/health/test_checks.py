@@ -221,3 +221,8 @@ def test_parts_that_are_down_drift_damage_and_a_full_disk() -> None:
     assert one.kind == "damaged_history"
     assert list(disk_full(Look(Room(2 << 20, 1 << 20), LINKS))) == []
     assert [one.severity for one in disk_full(Look(Room(1 << 19, 1 << 20), LINKS))] == ["critical"]
+
+
+def test_a_router_without_a_feeder_does_not_claim_to_have_checked_one() -> None:
+    names = [check.name for check in every_check(feeds=False)]
+    assert "FIB feeder" not in names and "FIB feeder" in [check.name for check in every_check()]

@@ -154,7 +154,7 @@ OWN: tuple[AnyCheck, ...] = (
 )
 
 
-def every_check() -> tuple[AnyCheck, ...]:
-    """These and those of the features."""
+def every_check(*, feeds: bool = True) -> tuple[AnyCheck, ...]:
+    """These and those of the features; those of a feeder only where one carries the routes (``feeds``)."""
     of_features = (check for checks in declared("health", "CHECKS") for check in checks)
-    return (*OWN, *feeder_health.CHECKS, *of_features)
+    return (*OWN, *(feeder_health.CHECKS if feeds else ()), *of_features)

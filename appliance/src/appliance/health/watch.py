@@ -71,7 +71,8 @@ class HealthWatch:
         period_s: float = PERIOD_S,
     ) -> None:
         self._router, self._events, self._period_s = router, events, period_s
-        self._checks = every_check() if checks is None else tuple(checks)
+        chosen = every_check(feeds=router.feeder is not None) if checks is None else checks
+        self._checks = tuple(chosen)
         self._clock = clock or SystemClock()
         self._readers = ThreadPoolExecutor(len(self._checks) or 1, thread_name_prefix="health")
         self._under_way: dict[str, Future[Any]] = {}
