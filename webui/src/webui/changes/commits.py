@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from appliance.client.answers import CommitAnswer
-from appliance.config.diff import diff_documents
+from appliance.config.diff import Change, diff_documents
 from appliance.errors import MillraceError, Problem, ValidationFailed
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
@@ -51,9 +51,9 @@ def commit_document(
     _check(comment, confirm_s, watch_s)
     changes = diff_documents(before, document)
     target = changes[0].path if len(changes) == 1 else ""
-    try:
-        with _waiting(wait_s) as patience_s:
-            answer = agent().commit(
+    with _audited(actor, action, target, changes), _waiting(wait_s) as patience_s:
+        outcome = _outcome(
+            agent().commit(
                 document,
                 base_revision=base_revision,
                 comment=comment,
@@ -64,12 +64,7 @@ def commit_document(
                 caller_address=actor.router_address,
                 wait_s=patience_s,
             )
-        outcome = _outcome(answer)
-    except MillraceError as error:
-        audit.record(actor, action, target, changes, "failed", str(error))
-        raise
-    finally:
-        router_state.forget()
+        )
     audit.record(actor, action, target, changes, detail=f"{_became(outcome)}. {comment}".strip())
     history.mirror_quietly()
     return outcome
@@ -87,9 +82,9 @@ def rollback(
     """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
-    try:
-        with _waiting(wait_s) as patience_s:
-            answer = agent().rollback(
+    with _audited(actor, "config.rollback", f"revision {revision}"), _waiting(wait_s) as patience_s:
+        outcome = _outcome(
+            agent().rollback(
                 revision,
                 comment=comment,
                 author=actor.name,
@@ -99,17 +94,24 @@ def rollback(
                 caller_address=actor.router_address,
                 wait_s=patience_s,
             )
-        outcome = _outcome(answer)
-    except MillraceError as error:
-        audit.record(actor, "config.rollback", f"revision {revision}", result="failed", detail=str(error))
-        raise
-    finally:
-        router_state.forget()
+        )
     audit.record(
         actor, "config.rollback", f"revision {revision}", detail=f"{_became(outcome)}. {comment}".strip()
     )
     history.mirror_quietly()
     return outcome
+
+
+@contextmanager
+def _audited(actor: Actor, action: str, target: str = "", changes: Sequence[Change] = ()) -> Iterator[None]:
+    """Record a failure; what is known of the router is asked for anew either way."""
+    try:
+        yield
+    except MillraceError as error:
+        audit.record(actor, action, target, changes, "failed", str(error))
+        raise
+    finally:
+        router_state.forget()
 
 
 @contextmanager
@@ -137,13 +139,8 @@ def cancel(actor: Actor, request_id: str) -> CommitUnderWay:
     Raises Conflict when that is no longer possible, NotFound when there is none.
     """
     actor.require(Role.ENGINEER)
-    try:
+    with _audited(actor, "config.cancel", f"commit {request_id}"):
         stopping = agent().cancel_commit(request_id, author=actor.name)
-    except MillraceError as error:
-        audit.record(actor, "config.cancel", f"commit {request_id}", result="failed", detail=str(error))
-        raise
-    finally:
-        router_state.forget()
     audit.record(
         actor, "config.cancel", f"commit {request_id}", detail=f"the {stopping.kind} of {stopping.author}"
     )
@@ -153,13 +150,8 @@ def cancel(actor: Actor, request_id: str) -> CommitUnderWay:
 def confirm(actor: Actor) -> dict[str, Any]:
     """Keep the commit that waits for its confirmation. Raises Conflict when none does."""
     actor.require(Role.OPERATOR)
-    try:
+    with _audited(actor, "config.confirm"):
         answer: dict[str, Any] = agent().confirm(actor.name)
-    except MillraceError as error:
-        audit.record(actor, "config.confirm", result="failed", detail=str(error))
-        raise
-    finally:
-        router_state.forget()
     audit.record(actor, "config.confirm")
     return answer
 
@@ -167,13 +159,8 @@ def confirm(actor: Actor) -> dict[str, Any]:
 def keep(actor: Actor) -> dict[str, Any]:
     """Keep the commit that is watched, whatever the watch sees. Raises Conflict when none would go back."""
     actor.require(Role.OPERATOR)
-    try:
+    with _audited(actor, "config.keep"):
         answer: dict[str, Any] = agent().keep(actor.name)
-    except MillraceError as error:
-        audit.record(actor, "config.keep", result="failed", detail=str(error))
-        raise
-    finally:
-        router_state.forget()
     audit.record(actor, "config.keep", f"revision {answer['revision']}")
     return answer
 
