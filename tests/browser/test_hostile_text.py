@@ -20,7 +20,7 @@ from appliance.state.ospf import OspfState
 from appliance.state.routes import RibHop, RouteCount
 from tests.api.router_in_memory import RouterInMemory
 from tests.browser.browser_page import BrowserPage
-from tests.browser.chromium import set_viewport
+from tests.browser.own_server import tab_on_a_server
 from tests.browser.screenshots import PAGES
 
 HOSTILE = (
@@ -32,7 +32,6 @@ HOSTILE = (
     "javascript:window.hacked=1",
     "\u202eevil\u0000\r\nhx-get=/users",
 )
-PASSWORD = "a long enough password"
 _FINGERPRINT = """
 const found = [];
 if (window.hacked !== undefined) found.push("a script ran");
@@ -137,23 +136,8 @@ def router(settings: Any) -> Iterator[RouterInMemory]:
 @pytest.fixture
 def page(driver: webdriver.Chrome, transactional_db: None, router: RouterInMemory) -> Iterator[BrowserPage]:
     """A tab with an administrator logged in, on a server started with this test's settings."""
-    from pytest_django.live_server_helper import LiveServer
-
-    from webui.accounts.models import User
-
-    User.objects.create_user("admin", PASSWORD, "admin")
-    server = LiveServer("127.0.0.1")
-    try:
-        tab = BrowserPage(driver, server.url)
-        set_viewport(driver, 1440, 900)
-        tab.log_in("admin", PASSWORD)
-        driver.execute_script("window.sessionStorage.clear()")
-        tab.complaints()
+    with tab_on_a_server(driver, "admin") as tab:
         yield tab
-        # No page may go on asking a server that is gone.
-        driver.get("about:blank")
-    finally:
-        server.stop()
 
 
 def _harmless(page: BrowserPage, where: str) -> None:

@@ -14,8 +14,8 @@ from selenium import webdriver
 
 from tests.api.router_in_memory import DOCUMENT, RouterInMemory
 from tests.browser.browser_page import BrowserPage
-from tests.browser.chromium import set_viewport
-from tests.browser.test_hostile_text import HOSTILE, PASSWORD, _harmless
+from tests.browser.own_server import tab_on_a_server
+from tests.browser.test_hostile_text import HOSTILE, _harmless
 from tests.recorded_frr import PEER, ROUTING, RecordedFrr
 
 _PATH = '"65001 64513 64512"'
@@ -44,29 +44,19 @@ def page(
 ) -> Iterator[BrowserPage]:
     """A tab with a viewer logged in."""
     from django.core.cache import cache
-    from pytest_django.live_server_helper import LiveServer
 
-    from webui.accounts.models import User
     from webui.agent import replace_agent
 
     settings.SECURE_SSL_REDIRECT = settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = False
     settings.STORAGES = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
-    User.objects.create_user("viewer", PASSWORD, "viewer")
     with RouterInMemory(_document()) as router:
         router.routing.ask = lambda question: question(frr)  # type: ignore[method-assign]
         replace_agent(router.client)
         cache.clear()
-        server = LiveServer("127.0.0.1")
         try:
-            tab = BrowserPage(driver, server.url)
-            set_viewport(driver, 1440, 900)
-            tab.log_in("viewer", PASSWORD)
-            driver.execute_script("window.sessionStorage.clear()")
-            tab.complaints()
-            yield tab
-            driver.get("about:blank")
+            with tab_on_a_server(driver, "viewer") as tab:
+                yield tab
         finally:
-            server.stop()
             replace_agent(None)
             cache.clear()
 

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 from scapy.layers.inet import ICMP, UDP
-from scapy.packet import Packet
-from scapy.utils import rdpcap
 
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.source import CaptureFailed
 from appliance.capture.tcpdump import KernelSource, require_filter
 from appliance.engine.reserve import Room
 from appliance.errors import RouterUnavailable, ValidationFailed
-from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.captures import CaptureWanted
+from tests.captures import packets_of, when_ended
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace")
 
@@ -77,25 +76,6 @@ def _ping(netns: str, count: int, size: int = 56) -> None:
     )
 
 
-def _ended(files: CaptureFiles, state: CaptureState, timeout_s: float = 15) -> CaptureState:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        now = next(one for one in files.all() if one.id == state.id)
-        if now.state != "running":
-            return now
-        time.sleep(0.05)
-    raise AssertionError("the capture did not end")
-
-
-def _packets(files: CaptureFiles, state: CaptureState, tmp_path: Path) -> list[Packet]:
-    path = tmp_path / "read.pcap"
-    data = b""
-    while part := files.read(state.id, len(data), 10**9):
-        data += part
-    path.write_bytes(data)
-    return list(rdpcap(str(path)))
-
-
 def _tcpdumps(netns: str) -> dict[int, dict[str, str]]:
     """Status of every tcpdump whose network namespace is this one."""
     wanted = Path(f"/run/netns/{netns}").stat().st_ino
@@ -119,10 +99,10 @@ def test_packets_of_the_filter_until_the_number_is_reached(
     wanted = CaptureWanted(interface="lan0", filter="icmp[icmptype] == icmp-echo", packets=7, snap_bytes=64)
     state = files.start(wanted, "nina")
     _ping(netns, 20, size=400)
-    ended = _ended(files, state)
+    ended = when_ended(files, state)
     assert (ended.state, ended.packets, ended.ended) == ("done", 7, "7 packets were reached")
     assert ended.lost == 0
-    packets = _packets(files, ended, tmp_path)
+    packets = packets_of(files, ended, tmp_path)
     assert [packet[ICMP].type for packet in packets] == [8] * 7
     assert {(len(packet), packet.wirelen) for packet in packets} == {(64, 14 + 20 + 8 + 400)}
     assert _tcpdumps(netns) == {}
@@ -141,7 +121,7 @@ def test_it_runs_without_any_right_and_ends_when_it_is_stopped(
         time.sleep(0.02)
     ended = files.stop(state.id)
     assert (ended.state, ended.ended) == ("done", "it was stopped")
-    assert len(_packets(files, ended, tmp_path)) == ended.packets == 10
+    assert len(packets_of(files, ended, tmp_path)) == ended.packets == 10
     assert _tcpdumps(netns) == {}
 
 
@@ -159,11 +139,11 @@ def test_seconds_and_bytes_are_limits(files: CaptureFiles, netns: str, tmp_path:
     short = files.start(CaptureWanted(interface="lan0", seconds=1), "nina")
     small = files.start(CaptureWanted(interface="lan0", size_bytes=8192, filter="icmp"), "nina")
     _ping(netns, 30, size=1000)
-    ended = _ended(files, small)
+    ended = when_ended(files, small)
     assert ended.ended == "8192 bytes were reached"
     assert 8192 - 1100 < ended.size_bytes <= 8192
-    assert len(_packets(files, ended, tmp_path)) == ended.packets == 7
-    assert _ended(files, short).ended == "1 seconds were over"
+    assert len(packets_of(files, ended, tmp_path)) == ended.packets == 7
+    assert when_ended(files, short).ended == "1 seconds were over"
     assert 1 <= time.monotonic() - began < 12
 
 
@@ -232,7 +212,7 @@ def test_a_burst_is_captured_or_counted_as_lost(files: CaptureFiles, netns: str,
     assert (ended.state, ended.ended) == ("done", "it was stopped")
     assert ended.lost is not None
     assert ended.packets + ended.lost == 30_000
-    packets = _packets(files, ended, tmp_path)
+    packets = packets_of(files, ended, tmp_path)
     assert len(packets) == ended.packets > 1000
     assert all(packet[UDP].dport == 9 for packet in packets)
     print(f"captured {ended.packets:,} and lost {ended.lost:,} of 30,000 sent as fast as Python sends")

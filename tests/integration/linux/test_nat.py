@@ -77,11 +77,18 @@ def sessions(router: Router) -> list[conntrack.Tracked]:
 
 
 class Hosts(Protocol):
-    """Namespaces beside the data plane."""
+    """A data plane of either kind, and the namespaces beside it."""
+
+    @property
+    def left(self) -> str:
+        """The one inside."""
 
     @property
     def right(self) -> str:
         """The one outside."""
+
+    def commit(self, document: dict[str, Any]) -> list[Step]:
+        """Apply the document."""
 
 
 def device(namespace: str) -> str:
@@ -94,12 +101,17 @@ def hide_inside(router: Hosts) -> None:
     run(router.right, "ip", "route", "del", "default")
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "udp"])
-def test_inside_hosts_are_seen_as_the_interface(router: Router, protocol: str) -> None:
+def masquerades(router: Hosts, protocol: str) -> None:
+    """An inside host is seen as the outside interface."""
     hide_inside(router)
     router.commit(with_nat())
     with serving(router.right, "listen", "7001"):
         assert seen_as(router.left, protocol, OUTSIDE, 7001) == ROUTER
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_inside_hosts_are_seen_as_the_interface(router: Router, protocol: str) -> None:
+    masquerades(router, protocol)
     found = [one for one in sessions(router) if one.original.destination_port == 7001]
     assert [conntrack.text(one.original.source) for one in found] == [INSIDE]
     assert [conntrack.text(one.reply.destination) for one in found] == [ROUTER]

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
-from scapy.packet import Packet
-from scapy.utils import rdpcap
 
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.vpp import VppSource
 from appliance.engine.backend import BackendUnavailable
 from appliance.engine.reserve import Room
 from appliance.errors import Conflict, NotFound, ValidationFailed
-from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.captures import CaptureWanted
+from tests.captures import packets_of, when_ended
 from tests.integration.vpp_dataplane.conftest import Router
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
@@ -41,22 +40,6 @@ def _vppctl(router: Router, command: str) -> str:
     )
 
 
-def _ended(files: CaptureFiles, state: CaptureState, timeout_s: float = 15) -> CaptureState:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        now = next(one for one in files.all() if one.id == state.id)
-        if now.state != "running":
-            return now
-        time.sleep(0.05)
-    raise AssertionError("the capture did not end")
-
-
-def _packets(files: CaptureFiles, state: CaptureState, tmp_path: Path) -> list[Packet]:
-    path = tmp_path / "read.pcap"
-    path.write_bytes(files.read(state.id, 0, 10**6))
-    return list(rdpcap(str(path)))
-
-
 @pytest.mark.parametrize(
     ("direction", "sources"), [("in", {"10.77.1.2"}), ("out", {"10.77.2.2"}), ("both", None)]
 )
@@ -69,7 +52,7 @@ def test_packets_of_an_interface_by_direction(
     assert router.ping(router.left, "10.77.2.2", count=6)
     ended = files.stop(state.id)
     assert (ended.state, ended.ended) == ("done", "it was stopped")
-    packets = _packets(files, ended, tmp_path)
+    packets = packets_of(files, ended, tmp_path)
     assert {packet[IP].src for packet in packets} == (sources or {"10.77.1.2", "10.77.2.2"})
     assert len(packets) == ended.packets == (12 if direction == "both" else 6)
     assert {packet[ICMP].type for packet in packets} <= {0, 8}
@@ -82,9 +65,9 @@ def test_the_number_of_packets_and_of_their_bytes_is_vpps(
 ) -> None:
     state = files.start(CaptureWanted(interface="right0", packets=5, snap_bytes=64), "nina")
     assert router.ping(router.left, "10.77.2.2", count=10)
-    ended = _ended(files, state)
+    ended = when_ended(files, state)
     assert (ended.state, ended.packets, ended.ended) == ("done", 5, "5 packets were reached")
-    packets = _packets(files, ended, tmp_path)
+    packets = packets_of(files, ended, tmp_path)
     assert len(packets) == 5
     assert {len(packet) for packet in packets} == {64}
     assert all(Ether in packet for packet in packets)
@@ -97,11 +80,11 @@ def test_a_capture_without_packets_ends_well_and_the_next_one_works(
         state = files.start(
             CaptureWanted(interface="left0", seconds=1, direction="out", filter="udp"), "nina"
         )
-        ended = _ended(files, state)
+        ended = when_ended(files, state)
         assert (ended.state, ended.packets, ended.ended) == ("done", 0, "1 seconds were over")
 
 
-def test_vpp_captures_once_at_a_time_and_what_another_agent_left_is_ended(
+def test_vpp_captures_once_at_a_time_and_what_another_agent_left_isended(
     router: Router, files: CaptureFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = files.start(CaptureWanted(interface="left0"), "nina")
@@ -137,7 +120,7 @@ def test_a_capture_that_vpp_forgot_fails_and_says_so(router: Router, files: Capt
     state = files.start(CaptureWanted(interface="left0"), "nina")
     assert router.ping(router.left, "10.77.2.2")
     _vppctl(router, "pcap trace off")
-    ended = _ended(files, state)
+    ended = when_ended(files, state)
     assert (ended.state, ended.packets) == ("failed", 0)
     assert "no longer captures" in ended.ended
     for left in OUT.glob("millrace-capture-*"):

@@ -15,7 +15,7 @@ from tests.integration.linux.test_nat import (
     OUTSIDE,
     ROUTER,
     device,
-    hide_inside,
+    masquerades,
     removing_one_of_ten_thousand_forwards,
     seen_as,
     serving,
@@ -117,10 +117,7 @@ def test_a_vpp_that_died_gets_its_nat_back(router: Router, vpp: PrivateVpp) -> N
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_inside_hosts_are_seen_as_the_interface(router: Router, protocol: str) -> None:
-    hide_inside(router)
-    router.commit(with_nat())
-    with serving(router.right, "listen", "7001"):
-        assert seen_as(router.left, protocol, OUTSIDE, 7001) == ROUTER
+    masquerades(router, protocol)
 
 
 def test_hairpin_where_the_port_stays(router: Router) -> None:

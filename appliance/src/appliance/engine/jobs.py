@@ -37,6 +37,8 @@ class Jobs:
         make_own_folder(self._directory)
         self._lock = threading.Lock()
         self._since_pruned = _PRUNE_EVERY
+        self._unwritten: dict[str, tuple[CommitResult, str]] = {}
+        """Settled at start on a disk that could not take them. On disk they still say ``running``."""
         self._count = self._used_bytes = 0
 
     def begin(self, request_id: str, fingerprint: str) -> CommitResult | None:
@@ -46,8 +48,9 @@ class Jobs:
         """
         path = self._path(request_id)
         with self._lock:
+            self._write_settled()
             try:
-                known, mark = _read(path)
+                known, mark = self._unwritten.get(request_id) or _read(path)
             except FileNotFoundError:
                 self._write(path, CommitResult(request_id, "running"), fingerprint)
                 self._prune()
@@ -68,7 +71,7 @@ class Jobs:
     def get(self, request_id: str) -> CommitResult:
         """What became of a request. Raises NotFound."""
         try:
-            return _read(self._path(request_id))[0]
+            return (self._unwritten.get(request_id) or _read(self._path(request_id)))[0]
         except FileNotFoundError:
             raise NotFound(f"there is no commit with request id {request_id}") from None
         except _UNREADABLE as error:
@@ -78,7 +81,10 @@ class Jobs:
             ) from None
 
     def settle(self, recorded: dict[str, int], reason: str) -> None:
-        """At start: what was running has made a revision (``recorded``), or failed for ``reason``."""
+        """At start: what was running has made a revision (``recorded``), or failed for ``reason``.
+
+        A disk that takes no more stops nothing: the results are told all the same, and written later.
+        """
         for path in self._directory.glob("*.json"):
             try:
                 if path.stat().st_size > _RUNNING_BYTES:
@@ -95,7 +101,17 @@ class Jobs:
             else:
                 stopped = CommitError("restart of the agent", reason)
                 result = CommitResult(request_id, "failed", error=stopped)
-            self._write(path, result, mark)
+            self._unwritten[request_id] = result, mark
+        self._write_settled()
+
+    def _write_settled(self) -> None:
+        for request_id, (result, mark) in list(self._unwritten.items()):
+            try:
+                self._write(self._path(request_id), result, mark)
+            except OSError as error:
+                log.warning("the result of commit %s cannot be written yet: %s", request_id, error)
+                return
+            del self._unwritten[request_id]
 
     @property
     def usage(self) -> dict[str, int]:

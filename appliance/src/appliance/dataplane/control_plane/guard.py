@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.control_plane.rules import ACCEPTED, DROPPED, TABLE, changes, whole_table
 from appliance.dataplane.control_plane.rules_read import Reading, read
@@ -13,19 +12,14 @@ from appliance.state.control_plane import GuardedInterface
 
 
 class ControlPlaneGuard:
-    """Our nftables table in one namespace. All methods have to be called inside it.
-
-    Reading is free while the kernel's generation counter stands still: what was read then still holds.
-    """
+    """Our nftables table in one namespace. All methods have to be called inside it."""
 
     def __init__(self) -> None:
-        self._read: tuple[int, Reading | None] | None = None
+        self._table = nft.TableReader(TABLE, read)
 
     def observe(self) -> ControlPlane | None:
         """What is let in; None where there are no rules of ours. Raises DataPlaneError."""
-        reading = (
-            self._read[1] if self._read is not None and self._read[0] == nft.generation() else self._now()
-        )
+        reading = self._table.latest()
         return None if reading is None else reading.control_plane
 
     def change(self, wanted: ControlPlane | None) -> None:
@@ -47,7 +41,7 @@ class ControlPlaneGuard:
 
     def state(self) -> tuple[GuardedInterface, ...]:
         """Each guarded interface, with packets by reason. Raises DataPlaneError."""
-        reading = self._now()
+        reading = self._table.now()
         if reading is None:
             return ()
         return tuple(
@@ -58,16 +52,6 @@ class ControlPlaneGuard:
             )
             for name in reading.control_plane.interfaces
         )
-
-    def _now(self) -> Reading | None:
-        for _ in range(5):
-            generation = nft.generation()
-            listing = nft.listing(TABLE)
-            if nft.generation() == generation:
-                reading = read(listing) if listing is not None else None
-                self._read = (generation, reading)
-                return reading
-        raise DataPlaneError("the nftables rules keep changing while they are read")
 
 
 def _of(reading: Reading, kind: str, reasons: tuple[str, ...], interface: str) -> dict[str, int]:

@@ -25,26 +25,14 @@ _NUMBERS = {"tcp": 6, "udp": 17}
 
 
 class NatTable:
-    """Our nftables table in one namespace. All methods have to be called inside it.
-
-    Reading is free while the kernel's generation counter stands still: what was read then still holds.
-    """
+    """Our nftables table in one namespace. All methods have to be called inside it."""
 
     def __init__(self) -> None:
-        self._read: tuple[int, Reading | None] | None = None
+        self._table = nft.TableReader(TABLE, read)
 
     def observe(self) -> Reading | None:
         """What is there; None where there is no table. Raises DataPlaneError."""
-        if self._read is not None and self._read[0] == nft.generation():
-            return self._read[1]
-        for _ in range(5):
-            generation = nft.generation()
-            listing = nft.listing(TABLE)
-            if nft.generation() == generation:
-                reading = read(listing) if listing is not None else None
-                self._read = (generation, reading)
-                return reading
-        raise DataPlaneError("the nftables rules keep changing while they are read")
+        return self._table.latest()
 
     def translate(self, wanted: Translation | None) -> None:
         """Translate so. Sessions that have an address that is used no more end. Raises DataPlaneError."""

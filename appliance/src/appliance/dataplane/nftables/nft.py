@@ -7,7 +7,8 @@ import shutil
 import socket
 import struct
 import subprocess
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.nftables.expressions import Json
@@ -17,6 +18,9 @@ _NETLINK_NETFILTER = 12
 _GETGEN = (10 << 8) | 16
 """Subsystem nftables, message NFT_MSG_GETGEN."""
 _NFTA_GEN_ID = 1
+_MOST_READINGS = 5
+
+Reading = TypeVar("Reading")
 
 
 def transaction(commands: list[Json]) -> None:
@@ -55,6 +59,34 @@ def generation() -> int:
             return int(struct.unpack_from("!I", reply, offset + 4)[0])
         offset += (max(length, 4) + 3) & ~3
     raise DataPlaneError("the kernel does not report the generation of its nftables rules")
+
+
+class TableReader(Generic[Reading]):
+    """What a table of ours says, understood by ``read``.
+
+    Reading is free while the kernel's generation counter stands still: what was read then still holds.
+    """
+
+    def __init__(self, table: str, read: Callable[[Json], Reading]) -> None:
+        self._table, self._read = table, read
+        self._known: tuple[int, Reading | None] | None = None
+
+    def latest(self) -> Reading | None:
+        """What is there, its counters as of the last change; None without a table. Raises DataPlaneError."""
+        if self._known is not None and self._known[0] == generation():
+            return self._known[1]
+        return self.now()
+
+    def now(self) -> Reading | None:
+        """What is there, read anew; None without a table. Raises DataPlaneError."""
+        for _ in range(_MOST_READINGS):
+            before = generation()
+            listed = listing(self._table)
+            if generation() == before:
+                reading = self._read(listed) if listed is not None else None
+                self._known = (before, reading)
+                return reading
+        raise DataPlaneError("the nftables rules keep changing while they are read")
 
 
 def _run(arguments: list[str], text: str | None = None, language: tuple[str, ...] = ("--json",)) -> str:

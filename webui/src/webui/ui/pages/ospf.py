@@ -38,6 +38,14 @@ def _type(row: Row) -> str:
     return "passive" if row.said("passive") else str(row.said("network_type", "broadcast"))
 
 
+_INSTANCE = Instance(
+    pointer="/routing/ospf",
+    absent="OSPF does not run.",
+    setup="Set up OSPF",
+    facts=_facts,
+    part=OSPF,
+)
+
 PAGE = Page(
     name="ospf",
     path="ospf",
@@ -46,13 +54,7 @@ PAGE = Page(
     group="Routing",
     order=30,
     key="o",
-    instance=Instance(
-        pointer="/routing/ospf",
-        absent="OSPF does not run.",
-        setup="Set up OSPF",
-        facts=_facts,
-        part=OSPF,
-    ),
+    instance=_INSTANCE,
     tables=(
         Table(
             name="ospf_neighbors",
@@ -146,13 +148,7 @@ DATABASE = Page(
     icon="database",
     group="Routing",
     order=31,
-    instance=Instance(
-        pointer="/routing/ospf",
-        absent="OSPF does not run.",
-        setup="Set up OSPF",
-        facts=_facts,
-        part=OSPF,
-    ),
+    instance=_INSTANCE,
     tables=(
         Table(
             name="ospf_lsas",

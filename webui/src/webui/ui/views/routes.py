@@ -129,11 +129,13 @@ def _table(request: HttpRequest) -> dict[str, Any]:
     found, total, offset = answer.routes, answer.total, answer.offset
     return {
         "rows": [row_of(route) for route in found],
-        "total": total,
-        "first": offset + 1 if found else 0,
-        "last": offset + len(found),
-        "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
-        "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
+        "pager": {
+            "first": offset + 1,
+            "last": offset + len(found),
+            "total": total,
+            "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
+            "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
+        },
         "failure": live.failure,
         "note": answer.note,
         "age_s": answer.age_s,
