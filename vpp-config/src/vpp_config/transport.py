@@ -3,6 +3,11 @@
 A message travels behind a 16-byte header of which only the length (big endian, bytes 8..12) matters
 (``vlibmemory/socket_api``). The handshake is ``sockclnt_create`` (id 15), whose reply lists the id of every
 message this VPP knows, by name and signature.
+
+The last byte received stays in the kernel's queue until more comes. VPP 26.06 takes the end of a client's stream
+for nothing to read where the last system call of its thread that failed did so with EAGAIN, and keeps the socket
+for ever; with 16 of them its main loop never ends, and it neither answers nor forwards. The end of a Unix socket
+with something unread is an error (ECONNRESET) instead, by which VPP closes its side, however we came to our end.
 """
 
 from __future__ import annotations
@@ -21,6 +26,8 @@ _SOCKCLNT_CREATE_ID = 15
 _SOCKCLNT_CREATE_REPLY = struct.Struct(">HIIiIH")
 _TABLE_ENTRY = struct.Struct(">H64s")
 _RECEIVE_BYTES = 1 << 18
+_SO_PEEK_OFF = 42
+"""Of Linux: a look shows what no look has shown before. Python has no name for it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,10 @@ class Transport:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         self._buffer = bytearray()
+        self._held = 0
+        """Bytes in the kernel's queue that are in the buffer already: the last one received."""
         try:
+            self._socket.setsockopt(socket.SOL_SOCKET, _SO_PEEK_OFF, 0)
             self._socket.connect(path)
         except OSError as error:
             self._socket.close()
@@ -79,21 +89,28 @@ class Transport:
                     del self._buffer[:end]
                     return message
             try:
-                chunk = self._socket.recv(_RECEIVE_BYTES)
+                chunk = self._socket.recv(_RECEIVE_BYTES, socket.MSG_PEEK)
+                self._let_go(self._held + len(chunk) - 1)
             except TimeoutError as error:
                 raise VppUnavailable("VPP does not answer") from error
             except OSError as error:
                 raise VppUnavailable(f"VPP went away: {error}") from error
             if not chunk:
                 raise VppUnavailable("VPP closed the connection")
+            self._held = 1
             self._buffer += chunk
+
+    def _let_go(self, number_bytes: int) -> None:
+        """Take so many bytes, which were looked at, out of the kernel's queue. Raises OSError."""
+        while number_bytes > 0:
+            number_bytes -= len(self._socket.recv(number_bytes))
 
     def alive(self) -> bool:
         """Whether the peer has not hung up, as far as the kernel knows. Never blocks."""
         try:
             poll = select.poll()
-            poll.register(self._socket, select.POLLIN)
-            return not poll.poll(0) or self._socket.recv(1, socket.MSG_PEEK) != b""
+            poll.register(self._socket, select.POLLRDHUP)
+            return not poll.poll(0)
         except (OSError, ValueError):
             return False  # closed on this side
 

@@ -1,0 +1,168 @@
+"""VPP killed under a full table: BGP, OSPF, the FIB and the alarms are as before, and how long that took.
+
+::
+
+    BIRD, AS 65010, MILLRACE_SOAK_ROUTES (1,000,000) ── lan0 [router] wan0, core0 ── the lab's neighbors
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lab import addressing as at
+from tests.live_lab import LiveLab, json_of, live_lab
+from tests.requirements import needs_root_netns, require_vpp
+from tests.route_feed import BIRD, RouteFeed, prefix
+from tests.soak.options import options
+from vpp_config.errors import VppError
+from vpp_config.fib import fib_counts, fib_lookups
+from vpp_config.papi_client import PapiClient
+
+pytestmark = [pytest.mark.soak, pytest.mark.root, pytest.mark.vpp, needs_root_netns]
+
+ROUTES = int(os.environ.get("MILLRACE_SOAK_ROUTES", "1000000"))
+_LIMIT_S = 1800.0
+_SAMPLE = 2000
+_PEER, _PEER_AS = str(at.LAN.far_v4.ip), 65010
+_PATCH = {"Content-Type": "application/merge-patch+json"}
+_HEAPS = {"main_heap_mb": 3072, "stats_segment_mb": 512}
+
+
+@contextmanager
+def _peer(live: LiveLab) -> Iterator[None]:
+    routes = "\n".join(f"route {prefix(number)} blackhole;" for number in range(ROUTES))
+    config = live.directory / "full-table.conf"
+    config.write_text(
+        f"""log stderr all;
+router id 10.255.0.9;
+protocol device {{ }}
+protocol static full_table {{ ipv4; {routes} }}
+protocol bgp to_router {{
+  local {_PEER} as {_PEER_AS}; neighbor {at.LAN.near_v4.ip} as {at.ROUTER_AS}; connect delay time 1;
+  ipv4 {{ import none; export all; next hop self; }};
+}}
+"""
+    )
+    namespace, control = live.topology.namespaces.lan, live.directory / "full-table.ctl"
+    argv = ["ip", "netns", "exec", namespace, BIRD, "-f", "-c", str(config), "-s", str(control)]
+    with (live.directory / "full-table.log").open("wb") as log:
+        bird = subprocess.Popen(argv, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        bird.terminate()
+        bird.wait(30)
+
+
+def _patch(live: LiveLab, change: dict[str, Any]) -> None:
+    json_of(live.api.patch("/config?confirm_s=0", json=change, headers=_PATCH, timeout=300))
+
+
+def _wait(condition: Callable[[], object], what: str) -> float:
+    """How long it took; a part of the router that is away does not end the wait."""
+    began_s = time.monotonic()
+    while True:
+        try:
+            if condition():
+                return time.monotonic() - began_s
+        except (OSError, subprocess.CalledProcessError, AssertionError, httpx.HTTPError, VppError):
+            pass
+        assert time.monotonic() - began_s < _LIMIT_S, what
+        time.sleep(0.5)
+
+
+class _Router:
+    """What is compared."""
+
+    def __init__(self, live: LiveLab) -> None:
+        self._live = live
+        chance = random.Random(options().seed)
+        self._sample = [prefix(chance.randrange(ROUTES)) for _ in range(_SAMPLE)]
+
+    @contextmanager
+    def _vpp(self) -> Iterator[PapiClient]:
+        client = PapiClient(Path(self._live.environment["VPP_API_SOCKET"]))
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def in_fib(self) -> tuple[int, int]:
+        """Prefixes of either family in VPP's FIB."""
+        with self._vpp() as client:
+            return fib_counts(client, "ipv4")[0], fib_counts(client, "ipv6")[0]
+
+    def paths(self) -> list[tuple[str, str]]:
+        """Of a sample of the table: next hop and interface, by name."""
+        with self._vpp() as client:
+            names: dict[int | None, str] = {row.sw_if_index: row.interface_name for row in client.dump("sw_interface_dump")}
+            found = fib_lookups(client, self._sample)
+        return [
+            (str(path.next_hop), names.get(path.sw_if_index, "none"))
+            for route in found
+            if route is not None
+            for path in route.paths
+        ]
+
+    def sessions(self) -> dict[str, Any]:
+        """BGP neighbors with their state and prefixes, and OSPF neighbors that are full."""
+        bgp = json_of(self._live.api.get("/state/bgp"))["neighbors"]
+        ospf = json_of(self._live.api.get("/state/ospf"))["neighbors"]
+        return {
+            "bgp": {name: (one["state"], one.get("families")) for name, one in sorted(bgp.items())},
+            "ospf": sorted(one["router_id"] for one in ospf if one["full"]),
+        }
+
+    def complaints(self) -> list[str]:
+        """Alarms, drift, and parts that are not up."""
+        alarms = json_of(self._live.api.get("/alarms"))["items"]
+        health = json_of(self._live.api.get("/state/health"))["parts"]
+        drift: list[str] = json_of(self._live.api.get("/status"))["drift"]
+        standing = [f"{one['kind']} {one['object']}" for one in alarms]
+        return [*standing, *(name for name, one in health.items() if one["state"] != "up"), *drift]
+
+
+@pytest.mark.timeout(7200)
+def test_vpp_killed_under_a_full_table() -> None:
+    """Everything comes back by itself."""
+    require_vpp()
+    if not RouteFeed.possible():
+        pytest.skip("BIRD is not installed (Debian package bird2)")
+    with live_lab("fk", "vpp") as live, _peer(live):
+        router = _Router(live)
+        _patch(live, {"dataplane": _HEAPS})
+        _wait(lambda: live.vppctl("show", "version"), "VPP with larger heaps")
+        neighbor = {"remote_asn": _PEER_AS, "connect_retry_s": 1, "ipv4_unicast": {}}
+        bgp = {"ebgp_requires_policy": False, "neighbors": {_PEER: neighbor}}
+        _patch(live, {"routing": {"bgp": bgp}})
+        in_s = _wait(lambda: router.in_fib()[0] > ROUTES, f"{ROUTES} routes in VPP")
+        _wait(lambda: not router.complaints(), "a router that is well")
+        before = router.in_fib(), router.paths(), router.sessions()
+        assert len(before[1]) >= _SAMPLE
+
+        os.kill(int(live.supervisorctl("pid", "vpp")), signal.SIGKILL)
+        began_s = time.monotonic()
+        fib_s = _wait(
+            lambda: router.in_fib() == before[0] and router.paths() == before[1], "the FIB as before"
+        )
+        _wait(lambda: router.sessions() == before[2], "the sessions as before")
+        sessions_s = time.monotonic() - began_s
+        _wait(lambda: not router.complaints(), "a router that is well again")
+        well_s = time.monotonic() - began_s
+        assert (router.in_fib(), router.paths(), router.sessions()) == before
+        print(
+            f"\n{ROUTES:,} routes from a BGP neighbor in VPP after {in_s:.1f} s; VPP killed: FIB as before "
+            f"after {fib_s:.1f} s, sessions {sessions_s:.1f} s, no alarm {well_s:.1f} s",
+            flush=True,
+        )
