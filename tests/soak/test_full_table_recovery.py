@@ -106,7 +106,9 @@ class _Router:
     def paths(self) -> list[tuple[str, str]]:
         """Of a sample of the table: next hop and interface, by name."""
         with self._vpp() as client:
-            names: dict[int | None, str] = {row.sw_if_index: row.interface_name for row in client.dump("sw_interface_dump")}
+            names: dict[int | None, str] = {
+                row.sw_if_index: row.interface_name for row in client.dump("sw_interface_dump")
+            }
             found = fib_lookups(client, self._sample)
         return [
             (str(path.next_hop), names.get(path.sw_if_index, "none"))

@@ -133,7 +133,7 @@ def test_a_damaged_head_costs_itself_and_the_newest_whole_one_runs(
     health = engine.health()["revisions"]
     assert health["state"] == "damaged"
     assert health["detail"].startswith("revision 3 is damaged (")
-    assert "revision 2, the newest whole one, runs instead. Commit what is missing" in health["detail"]
+    assert "revision 2 runs instead. Commit what is missing" in health["detail"]
     assert engine.damage() == [health["detail"]]
     listed = engine.revisions(5)
     assert [(one.revision, one.result) for one in listed] == [(3, "damaged"), (2, "done"), (1, "done")]
@@ -151,6 +151,48 @@ def test_a_damaged_head_costs_itself_and_the_newest_whole_one_runs(
     again.close()
     assert [one.revision for one in again.revisions(5)] == [4, 3, 2, 1]
     assert again.revisions(5)[1].result == "damaged"
+
+
+@pytest.mark.parametrize("which", [object_of, record_of], ids=["object", "record"])
+def test_what_the_timer_took_back_does_not_come_back(
+    toy: Router, which: Callable[[Router, int], Path]
+) -> None:
+    """Seed 1202, round 38: revision 4 went back to 2, whose document was lost; 3 had not been confirmed."""
+    engine = filled(toy, 2)
+    commit(engine, document(route(1), route(9)), confirm_s=60)
+    toy.clock.wait(60)
+    engine.tick()
+    assert (engine.revision, routes_of(toy)) == (4, {route(1), route(2)})
+    engine.close()
+    which(toy, 4).write_bytes(b"")
+    again = started(toy)
+    # Revisions 2 and 4 share their document; a lost record leaves 2 whole.
+    assert (again.revision, routes_of(toy)) == (
+        (1, {route(1)}) if which is object_of else (2, {route(1), route(2)})
+    )
+    again.close()
+
+
+def test_what_somebody_rolled_back_comes_back_only_where_nothing_else_is_whole(toy: Router) -> None:
+    engine = filled(toy, 2)
+    assert engine.rollback(1, "alice").state == "done"
+    engine.close()
+    object_of(toy, 3).write_bytes(b"")
+    again = started(toy)
+    assert (again.revision, routes_of(toy)) == (2, {route(1), route(2)})
+    again.close()
+
+
+def test_a_confirmed_one_is_whole_though_the_next_is_lost(toy: Router) -> None:
+    engine = filled(toy, 1)
+    commit(engine, document(route(2)), confirm_s=60)
+    engine.confirm("alice")
+    commit(engine, document(route(3)))
+    engine.close()
+    record_of(toy, 3).write_bytes(b"")
+    again = started(toy)
+    assert (again.revision, routes_of(toy)) == (2, {route(2)})
+    again.close()
 
 
 def test_an_altered_object_is_not_applied(toy: Router) -> None:

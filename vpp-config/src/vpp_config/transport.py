@@ -4,10 +4,11 @@ A message travels behind a 16-byte header of which only the length (big endian, 
 (``vlibmemory/socket_api``). The handshake is ``sockclnt_create`` (id 15), whose reply lists the id of every
 message this VPP knows, by name and signature.
 
-The last byte received stays in the kernel's queue until more comes. VPP 26.06 takes the end of a client's stream
-for nothing to read where the last system call of its thread that failed did so with EAGAIN, and keeps the socket
-for ever; with 16 of them its main loop never ends, and it neither answers nor forwards. The end of a Unix socket
-with something unread is an error (ECONNRESET) instead, by which VPP closes its side, however we came to our end.
+The last byte received stays in the kernel's queue until more comes. VPP 26.06 takes the end of a client's
+stream for nothing to read where the last system call of its thread that failed did so with EAGAIN, and keeps
+the socket for ever; with 16 of them its main loop never ends, and it neither answers nor forwards. The end of
+a Unix socket with something unread is an error (ECONNRESET) instead, by which VPP closes its side, however we
+came to our end.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ def alone(state_dir: Path) -> Iterator[None]:
     except BlockingIOError:
         os.close(descriptor)
         raise Conflict(f"another agent owns {state_dir}") from None
+    durable.forget_drafts(state_dir)
     try:
         yield
     finally:

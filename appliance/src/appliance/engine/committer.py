@@ -102,7 +102,9 @@ class Committer:
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
         self._checked: tuple[Prepared, Capabilities] | None = None
         """What the last check found nothing wrong with."""
-        number, prepared = self.store.newest_whole(self.documents.read)
+        number, prepared = self.store.newest_whole(
+            self.documents.read, confirmed=self.confirmation.was_confirmed
+        )
         self.running = Running(number, prepared)
         self._lost_secrets = prepared.lost
 

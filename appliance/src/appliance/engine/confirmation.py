@@ -74,7 +74,7 @@ class Confirmation:
             return
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError) as error:
             log.error("the confirm timer in %s cannot be read: %s", self._path, error)
-            kept = [] if self._was_confirmed(head) else _of_record(head)
+            kept = [] if head is None or self.was_confirmed(head.revision) else _of_record(head)
         pending = next((one for one in kept if head is not None and one.revision == head.revision), None)
         if pending is None:
             self.clear()
@@ -151,12 +151,13 @@ class Confirmation:
             self._reserve.spend(lambda: durable.write_json(self._confirmed_path, note))
         self.clear()
 
-    def _was_confirmed(self, head: Revision | None) -> bool:
+    def was_confirmed(self, number: int) -> bool:
+        """Whether this revision is the one that was confirmed last; False where that cannot be read."""
         try:
             revision = json.loads(self._confirmed_path.read_bytes())["revision"]
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return False
-        return head is not None and revision == head.revision
+        return bool(revision == number)
 
     def clear(self) -> None:
         """Stop the timer, durably."""

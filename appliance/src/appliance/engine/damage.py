@@ -17,8 +17,8 @@ def concerning_what_runs(
         problem = damaged.get(head, "it cannot be read")
         if running:
             sentences.append(
-                f"revision {head} is damaged ({problem}); revision {running}, the newest whole one, runs "
-                f"instead. Commit what is missing, or roll back to revision {running} to keep it as it is"
+                f"revision {head} is damaged ({problem}); revision {running} runs instead. "
+                f"Commit what is missing, or roll back to revision {running} to keep it as it is"
             )
         else:
             sentences.append(

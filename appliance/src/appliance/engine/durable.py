@@ -175,10 +175,28 @@ def _set_aside(name: str, folder: int) -> None:
     os.rename(name, f"{name}.damaged-{time.time_ns()}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
+def forget_draft(path: Path) -> None:
+    """Remove the draft of ``path`` that a crash may have left. Raises nothing."""
+    with suppress(OSError), folders.opened(path.parent) as folder:
+        os.unlink(_draft(path.name), dir_fd=folder)
+
+
+def forget_drafts(folder: Path) -> None:
+    """Remove every draft that a crash may have left in ``folder`` and the folders in it. Raises nothing."""
+    for above in (folder, *(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())):
+        for draft in above.glob(_draft("*")):
+            with suppress(OSError), folders.opened(above) as opened:
+                os.unlink(draft.name, dir_fd=opened)
+
+
+def _draft(name: str) -> str:
+    return f".{name}.new"
+
+
 @contextmanager
 def _beside(name: str, folder: int) -> Iterator[str]:
     """Name of a draft beside ``name``: one that a crash left is removed, and so is one that failed."""
-    new = f".{name}.new"
+    new = _draft(name)
     with suppress(FileNotFoundError):
         os.unlink(new, dir_fd=folder)
     try:

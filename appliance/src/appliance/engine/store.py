@@ -134,23 +134,64 @@ class RevisionStore:
         return document
 
     def newest_whole(
-        self, read: Callable[[dict[str, Any], str], T], at_most: int | None = None
+        self,
+        read: Callable[[dict[str, Any], str], T],
+        at_most: int | None = None,
+        confirmed: Callable[[int], bool] = lambda _number: True,
     ) -> tuple[int, T]:
         """The newest revision whose document can be read, and what ``read`` makes of it and its digest.
 
-        0, the empty one, where there is none. Those above it are in ``damage`` afterwards.
+        One that a damaged rollback had taken back comes after all others: somebody, or the timer, did not
+        want it. ``confirmed`` tells whether a revision with a timer was confirmed. 0, the empty one, where
+        there is none. Those that could not be read are in ``damage`` afterwards.
         """
-        for number in reversed(self._numbers):
-            if at_most is not None and number > at_most:
-                continue
-            try:
-                return number, read(self.document(number), self.get(number).digest)
-            except Damaged as error:
-                log.error("%s", error)
-            except MillraceError as error:
-                self.damage[number] = f"this release cannot read its document: {error}"
-                log.error("revision %s: %s", number, self.damage[number])
+        numbers = [number for number in reversed(self._numbers) if at_most is None or number <= at_most]
+        unwanted: list[int] = []
+        wanted_from = self._head + 1
+        for number in numbers:
+            if number >= wanted_from:
+                unwanted.append(number)
+            elif (found := self._whole(number, read)) is not None:
+                return number, found
+            else:
+                wanted_from = self._taken_back_from(number, numbers, confirmed)
+        for number in unwanted:
+            if (found := self._whole(number, read)) is not None:
+                return number, found
         return 0, read(dict(EMPTY_DOCUMENT), digest(EMPTY_DOCUMENT))
+
+    def _whole(self, number: int, read: Callable[[dict[str, Any], str], T]) -> T | None:
+        try:
+            return read(self.document(number), self.get(number).digest)
+        except Damaged as error:
+            log.error("%s", error)
+        except MillraceError as error:
+            self.damage[number] = f"this release cannot read its document: {error}"
+            log.error("revision %s: %s", number, self.damage[number])
+        return None
+
+    def _taken_back_from(self, lost: int, numbers: list[int], confirmed: Callable[[int], bool]) -> int:
+        """The lowest number that ``lost`` took back, if it is a rollback; else ``lost`` itself.
+
+        Where its record is gone, too, only what is known of the timer of the one before tells.
+        """
+        older = numbers[numbers.index(lost) + 1 :]
+        digest_of_lost = self._digest(lost)
+        if digest_of_lost is not None:
+            same = next((number for number in older if self._digest(number) == digest_of_lost), None)
+            return lost if same is None else same + 1
+        before = older[0] if older else 0
+        try:
+            timed = bool(before) and self.get(before).confirm_s is not None
+        except MillraceError:
+            return lost
+        return before if timed and not confirmed(before) and not confirmed(lost) else lost
+
+    def _digest(self, number: int) -> str | None:
+        try:
+            return self.get(number).digest
+        except MillraceError:
+            return None
 
     def check_newest(self, count: int = 20) -> None:
         """Read the newest documents: what is wrong with them is in ``damage`` then."""

@@ -26,6 +26,8 @@ class HostBackend:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._live = root == Path("/")
+        for path in MANAGED:
+            durable.forget_draft(root / path)
 
     def observe(self) -> HostState:
         """The files as they are."""

@@ -278,10 +278,8 @@ def test_several_commands_on_one_line(session: Session, agent: FakeAgent) -> Non
 def test_show_status_begins_with_what_is_damaged() -> None:
     agent = FakeAgent(DOCUMENT)
     whole = agent.status()
-    told = "revision 9 is damaged (it was altered); revision 8, the newest whole one, runs instead\x1b[2J"
+    told = "revision 9 is damaged (it was altered); revision 8 runs instead\x1b[2J"
     agent.status = lambda: type(whole)({**whole, "damage": [told]})  # type: ignore[method-assign]  # this one
     shown = Session(cast(AgentClient, agent), "ann").line("show status")
-    assert shown.startswith(
-        "WARNING: revision 9 is damaged (it was altered); revision 8, the newest whole one"
-    )
+    assert shown.startswith("WARNING: revision 9 is damaged (it was altered); revision 8 runs instead")
     assert "\x1b" not in shown
