@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -26,16 +27,18 @@ from tests.requirements import needs_root_netns, require_vpp
 from tests.route_feed import BIRD, RouteFeed, prefix
 from tests.soak.options import options
 from vpp_config.errors import VppError
-from vpp_config.fib import fib_counts, fib_lookups
+from vpp_config.fib import fib_lookups
 from vpp_config.papi_client import PapiClient
 
 pytestmark = [pytest.mark.soak, pytest.mark.root, pytest.mark.vpp, needs_root_netns]
 
 ROUTES = int(os.environ.get("MILLRACE_SOAK_ROUTES", "1000000"))
-_LIMIT_S = 1800.0
+_LIMIT_S = float(os.environ.get("MILLRACE_SOAK_SECONDS", "1800"))
 _SAMPLE = 2000
+_REST_S = 10.0
 _PEER, _PEER_AS = str(at.LAN.far_v4.ip), 65010
 _PATCH = {"Content-Type": "application/merge-patch+json"}
+_LENGTH_AND_COUNT = re.compile(r"^\s+(\d+)\s+(\d+)\s*$", re.MULTILINE)
 _HEAPS = {"main_heap_mb": 3072, "stats_segment_mb": 512}
 
 
@@ -69,7 +72,7 @@ def _patch(live: LiveLab, change: dict[str, Any]) -> None:
     json_of(live.api.patch("/config?confirm_s=0", json=change, headers=_PATCH, timeout=300))
 
 
-def _wait(condition: Callable[[], object], what: str) -> float:
+def _wait(condition: Callable[[], object], what: str, instead: Callable[[], object] = str) -> float:
     """How long it took; a part of the router that is away does not end the wait."""
     began_s = time.monotonic()
     while True:
@@ -78,7 +81,7 @@ def _wait(condition: Callable[[], object], what: str) -> float:
                 return time.monotonic() - began_s
         except (OSError, subprocess.CalledProcessError, AssertionError, httpx.HTTPError, VppError):
             pass
-        assert time.monotonic() - began_s < _LIMIT_S, what
+        assert time.monotonic() - began_s < _LIMIT_S, f"{what}; instead: {instead()}"
         time.sleep(0.5)
 
 
@@ -98,10 +101,24 @@ class _Router:
         finally:
             client.close()
 
-    def in_fib(self) -> tuple[int, int]:
-        """Prefixes of either family in VPP's FIB."""
+    def in_fib(self) -> dict[str, int]:
+        """Prefixes in VPP's FIB by family and length, without the hosts that come and go by ARP and ND."""
+        found: dict[str, int] = {}
         with self._vpp() as client:
-            return fib_counts(client, "ipv4")[0], fib_counts(client, "ipv6")[0]
+            for family, command, host in (("IPv4", "ip", 32), ("IPv6", "ip6", 128)):
+                text = str(client.call("cli_inband", cmd=f"show {command} fib summary").reply)
+                for length, count in _LENGTH_AND_COUNT.findall(text):
+                    if int(length) != host:
+                        found[f"{family} /{length}"] = int(count)
+        return found
+
+    def rest(self) -> None:
+        """Wait until nothing came or went for a while."""
+        while True:
+            found = self.in_fib(), self.sessions()
+            time.sleep(_REST_S)
+            if (self.in_fib(), self.sessions()) == found and not self.complaints():
+                return
 
     def paths(self) -> list[tuple[str, str]]:
         """Of a sample of the table: next hop and interface, by name."""
@@ -148,8 +165,9 @@ def test_vpp_killed_under_a_full_table() -> None:
         neighbor = {"remote_asn": _PEER_AS, "connect_retry_s": 1, "ipv4_unicast": {}}
         bgp = {"ebgp_requires_policy": False, "neighbors": {_PEER: neighbor}}
         _patch(live, {"routing": {"bgp": bgp}})
-        in_s = _wait(lambda: router.in_fib()[0] > ROUTES, f"{ROUTES} routes in VPP")
+        in_s = _wait(lambda: router.in_fib()["IPv4 /24"] >= ROUTES, f"{ROUTES} routes in VPP")
         _wait(lambda: not router.complaints(), "a router that is well")
+        router.rest()
         before = router.in_fib(), router.paths(), router.sessions()
         assert len(before[1]) >= _SAMPLE
 
