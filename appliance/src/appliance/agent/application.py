@@ -15,7 +15,6 @@ from appliance.agent.captures_api import CapturesApi
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.health_api import HealthApi
-from appliance.agent.hits import Hits
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
@@ -39,18 +38,21 @@ def application(
         middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
         client_max_size=MAX_DOCUMENT_BYTES,
     )
-    samples = Samples(router.dataplane.counters)
+    samples = Samples(router.dataplane.counters, router.cleared)
     service = ServiceWatch(router, router.engine.foretell)
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
     actions, captures = ActionsApi(router), CapturesApi(router)
-    counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
+    counters = CountersApi(samples, router.hits)
     for part in (configuration, state, counters, HealthApi(watch), actions, captures, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
-        tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
+        tasks = [
+            asyncio.create_task(work)
+            for work in (samples.run(), counters.follow_cleared(router.cleared), notify.watchdog())
+        ]
         watch.start()
         service.start()
         yield

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.agent import route_table
+from appliance.agent.cleared_counters import ClearedCounters
+from appliance.features.acl.rule_identity import DocumentRules
+from appliance.agent.hits import Hits
 from appliance.agent.machine_use import MachineUse
 from appliance.agent.route_lists import RouteLists
 from appliance.capture.captures import CaptureFiles
@@ -58,6 +61,17 @@ class Router:
         return MachineUse(places, self.engine.storage, ask)
 
     @cached_property
+    def cleared(self) -> ClearedCounters:
+        """Counters that were cleared."""
+        rules = DocumentRules(lambda: self.engine.running_config)
+        return ClearedCounters(self.engine.state_dir / "cleared-counters.json", rules)
+
+    @cached_property
+    def hits(self) -> Hits:
+        """Hits of access lists, read when somebody asks."""
+        return Hits(self.dataplane.acl_hits, cleared=self.cleared)
+
+    @cached_property
     def captures(self) -> CaptureFiles:
         """Packet captures, and the files of those that ended."""
         engine = self.engine
@@ -79,6 +93,7 @@ class Router:
     def close(self) -> None:
         """Let go of everything; forwarding goes on."""
         self._machine.close()
+        self.cleared.close()
         self.captures.close()
         self.engine.close()
         self.routing.close()

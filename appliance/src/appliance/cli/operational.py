@@ -26,6 +26,7 @@ from appliance.state import PARTS, Answer, AnyPart, Part, Question
 from appliance.state.acls import ACLS
 from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.counters import COUNTERS
 from appliance.state.interfaces import INTERFACES
 from appliance.state.routes import ROUTES, RouteState
 
@@ -70,23 +71,13 @@ def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
     answer = agent.state(INTERFACES)
     if name is None:
         return state_output(INTERFACES, answer)
-    counters = agent.counters().get("interfaces", {})
     known = answer.by_name.get(name)
     if known is None:
         raise CommandError(f"there is no interface {name}")
     row = known.model_dump(mode="json")
-    both = {**row, "counters": counters.get(name)}
-    lines = {**row, **(counters.get(name) or {})}
-    return Output(both, _facts(lines))
-
-
-def show_counters(agent: AgentClient, words: list[str]) -> Output:
-    """Interface counters now."""
-    _none(words)
-    sample = agent.counters()
-    rows = [{"interface": name, **counters} for name, counters in sample["interfaces"].items()]
-    columns = ("interface", "rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_drops", "tx_drops")
-    return Output(dict(sample), text.table(rows, columns))
+    found = next((one for one in agent.state(COUNTERS).counters if one.interface == name), None)
+    counters = None if found is None else found.model_dump(mode="json", exclude={"interface"})
+    return Output({**row, "counters": counters}, _facts({**row, **(counters or {})}))
 
 
 def show_route(agent: AgentClient, words: list[str]) -> Output:
@@ -182,7 +173,8 @@ def show_acl(agent: AgentClient, words: list[str]) -> Output:
     parts = []
     for entry in lists:
         bound = [f"{binding.interface} {binding.direction}" for binding in entry.bindings]
-        parts.append(f"{entry.name}: on {', '.join(bound) or 'no interface'}")
+        since = f"; since {entry.cleared_at}, cleared by {entry.cleared_by}" if entry.cleared_at else ""
+        parts.append(f"{entry.name}: on {', '.join(bound) or 'no interface'}{text.clean(since)}")
         known = rules.get(entry.name, {}).get("rules", {})
         rows = [
             {**dict(row), "rule": text.tree([known[str(row.sequence)]]) if str(row.sequence) in known else ""}
@@ -302,7 +294,6 @@ SHOWS: dict[str, Show] = {
     "commits": show_commits,
     "config": show_config,
     "control-plane": show_control_plane,
-    "counters": show_counters,
     "drift": show_drift,
     "events": show_events,
     "interfaces": show_interfaces,

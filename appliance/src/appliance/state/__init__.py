@@ -12,6 +12,7 @@ from appliance.state.bgp_routes import BGP_ROUTES
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.counters import COUNTERS
 from appliance.state.feeder import FEEDER
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
@@ -28,6 +29,7 @@ __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Tabl
 
 PARTS: tuple[AnyPart, ...] = (
     INTERFACES,
+    COUNTERS,
     BONDS,
     ROUTES,
     FEEDER,
