@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from appliance.agent import route_table
 from appliance.agent.cleared_counters import ClearedCounters
-from appliance.features.acl.rule_identity import DocumentRules
 from appliance.agent.hits import Hits
 from appliance.agent.machine_use import MachineUse
 from appliance.agent.route_lists import RouteLists
@@ -20,6 +19,7 @@ from appliance.capture.vpp import VppSource
 from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.features.acl.rule_identity import DocumentRules
 from appliance.routing.view import RoutingView
 from appliance.state.captures import CaptureWanted
 from appliance.state.health import PartHealth
