@@ -19,6 +19,7 @@ from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
 from appliance.agent.state_api import StateApi
+from appliance.agent.traces_api import TracesApi
 from appliance.agent.upgrade_api import UpgradeApi
 from appliance.health.events import EventLog
 from appliance.health.watch import HealthWatch
@@ -42,16 +43,21 @@ def application(
     service = ServiceWatch(router, router.engine.foretell)
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
-    actions, captures = ActionsApi(router), CapturesApi(router)
+    actions, captures, traces = ActionsApi(router), CapturesApi(router), TracesApi(router)
     counters = CountersApi(samples, router.hits)
-    for part in (configuration, state, counters, HealthApi(watch), actions, captures, upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), actions, captures, traces, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
         tasks = [
             asyncio.create_task(work)
-            for work in (samples.run(), counters.follow_cleared(router.cleared), notify.watchdog())
+            for work in (
+                samples.run(),
+                counters.follow_cleared(router.cleared),
+                traces.tidy(),
+                notify.watchdog(),
+            )
         ]
         watch.start()
         service.start()
@@ -66,6 +72,7 @@ def application(
         counters.close()
         actions.close()
         captures.close()
+        traces.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

@@ -25,6 +25,8 @@ from appliance.state.captures import CaptureWanted
 from appliance.state.health import PartHealth
 from appliance.state.routes import Routes, RoutesQuery
 from appliance.state.system import SystemState
+from appliance.tracing.traces import PacketTraces
+from appliance.tracing.vpp_tracer import VppTracer
 
 if TYPE_CHECKING:
     # A machine without VPP does not load what drives it.
@@ -86,6 +88,14 @@ class Router:
     def _source(self) -> Source:
         return KernelSource(self.netns) if self.dataplane.kernel_forwards else VppSource(self.dataplane)
 
+    @cached_property
+    def traces(self) -> PacketTraces:
+        """Packet traces of VPP."""
+        return PacketTraces(self.engine.state_dir / "packet-trace.json", self._tracer)
+
+    def _tracer(self) -> VppTracer:
+        return VppTracer(self.dataplane, lambda: self.engine.running_config)
+
     def system(self) -> SystemState:
         """The machine; answers while data plane and routing hang."""
         return self._machine.state()
@@ -94,6 +104,7 @@ class Router:
         """Let go of everything; forwarding goes on."""
         self._machine.close()
         self.cleared.close()
+        self.traces.close()
         self.captures.close()
         self.engine.close()
         self.routing.close()

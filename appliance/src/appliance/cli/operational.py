@@ -17,6 +17,7 @@ from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
 from appliance.cli.questions import asked
 from appliance.cli.system import show_system
+from appliance.cli.trace import show_traces
 from appliance.cli.watch import show_watch
 from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
@@ -303,6 +304,7 @@ SHOWS: dict[str, Show] = {
     "route": show_route,
     "status": show_status,
     "system": show_system,
+    "traces": show_traces,
     "upgrade": show_upgrade,
     "watch": show_watch,
 }

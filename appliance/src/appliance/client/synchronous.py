@@ -20,6 +20,7 @@ from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
+from appliance.state.traces import TraceResult, TraceState, TraceWanted
 
 T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
@@ -182,6 +183,22 @@ class AgentClient:
     def remove_capture(self, capture: str) -> CaptureState:
         """Remove a capture that has ended; what it was."""
         return self._ask(calls.remove_capture(capture))
+
+    def start_trace(self, wanted: TraceWanted, *, author: str) -> TraceState:
+        """Begin a packet trace. Raises ValidationFailed, NotFound, Conflict while one runs."""
+        return self._ask(calls.start_trace(wanted, author))
+
+    def trace(self, trace: str) -> TraceResult:
+        """A packet trace with its packets; there are none while it runs. Raises NotFound."""
+        return self._ask(calls.trace(trace))
+
+    def stop_trace(self, trace: str) -> TraceState:
+        """End a packet trace. Raises NotFound."""
+        return self._ask(calls.stop_trace(trace))
+
+    def remove_trace(self, trace: str) -> TraceState:
+        """Forget a packet trace that has ended. Raises NotFound, Conflict while it runs."""
+        return self._ask(calls.remove_trace(trace))
 
     def capture_part(self, capture: str, offset: int) -> bytes:
         """A part of a capture's file, a MiB at most; empty behind its end."""

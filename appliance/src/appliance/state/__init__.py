@@ -24,6 +24,7 @@ from appliance.state.ospf_database import OSPF_DATABASE
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
 from appliance.state.routes import ROUTES
 from appliance.state.system import SYSTEM
+from appliance.state.traces import TRACES
 
 __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Table"]
 
@@ -49,5 +50,6 @@ PARTS: tuple[AnyPart, ...] = (
     HEALTH,
     SYSTEM,
     CAPTURES,
+    TRACES,
 )
 """Every part, in the order of the API's description."""

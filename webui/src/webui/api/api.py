@@ -30,6 +30,7 @@ from webui.api.operations import (
     state,
     status,
     tools,
+    traces,
     upgrade,
 )
 from webui.problems import ProblemDocument, from_exception
@@ -81,7 +82,7 @@ api = MillraceApi(
 )
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
-    *(status, changes, revisions, state, alarms, actions, counters, captures, tools),
+    *(status, changes, revisions, state, alarms, actions, counters, captures, traces, tools),
     *(people, upgrade, config),
 ):
     api.add_router("", part.router)
