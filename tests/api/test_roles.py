@@ -69,6 +69,7 @@ TABLE: dict[str, str] = {
     "stop_trace": "operator",
     "remove_trace": "operator",
     "get_trace": "operator",
+    "get_logs": "operator",
     "get_captures_state": "viewer",
     "start_capture": "operator",
     "stop_capture": "operator",

@@ -131,7 +131,7 @@ def test_a_trace_of_somebody_else_is_left_alone(router: Router, traces: PacketTr
 
 def test_what_a_killed_agent_left_is_taken_away(router: Router, traces: PacketTraces, tmp_path: Path) -> None:
     killed = PacketTraces(tmp_path / "trace.json", lambda: _tracer(router))
-    killed._follow = lambda *_: None  # type: ignore[method-assign, assignment, return-value]
+    killed._follow = lambda *_: None  # type: ignore[method-assign, assignment]
     killed.start(TraceWanted(interface="left0", source="10.77.1.2"), "nina")
     assert router.ping(router.left, "10.77.2.2")
     assert _left(router)[0] > 0 and "Packet 1" in _vppctl(router, "show trace")

@@ -15,6 +15,7 @@ from appliance.agent.captures_api import CapturesApi
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.health_api import HealthApi
+from appliance.agent.logs_api import LogsApi
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
@@ -44,8 +45,9 @@ def application(
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
     actions, captures, traces = ActionsApi(router), CapturesApi(router), TracesApi(router)
+    logs = LogsApi(router)
     counters = CountersApi(samples, router.hits)
-    for part in (configuration, state, counters, HealthApi(watch), actions, captures, traces, upgrade):
+    for part in (configuration, state, counters, HealthApi(watch), actions, captures, traces, logs, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
@@ -73,6 +75,7 @@ def application(
         actions.close()
         captures.close()
         traces.close()
+        logs.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

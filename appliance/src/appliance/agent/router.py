@@ -20,7 +20,12 @@ from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.logs.known_secrets import REVISIONS, KnownSecrets
+from appliance.logs.reader import Logs
+from appliance.logs.redaction import Redaction
+from appliance.logs.source import LogSource
 from appliance.routing.view import RoutingView
+from appliance.secrets import SecretBox
 from appliance.state.captures import CaptureWanted
 from appliance.state.health import PartHealth
 from appliance.state.routes import Routes, RoutesQuery
@@ -43,6 +48,8 @@ class Router:
     netns: str
     feeder: FeederClient | None = None
     """What carries FRR's routes into VPP, where linux_nl does not."""
+    log_source: LogSource | None = None
+    """Where the router's programs log."""
 
     @cached_property
     def _lists(self) -> RouteLists:
@@ -95,6 +102,18 @@ class Router:
 
     def _tracer(self) -> VppTracer:
         return VppTracer(self.dataplane, lambda: self.engine.running_config)
+
+    @cached_property
+    def logs(self) -> Logs:
+        """What the router's programs log."""
+        engine = self.engine
+        secrets = KnownSecrets(
+            lambda: engine.running_config,
+            lambda: [one.revision for one in engine.revisions(REVISIONS)],
+            engine.document_of,
+            lambda: SecretBox.open(engine.state_dir),
+        )
+        return Logs(self.log_source, Redaction(secrets))
 
     def system(self) -> SystemState:
         """The machine; answers while data plane and routing hang."""

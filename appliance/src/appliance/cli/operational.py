@@ -12,6 +12,7 @@ from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.capture import show_captures
 from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
+from appliance.cli.log import show_log
 from appliance.cli.neighbor_routes import WAYS, show_neighbor_routes
 from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
@@ -298,6 +299,7 @@ SHOWS: dict[str, Show] = {
     "drift": show_drift,
     "events": show_events,
     "interfaces": show_interfaces,
+    "log": show_log,
     "ospf": show_ospf,
     "revision": show_revision,
     "revisions": show_revisions,

@@ -15,6 +15,7 @@ from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.logs import LogPage, LogQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 from appliance.state.traces import TraceResult, TraceState, TraceWanted
@@ -199,6 +200,10 @@ def remove_capture(capture: str) -> Call[CaptureState]:
 
 def capture_part(capture: str, offset: int) -> Call[bytes]:
     return Call("GET", f"/v1/captures/{quote(capture, safe='')}/file", bytes, query={"offset": str(offset)})
+
+
+def logs(query: LogQuery) -> Call[LogPage]:
+    return get("logs", LogPage.model_validate, **query.model_dump(mode="json", exclude_defaults=True))
 
 
 def start_trace(wanted: TraceWanted, author: str) -> Call[TraceState]:

@@ -18,6 +18,7 @@ from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.logs import LogPage, LogQuery
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 from appliance.state.traces import TraceResult, TraceState, TraceWanted
@@ -183,6 +184,10 @@ class AgentClient:
     def remove_capture(self, capture: str) -> CaptureState:
         """Remove a capture that has ended; what it was."""
         return self._ask(calls.remove_capture(capture))
+
+    def logs(self, query: LogQuery | None = None) -> LogPage:
+        """Lines of the logs. Raises ValidationFailed, RouterUnavailable."""
+        return self._ask(calls.logs(query or LogQuery()))
 
     def start_trace(self, wanted: TraceWanted, *, author: str) -> TraceState:
         """Begin a packet trace. Raises ValidationFailed, NotFound, Conflict while one runs."""

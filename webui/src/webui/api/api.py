@@ -25,6 +25,7 @@ from webui.api.operations import (
     changes,
     config,
     counters,
+    logs,
     people,
     revisions,
     state,
@@ -82,7 +83,7 @@ api = MillraceApi(
 )
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
-    *(status, changes, revisions, state, alarms, actions, counters, captures, traces, tools),
+    *(status, changes, revisions, state, alarms, actions, counters, captures, traces, logs, tools),
     *(people, upgrade, config),
 ):
     api.add_router("", part.router)
