@@ -35,9 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _reads() -> list[tuple[str, str]]:
-    return [
-        (one.username, one.target) for one in AuditEntry.objects.filter(action="logs.read").order_by("pk")
-    ]
+    entries = AuditEntry.objects.filter(action="logs.read").order_by("pk")
+    return [(one.username, one.target) for one in entries]
 
 
 def test_an_operator_reads_follows_and_is_in_the_audit_log(
@@ -120,11 +119,8 @@ def test_the_command_line_shows_and_follows(
     everything = show_log(agent, []).shown
     assert "\x1b" not in everything and PASSWORD not in everything
     assert show_log(agent, ["text", "nowhere"]).shown == "(none)"
-    for wrong, reason in (
-        (["severity", "loud"], "severity"),
-        (["agent", "web"], "show log"),
-        (["limit", "x"], "limit"),
-    ):
+    wrongs = ((["severity", "loud"], "severity"), (["agent", "web"], "show log"), (["limit", "x"], "limit"))
+    for wrong, reason in wrongs:
         with pytest.raises(CommandError, match=reason):
             show_log(agent, wrong)
     asked: list[LogQuery] = []

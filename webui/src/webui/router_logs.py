@@ -1,4 +1,4 @@
-"""Logs of the router's parts, asked of its agent: the web half reads no file. Who began to read is audited."""
+"""Logs of the router's parts, asked of its agent: the web half reads no file."""
 
 from __future__ import annotations
 

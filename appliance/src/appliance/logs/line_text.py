@@ -10,6 +10,7 @@ from appliance.state.logs import SEVERITIES, Severity
 
 MOST_TEXT = 4000
 """Characters of a line that are shown."""
+_INSTEAD = dict.fromkeys("\t\n\r", " ")
 _NUMBERS: tuple[Severity, ...] = (
     *("critical", "critical", "critical", "error"),
     *("warning", "notice", "info", "debug"),
@@ -54,11 +55,7 @@ def of_priority(priority: str | None) -> Severity | None:
 def clean(text: str) -> str:
     """One line, printable, of bounded length."""
     printed = "".join(
-        character
-        if character.isprintable()
-        else " "
-        if character in "\t\n\r"
-        else "\N{REPLACEMENT CHARACTER}"
+        character if character.isprintable() else _INSTEAD.get(character, "\N{REPLACEMENT CHARACTER}")
         for character in text[: MOST_TEXT + 1]
     )
     return printed if len(printed) <= MOST_TEXT else f"{printed[:MOST_TEXT]} …"
@@ -84,7 +81,9 @@ def _iso(text: str) -> str | None:
 def _local(found: re.Match[str]) -> str | None:
     """A time of the machine's own zone."""
     try:
-        moment = datetime(*(int(part) for part in found.groups()[:6]))  # type: ignore[arg-type]
+        year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
+        # Without a zone, as the program says it: it is the machine's.
+        moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001
     except ValueError:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")

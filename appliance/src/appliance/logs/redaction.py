@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from frr_config.types import MASK
 
 _LEAST = 4
-"""Characters: a shorter secret would strike out words that are none; where it stands as one, it is struck out."""
+"""Characters. A shorter secret would strike out words that are none; it is struck out where secrets stand."""
 _STANDS = re.compile(
     r"(?i)(\bneighbor \S+ password |\bmessage-digest-key \d+ md5 |\bauthentication-key )(?:\d )?(\S+)"
 )

@@ -40,7 +40,7 @@ class Found:
 
 
 class LogSource(Protocol):
-    """The logs of one machine. Each method may raise LogUnavailable; a page costs a bounded number of bytes."""
+    """The logs of one machine. All may raise LogUnavailable; a page costs a bounded number of bytes."""
 
     def parts(self) -> tuple[str, ...]:
         """Parts that there are logs of."""
