@@ -29,7 +29,10 @@ _UNITS = {"agent": "millrace-agent.service", "web": "millrace-web.service", "bgp
 class Written(Protocol):
     """A source, and a way to log."""
 
-    source: LogSource
+    @property
+    def source(self) -> LogSource:
+        """What is read."""
+        ...
 
     def log(self, part: str, *texts: str) -> None:
         """These lines of a part, one after the other; returns once a reader sees them."""
@@ -136,7 +139,8 @@ def _agent(number: int, level: str = "info", message: str = "") -> str:
 
 
 def _web(number: int, level: str = "info") -> str:
-    return f'{{"time": "2026-11-23T10:00:{number:02d}.500+00:00", "level": "{level}", "message": "web {number}"}}'
+    at = f"2026-11-23T10:00:{number:02d}.500+00:00"
+    return f'{{"time": "{at}", "level": "{level}", "message": "web {number}"}}'
 
 
 def test_the_newest_lines_of_all_parts_in_their_order(written: Written) -> None:
