@@ -161,7 +161,8 @@ def test_older_pages_until_the_beginning_have_each_line_once(written: Written) -
         written.log("agent", line)
         if number % 2:
             written.log("web", _web(number))
-    logs, seen = _logs(written), []
+    logs = _logs(written)
+    seen: list[str] = []
     page = logs.page(LogQuery(limit=7))
     while True:
         seen = [*_texts(page), *seen]

@@ -16,6 +16,7 @@ from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.health_api import HealthApi
 from appliance.agent.logs_api import LogsApi
+from appliance.agent.operations import noting
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
@@ -37,7 +38,12 @@ def application(
     """The application that serves ``router`` to these users. It does not start the engine."""
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
     app = web.Application(
-        middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
+        middlewares=[
+            noting(router.operations),
+            problems,
+            peers.only(allowed_uids),
+            upgrade.refuse_on_trial(),
+        ],
         client_max_size=MAX_DOCUMENT_BYTES,
     )
     samples = Samples(router.dataplane.counters, router.cleared)
@@ -47,7 +53,8 @@ def application(
     actions, captures, traces = ActionsApi(router), CapturesApi(router), TracesApi(router)
     logs = LogsApi(router)
     counters = CountersApi(samples, router.hits)
-    for part in (configuration, state, counters, HealthApi(watch), actions, captures, traces, logs, upgrade):
+    operating = (actions, captures, traces, logs, router.operations)
+    for part in (configuration, state, counters, HealthApi(watch), *operating, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 

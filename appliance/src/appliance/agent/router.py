@@ -11,6 +11,7 @@ from appliance.agent import route_table
 from appliance.agent.cleared_counters import ClearedCounters
 from appliance.agent.hits import Hits
 from appliance.agent.machine_use import MachineUse
+from appliance.agent.operations import OperationLog
 from appliance.agent.route_lists import RouteLists
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.source import Source
@@ -79,6 +80,11 @@ class Router:
     def hits(self) -> Hits:
         """Hits of access lists, read when somebody asks."""
         return Hits(self.dataplane.acl_hits, cleared=self.cleared)
+
+    @cached_property
+    def operations(self) -> OperationLog:
+        """What was done over the command line."""
+        return OperationLog(self.engine.state_dir / "operations.json")
 
     @cached_property
     def captures(self) -> CaptureFiles:

@@ -16,6 +16,7 @@ from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.logs import LogPage, LogQuery
+from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 from appliance.state.traces import TraceResult, TraceState, TraceWanted
@@ -204,6 +205,10 @@ def capture_part(capture: str, offset: int) -> Call[bytes]:
 
 def logs(query: LogQuery) -> Call[LogPage]:
     return get("logs", LogPage.model_validate, **query.model_dump(mode="json", exclude_defaults=True))
+
+
+def operations(after: int) -> Call[Operations]:
+    return get("operations", Operations.model_validate, after=after)
 
 
 def start_trace(wanted: TraceWanted, author: str) -> Call[TraceState]:

@@ -17,7 +17,7 @@ _NUMBERS: tuple[Severity, ...] = (
 )
 """By syslog's priority."""
 _WORDS: dict[str, Severity] = {
-    **{word: word for word in SEVERITIES},  # type: ignore[dict-item]
+    **{word: word for word in SEVERITIES},
     "warn": "warning",
     "err": "error",
     "emerg": "critical",
