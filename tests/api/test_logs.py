@@ -143,7 +143,7 @@ def test_the_command_line_shows_and_follows(
 
 
 def test_known_words_of_severity_and_time() -> None:
-    from appliance.logs.line_text import clean, of_priority, read
+    from appliance.logs.line_text import clean, message_of, of_priority, read
 
     cases: dict[str, tuple[Any, Any]] = {
         _agent(1, "warning"): (_AT.format(1), "warning"),
@@ -165,5 +165,14 @@ def test_known_words_of_severity_and_time() -> None:
         None,
         None,
     ]
+    says = {
+        _agent(1): "logger=appliance.x message=hello",
+        '{"time": "x", "level": "info", "message": "login", "user": "nina", "paths": []}': "login user=nina",
+        "2026/11/23 10:00:01 BGP: [M59KS-A3ZXZ] hello": "BGP: [M59KS-A3ZXZ] hello",
+        "2026/11/23 10:00:01 [warn] 7#7: slow": "7#7: slow",
+        "[1]": "[1]",
+        "{": "{",
+    }
+    assert {line: message_of(line) for line in says} == says
     assert clean("a\tb\x00c\u202ed") == "a b\ufffdc\ufffdd"
     assert len(clean("x" * 9000)) < 4100

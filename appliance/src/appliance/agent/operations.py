@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 KEPT = 500
 """Operations that are kept; the oldest go first."""
 _MOST_TARGET = 200
+_PLAIN = ("interface", "filter", "direction")
+"""What needs no word before it."""
 _ACTIONS = (
     ("POST", re.compile(r"^/v1/(capture|trace)s$"), "start"),
     ("POST", re.compile(r"^/v1/(capture|trace)s/([0-9a-f]+)/stop$"), "stop"),
@@ -132,7 +134,7 @@ def _target(asked: object) -> str:
     given = asked.model_dump(mode="json") if isinstance(asked, BaseModel) else {}
     question = given.get("question", given)
     words = (
-        str(value) if name in ("interface", "filter", "direction") else f"{name} {value}"
+        name if value is True else str(value) if name in _PLAIN else f"{name} {value}"
         for name, value in question.items()
         if name
         in ("interface", "acl", "neighbor", "address", "all", "filter", "direction", "source", "destination")

@@ -66,4 +66,4 @@ def _query(words: list[str]) -> LogQuery:
 
 def _line(line: LogLine) -> str:
     at = (line.at or "-")[:23].replace("T", " ")
-    return text.clean(f"{at} {line.part} {line.severity or '-'} {line.text}")
+    return text.clean(f"{at} {line.part} {line.severity or '-'} {line.message}")

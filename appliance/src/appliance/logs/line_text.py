@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from appliance.state.logs import SEVERITIES, Severity
@@ -45,6 +46,25 @@ def read(line: str) -> tuple[str | None, Severity | None]:
         level = _LEVEL.search(line[:120])
         return _iso(f"{found[1]}T{found[2]}"), _WORDS[level[1].lower()] if level else None
     return None, None
+
+
+def message_of(line: str) -> str:
+    """What it says, without its time and its severity."""
+    if line.startswith("{"):
+        with suppress(ValueError, AttributeError):
+            entry = json.loads(line)
+            rest = (
+                f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+                for name, value in entry.items()
+                if name not in ("time", "level", "message") and value not in ("", None, [])
+            )
+            return " ".join((str(entry.get("message", "")), *rest)).strip()
+    if _LOGFMT.match(line):
+        return _LOGFMT.sub("", line)
+    for pattern in (_NGINX, _FRR):
+        if found := pattern.match(line):
+            return line[found.end() :].strip()
+    return line
 
 
 def of_priority(priority: str | None) -> Severity | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appliance.errors import Problem, ValidationFailed
-from appliance.logs.line_text import clean
+from appliance.logs.line_text import clean, message_of
 from appliance.logs.redaction import Redaction, Strike
 from appliance.logs.source import Found, LogSource, LogUnavailable, Wanted, at_least
 from appliance.state.logs import LogLine, LogPage, LogQuery
@@ -49,7 +49,11 @@ class Logs:
 
 
 def _page(found: Found, parts: tuple[str, ...], struck: Strike, note: str) -> LogPage:
-    lines = tuple(one.model_copy(update={"text": clean(struck(one.text))}) for one in found.lines)
+    lines = tuple(_shown(one, struck(one.text)) for one in found.lines)
     return LogPage(
         lines=lines, newest=found.newest, oldest=found.oldest, more=found.more, parts=parts, note=note
     )
+
+
+def _shown(line: LogLine, text: str) -> LogLine:
+    return line.model_copy(update={"text": clean(text), "message": clean(message_of(text))})

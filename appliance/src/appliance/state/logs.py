@@ -40,7 +40,8 @@ class LogLine(Answer):
     at: str | None = Field(None, description="ISO 8601, UTC; null where the program does not say.")
     part: str
     severity: Severity | None = None
-    text: str
+    text: str = Field(description="The whole line.")
+    message: str = Field("", description="What it says, without the time and the severity that stand apart.")
 
 
 class LogPage(Answer):

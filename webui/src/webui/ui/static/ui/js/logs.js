@@ -20,7 +20,7 @@ function row(line) {
     part("time", "num", line.at ? line.at.slice(11, 23) : "–"),
     part("b", "", line.part),
     part("span", "log-severity", line.severity ?? "–"),
-    part("span", "log-text", line.text),
+    part("span", "log-text", line.message),
   );
   return element;
 }
