@@ -151,6 +151,7 @@ def test_known_words_of_severity_and_time() -> None:
         '{"time": 7': (None, None),
         "2026-11-23 10:00:01,067 INFO spawned: 'web'": (None, "info"),
         "vpp[1]: plugin loaded": (None, None),
+        "INFO:     Application startup complete.": (None, "info"),
         "2026/13/40 10:00:01 BGP: odd": (None, None),
     }
     for line, (at, severity) in cases.items():

@@ -29,6 +29,7 @@ _LOGFMT = re.compile(r"^time=(\S+) level=([a-z]+) ")
 _FRR = re.compile(r"^(\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))? ")
 _ISO = re.compile(r"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?")
 _NGINX = re.compile(r"^(\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d) \[([a-z]+)\]")
+_UVICORN = re.compile(r"^(DEBUG|INFO|WARNING|ERROR|CRITICAL): ")
 _LEVEL = re.compile(r"\b(DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL)\b")
 
 
@@ -42,6 +43,8 @@ def read(line: str) -> tuple[str | None, Severity | None]:
         return _local(found), _WORDS.get(found[7])
     if found := _FRR.match(line):
         return _local(found), None
+    if found := _UVICORN.match(line):
+        return None, _WORDS[found[1].lower()]
     if found := _ISO.match(line):
         level = _LEVEL.search(line[:120])
         return _iso(f"{found[1]}T{found[2]}"), _WORDS[level[1].lower()] if level else None

@@ -220,8 +220,12 @@ class PacketTraces:
                 count = len(seen.packets)
                 running.state = running.state.model_copy(update={"packets": count})
                 if count >= wanted.packets:
-                    return f"{wanted.packets} packets were reached"
+                    return _reached(wanted)
                 if seen.total >= wanted.packets:
                     others = seen.total - count
-                    return f"{wanted.packets} packets were reached, {others} of them of other interfaces"
+                    return f"{_reached(wanted)}, {others} of them of other interfaces"
             pause_s *= 2
+
+
+def _reached(wanted: TraceWanted) -> str:
+    return "1 packet was reached" if wanted.packets == 1 else f"{wanted.packets} packets were reached"
