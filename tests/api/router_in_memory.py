@@ -49,6 +49,7 @@ from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
 
 if TYPE_CHECKING:
     from appliance.dataplane.looking import KernelLooking, VppLooking
+    from appliance.logs.source import LogSource
     from frr_config import State
 
 T = TypeVar("T")
@@ -225,6 +226,9 @@ class UpgradeService:
 class RouterInMemory:
     """The agent in a thread. Enter it to start; `document` is committed as revision 1."""
 
+    log_source: LogSource | None = None
+    """Where its programs log; a test sets it before."""
+
     def __init__(self, document: dict[str, Any] | None = None, upgrade_paths: Paths | None = None) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="mr-api-"))
         self.socket = self.directory / "agent.sock"
@@ -282,7 +286,7 @@ class RouterInMemory:
             time.sleep(0.05)
 
     async def _start(self) -> None:
-        router = Router(self._engine, self.dataplane, self.routing, "nowhere")
+        router = Router(self._engine, self.dataplane, self.routing, "nowhere", None, self.log_source)
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
         # A test that must not wait looks itself.
         self.watch = HealthWatch(router, EventLog(self.directory), period_s=self.health_period_s)

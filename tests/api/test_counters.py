@@ -18,7 +18,7 @@ def test_the_latest_sample(viewer: ApiClient, router: RouterInMemory) -> None:
     router.wait_sampled()
     sample = viewer.get("counters").body
     assert sample["interfaces"]["lan0"]["rx_packets"] >= 100
-    assert set(sample) == {"time", "interfaces", "workers", "drops"}
+    assert set(sample) == {"time", "interfaces", "workers", "drops", "cleared"}
     some = viewer.get("counters?fields=rx_packets,workers&interfaces=lan0,other").body
     assert set(some) == {"time", "interfaces", "workers"} and set(some["interfaces"]) == {"lan0"}
     assert set(some["interfaces"]["lan0"]) == {"rx_packets"}
@@ -28,7 +28,9 @@ def test_the_hits_of_rules_are_read_now_and_apart(viewer: ApiClient, router: Rou
     router.wait_sampled()
     hits = viewer.get("counters/acls/edge-in").body
     assert hits["rules"]["10"]["packets"] >= 100
-    assert viewer.get("counters/acls").body["acls"] == {"edge-in": {"rules": 1, **hits["rules"]["10"]}}
+    assert viewer.get("counters/acls").body["acls"] == {
+        "edge-in": {"rules": 1, **hits["rules"]["10"], "cleared": None}
+    }
     assert viewer.get("counters/acls/other").status == 404
     assert viewer.get("counters/acls/..").status in (404, 422)
     assert viewer.get("counters/acls/%2e%2e").status in (404, 422)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
+from tests.api.test_pages import browser_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,3 +95,26 @@ def test_arguments_are_checked(tools: Any, client_of: MakeClient) -> None:
     ):
         answer = operator.post("tools/ping", body)
         assert answer.status == 422 and answer.body["errors"][0]["pointer"] == pointer, (body, answer)
+
+
+def test_only_what_changes_is_exchanged_while_it_runs(tools: Any, client_of: MakeClient) -> None:
+    tools.go.clear()
+    operator = client_of("operator")
+    job = operator.post("tools/ping", {"destination": "10.10.0.2", "count": 50}).body["id"]
+    browser = browser_of("operator", client_of)
+    panel = browser.get(f"/tools/job/{job}", secure=True)
+    text = panel.content.decode()
+    assert "<button" in text and f'hx-get="/tools/job/{job}?shown=1"' in text and "every 700ms" in text
+    again = browser.get(f"/tools/job/{job}?shown=1", secure=True)
+    shown = again.content.decode()
+    assert again["HX-Reswap"] == "none" and "<button" not in shown
+    for part in ("progress", "output"):
+        assert f'id="job-{part}-{job}"' in text
+        assert f'id="job-{part}-{job}"' in shown
+    assert shown.count('hx-swap-oob="true"') == 2
+    browser.post(f"/tools/job/{job}/cancel", secure=True)
+    tools.go.set()
+    _over(operator, job)
+    over = browser.get(f"/tools/job/{job}?shown=1", secure=True)
+    # Cancelled, it is shown whole, and asks no more.
+    assert "HX-Reswap" not in over and "hx-get" not in over.content.decode()

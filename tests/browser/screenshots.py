@@ -49,7 +49,7 @@ PAGES = {
     "route-map": "/policies/route-maps/from-upstream",
     "route-map-rule": "/edit/routing/policy/route_maps/from-upstream/rules/20",
     "acls": "/acls",
-    "acl": "/acls/lan-in",
+    "acl": "/acls/{acl}",
     "nat": "/nat",
     "nat-static": "/nat?kind=nat_static",
     "nat-users": "/nat?kind=nat_users",
@@ -58,7 +58,7 @@ PAGES = {
     "nat-forward-add": "/add/nat/port_forwards",
     "object": "/object/routing/policy/prefix_lists/bogons",
     "control-plane": "/control-plane",
-    "acl-rule": "/add/acls/lan-in/rules",
+    "acl-rule": "/add/acls/{acl}/rules",
     "configuration": "/configuration",
     "configuration-json": "/configuration?as=json",
     "compare": "/configuration/compare?from=1&to=running",
@@ -68,6 +68,8 @@ PAGES = {
     "rollback": "/history/1/rollback",
     "tools": "/tools",
     "captures": "/captures",
+    "traces": "/traces",
+    "logs": "/logs",
     "system": "/edit/system",
     "users": "/users",
     "tokens": "/tokens",
@@ -115,6 +117,13 @@ def shoot(driver: webdriver.Chrome, base: str, name: str, path: str, target: Pat
         print(f"{target.name}: {entry}")
 
 
+def first_acl(driver: webdriver.Chrome, base: str) -> str:
+    """The name of the first access list; empty where there is none."""
+    driver.get(base + "/acls")
+    links = driver.find_elements(By.CSS_SELECTOR, "tbody th a")
+    return links[0].text if links else ""
+
+
 def main() -> None:
     """Every page in every form."""
     parser = argparse.ArgumentParser(
@@ -150,6 +159,11 @@ def _shoot_all(driver: webdriver.Chrome, env: dict[str, str], arguments: argpars
                     driver, base, "login", "/login", arguments.directory / f"login-{theme}-{width}.png", width
                 )
             log_in(driver, base, env["USERNAME"], env["PASSWORD"])
+            acl = first_acl(driver, base)
+            for name in [name for name, path in pages.items() if "{acl}" in path and not acl]:
+                print(f"{name}: this router has no access list: left out")
+                del pages[name]
+            pages = {name: path.format(acl=acl) for name, path in pages.items()}
         for width in widths:
             for name, path in pages.items():
                 shoot(driver, base, name, path, arguments.directory / f"{name}-{theme}-{width}.png", width)

@@ -38,7 +38,7 @@ MOST_FILES = {
     "bond": 17,
     "sub_interface": 16,
     "loopback": 11,
-    "acl": 50,
+    "acl": 51,
     "nat": 27,
     "bgp": 59,
     "ospf": 48,

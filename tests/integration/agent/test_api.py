@@ -14,6 +14,7 @@ import pytest
 from appliance.client import AgentClient, AsyncAgentClient
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, NotFound, ValidationFailed
 from appliance.state.bgp import BGP_NEIGHBOR, BgpNeighborQuery
+from appliance.state.commits import CommitUnderWay
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
 from appliance.state.routes import ROUTES, RoutesQuery
@@ -172,6 +173,11 @@ async def test_the_asynchronous_client(agent: AgentProcess) -> None:
         status = await client.status()
         answer = await client.commit(document("100.64.0.0/24"), author="alice")
         assert answer.revision == status.revision + 1
+        told: list[CommitUnderWay] = []
+        answer = await client.commit(document("100.64.1.0/24"), author="alice", progress=told.append)
+        assert answer.state == "done" and answer.revision == status.revision + 2
+        back = await client.rollback(status.revision + 1, author="alice", wait_s=30, progress=told.append)
+        assert back.state == "done" and all(one.author == "alice" for one in told)
         async with asyncio.timeout(5):
             async for sample in client.counters_stream():
                 assert "interfaces" in sample

@@ -178,3 +178,17 @@ def test_a_namespace_that_is_gone_is_said_so(router: Router) -> None:
     with pytest.raises(BackendUnavailable, match="cfg-never-made"):
         backend.observe()
     assert backend.health().state == "down"
+
+
+def test_counters_of_an_interface_that_is_made_again_are_another_ones(router: Router) -> None:
+    router.commit(with_changes(loop0=LOOPBACK))
+    before = router.backend.counters()["origins"]
+    assert before == router.backend.counters()["origins"] and before.keys() >= {"loop0", "left0"}
+    router.commit(DOCUMENT)
+    router.commit(with_changes(loop0=LOOPBACK))
+    after = router.backend.counters()["origins"]
+    assert after["loop0"] != before["loop0"] and after["left0"] == before["left0"]
+    # The same name on another NIC is another one as well.
+    router.commit(with_changes(left0={"match": {"device": "nic-r"}}, right0={"match": {"device": "nic-l"}}))
+    swapped = router.backend.counters()["origins"]
+    assert (swapped["left0"], swapped["right0"]) == (after["right0"], after["left0"])

@@ -114,7 +114,7 @@ def test_many_who_ask_for_hits_cost_one_reading_a_second() -> None:
         return {"edge": {10: RuleCounters(3, 300), 20: RuleCounters(4, 400)}}
 
     hits = Hits(read, lambda: now[0])
-    assert hits.totals()["acls"] == {"edge": {"rules": 2, "packets": 7, "bytes": 700}}
+    assert hits.totals()["acls"] == {"edge": {"rules": 2, "packets": 7, "bytes": 700, "cleared": None}}
     for _ in range(50):
         assert hits.of("edge")["rules"]["10"] == {"packets": 3, "bytes": 300}
     assert reads == [100.0]

@@ -54,7 +54,7 @@ SHORT = {
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
-    "health", "nat", "nat/users", "nat/sessions", "system", "captures", "feeder",
+    "health", "nat", "nat/users", "nat/sessions", "system", "captures", "counters", "traces", "feeder",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",
@@ -114,6 +114,9 @@ class Plane:
         return []
 
     acl_state = neighbors = interfaces_state
+
+    def counters(self) -> dict[str, Any]:
+        return {"interfaces": {}}
 
     def look(self, *, vpp: Callable[[Any], T], linux: Callable[[Any], T]) -> T:
         """At a kernel without links."""

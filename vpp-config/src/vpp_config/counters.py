@@ -97,6 +97,10 @@ class Sample:
     drops: Mapping[str, int]
     """``<graph node>: <reason>`` -> packets; what is zero is left out."""
     memory: Mapping[str, MemoryUse]
+    indexes: Mapping[str, int]
+    """VPP's index of each interface."""
+    started_s: int
+    """When VPP started, by its clock."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +273,8 @@ def _read(segment: StatsSegment, names: Mapping[int, str]) -> Sample:
         _read_workers(segment),
         _read_drops(segment),
         _read_memory(segment),
+        {name: index for index, name in names.items()},
+        segment.scalar("/sys/boottime"),
     )
 
 

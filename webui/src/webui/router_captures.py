@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from appliance.client import AsyncAgentClient
-from appliance.errors import MillraceError, NotFound
+from appliance.errors import NotFound
 from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
 from webui.accounts import audit
 from webui.accounts.actor import Actor
+from webui.accounts.audited import audited
 from webui.accounts.roles import Role
 from webui.agent import agent
 
-T = TypeVar("T")
 _MEDIA_TYPE = "application/vnd.tcpdump.pcap"
 
 
@@ -28,17 +27,17 @@ def kept() -> tuple[CaptureState, ...]:
 def start(actor: Actor, wanted: CaptureWanted) -> CaptureState:
     """Begin one. Raises ValidationFailed, NotFound, Conflict, StorageFull."""
     what = f"{wanted.interface} {wanted.direction} {wanted.filter}".strip()
-    return _audited(actor, "start", what, lambda: agent().start_capture(wanted, author=actor.name))
+    return audited(actor, "capture.start", what, lambda: agent().start_capture(wanted, author=actor.name))
 
 
 def stop(actor: Actor, capture: str) -> CaptureState:
     """End one. Raises NotFound."""
-    return _audited(actor, "stop", capture, lambda: agent().stop_capture(capture))
+    return audited(actor, "capture.stop", capture, lambda: agent().stop_capture(capture))
 
 
 def remove(actor: Actor, capture: str) -> CaptureState:
     """Remove one. Raises NotFound, Conflict while it runs."""
-    return _audited(actor, "remove", capture, lambda: agent().remove_capture(capture))
+    return audited(actor, "capture.remove", capture, lambda: agent().remove_capture(capture))
 
 
 def file(actor: Actor, capture: str) -> StreamingHttpResponse:
@@ -73,14 +72,3 @@ async def _parts(capture: str, first: bytes, size_bytes: int) -> AsyncIterator[b
             yield data
     finally:
         await client.aclose()
-
-
-def _audited(actor: Actor, what: str, target: str, act: Callable[[], T]) -> T:
-    actor.require(Role.OPERATOR)
-    try:
-        answer = act()
-    except MillraceError as error:
-        audit.record(actor, f"capture.{what}", target, result="failed", detail=str(error))
-        raise
-    audit.record(actor, f"capture.{what}", target)
-    return answer

@@ -35,8 +35,8 @@ class Action(Generic[Q]):
     summary: str
     """One sentence for the API's description and the command line."""
     question: type[Q]
-    act: Callable[[Router, Q], Done]
-    """Runs in a thread of the agent. Raises NotFound, Conflict, BackendUnavailable."""
+    act: Callable[[Router, Q, str], Done]
+    """Runs in a thread of the agent; the text is who asked. Raises NotFound, Conflict, BackendUnavailable."""
     words: Callable[[list[str]], Mapping[str, Any] | None]
     """What follows ``clear`` on the command line, as fields of the question; None where it means another."""
     usage: str

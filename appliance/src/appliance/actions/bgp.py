@@ -39,7 +39,7 @@ class ClearBgp(Question):
         return self
 
 
-def _act(router: Router, asked: ClearBgp) -> Done:
+def _act(router: Router, asked: ClearBgp, _author: str) -> Done:
     from frr_config.protocols.bgp.clearing import clear
 
     bgp = router.engine.running_config.routing.bgp

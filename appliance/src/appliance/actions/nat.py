@@ -50,7 +50,7 @@ def _target(asked: ClearNatSessions) -> str:
     return " ".join(f"{name} {value}" for name, value in _given(asked).items()) or "all"
 
 
-def _act(router: Router, asked: ClearNatSessions) -> Done:
+def _act(router: Router, asked: ClearNatSessions, _author: str) -> Done:
     if router.engine.running_config.nat is None:
         raise NotFound("NAT is not configured")
     ended = end_sessions(router.dataplane, asked)

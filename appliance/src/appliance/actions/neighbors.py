@@ -35,7 +35,7 @@ def _target(asked: ClearNeighbors) -> str:
     return " ".join(filter(None, (asked.interface, asked.address))) or "all"
 
 
-def _act(router: Router, asked: ClearNeighbors) -> Done:
+def _act(router: Router, asked: ClearNeighbors, _author: str) -> Done:
     forgotten = router.dataplane.forget_neighbors(asked.interface, asked.address)
     if not forgotten:
         raise NotFound("no entry that was learned matches" if not asked.all else "no entry was learned")

@@ -31,7 +31,7 @@ class ClearOspfNeighbor(Question):
         return self
 
 
-def _act(router: Router, asked: ClearOspfNeighbor) -> Done:
+def _act(router: Router, asked: ClearOspfNeighbor, _author: str) -> Done:
     from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
 
     ospf = router.engine.running_config.routing.ospf

@@ -38,7 +38,7 @@ class ActionsApi:
             given = await body(request, ActionBody)
             question = action.asked(given.question)
             done = await asyncio.get_running_loop().run_in_executor(
-                self._pool, lambda: action.act(self._router, question)
+                self._pool, lambda: action.act(self._router, question, given.author)
             )
             log.info("%s by %s: %s", action.name, given.author, "; ".join(done.done))
             return web.json_response(text=done.model_dump_json())

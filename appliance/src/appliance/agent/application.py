@@ -15,11 +15,13 @@ from appliance.agent.captures_api import CapturesApi
 from appliance.agent.configuration_api import ConfigurationApi
 from appliance.agent.counters_api import CountersApi
 from appliance.agent.health_api import HealthApi
-from appliance.agent.hits import Hits
+from appliance.agent.logs_api import LogsApi
+from appliance.agent.operations import noting
 from appliance.agent.problems import problems
 from appliance.agent.router import Router
 from appliance.agent.samples import Samples
 from appliance.agent.state_api import StateApi
+from appliance.agent.traces_api import TracesApi
 from appliance.agent.upgrade_api import UpgradeApi
 from appliance.health.events import EventLog
 from appliance.health.watch import HealthWatch
@@ -36,21 +38,36 @@ def application(
     """The application that serves ``router`` to these users. It does not start the engine."""
     upgrade = upgrade or UpgradeApi(router.engine, Paths())
     app = web.Application(
-        middlewares=[problems, peers.only(allowed_uids), upgrade.refuse_on_trial()],
+        middlewares=[
+            noting(router.operations),
+            problems,
+            peers.only(allowed_uids),
+            upgrade.refuse_on_trial(),
+        ],
         client_max_size=MAX_DOCUMENT_BYTES,
     )
-    samples = Samples(router.dataplane.counters)
+    samples = Samples(router.dataplane.counters, router.cleared)
     service = ServiceWatch(router, router.engine.foretell)
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
-    actions, captures = ActionsApi(router), CapturesApi(router)
-    counters = CountersApi(samples, Hits(router.dataplane.acl_hits))
-    for part in (configuration, state, counters, HealthApi(watch), actions, captures, upgrade):
+    actions, captures, traces = ActionsApi(router), CapturesApi(router), TracesApi(router)
+    logs = LogsApi(router)
+    counters = CountersApi(samples, router.hits)
+    operating = (actions, captures, traces, logs, router.operations)
+    for part in (configuration, state, counters, HealthApi(watch), *operating, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
 
     async def background(app: web.Application) -> AsyncIterator[None]:  # noqa: ARG001 - aiohttp's signature
-        tasks = [asyncio.create_task(samples.run()), asyncio.create_task(notify.watchdog())]
+        tasks = [
+            asyncio.create_task(work)
+            for work in (
+                samples.run(),
+                counters.follow_cleared(router.cleared),
+                traces.tidy(),
+                notify.watchdog(),
+            )
+        ]
         watch.start()
         service.start()
         yield
@@ -64,6 +81,8 @@ def application(
         counters.close()
         actions.close()
         captures.close()
+        traces.close()
+        logs.close()
         state.close()
         upgrade.close()
         await asyncio.to_thread(configuration.close)

@@ -20,6 +20,8 @@ M = TypeVar("M", bound=BaseModel)
 MAX_BODY_BYTES = 64 * 1024
 """Of a request that holds no document."""
 MAX_DOCUMENT_BYTES = MAX_BYTES
+ASKED = web.RequestKey("asked", BaseModel)
+"""Where a request keeps what was read of its small body."""
 _AT_ONCE = 2
 """Large bodies that are held at once: memory is bounded by so many times the limit."""
 _TURN_S = 30.0
@@ -74,7 +76,10 @@ async def body(request: web.Request, model: type[M]) -> M:
         data += chunk
         if len(data) > MAX_BODY_BYTES:
             raise web.HTTPRequestEntityTooLarge(MAX_BODY_BYTES, len(data))
-    return _parsed(bytes(data), model)
+    parsed = _parsed(bytes(data), model)
+    asked: BaseModel = parsed
+    request[ASKED] = asked
+    return parsed
 
 
 def query(request: web.Request, model: type[M]) -> M:

@@ -7,16 +7,18 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
 
 from appliance.agent.bodies import query
+from appliance.agent.cleared_counters import LOOK_EVERY_S, ClearedCounters
 from appliance.agent.hits import Hits
 from appliance.agent.requests import HistoryQuery, SelectionQuery
 from appliance.agent.samples import Kept, Samples
 from appliance.client.selection import Selection, parse
-from appliance.errors import RouterUnavailable
+from appliance.errors import MillraceError, RouterUnavailable
 
 MAX_STREAMS = 16
 """The web process needs one; a command line one each."""
@@ -93,6 +95,15 @@ class CountersApi:
         finally:
             self._streams.discard(task)
         return response
+
+    async def follow_cleared(self, cleared: ClearedCounters) -> None:
+        """Look at the hits now and then while an access list is cleared, so that none starts anew unseen."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            if cleared.follows_lists:
+                # A data plane that is away is looked at again.
+                with suppress(MillraceError):
+                    await asyncio.get_running_loop().run_in_executor(self._pool, self._hits.now)
 
     async def stop(self, app: web.Application) -> None:  # noqa: ARG002 - a shutdown signal of aiohttp
         """End all streams."""

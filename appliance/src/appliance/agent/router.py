@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.agent import route_table
+from appliance.agent.cleared_counters import ClearedCounters
+from appliance.agent.hits import Hits
 from appliance.agent.machine_use import MachineUse
+from appliance.agent.operations import OperationLog
 from appliance.agent.route_lists import RouteLists
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.source import Source
@@ -17,11 +20,19 @@ from appliance.capture.vpp import VppSource
 from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.features.acl.rule_identity import DocumentRules
+from appliance.logs.known_secrets import REVISIONS, KnownSecrets
+from appliance.logs.reader import Logs
+from appliance.logs.redaction import Redaction
+from appliance.logs.source import LogSource
 from appliance.routing.view import RoutingView
+from appliance.secrets import SecretBox
 from appliance.state.captures import CaptureWanted
 from appliance.state.health import PartHealth
 from appliance.state.routes import Routes, RoutesQuery
 from appliance.state.system import SystemState
+from appliance.tracing.traces import PacketTraces
+from appliance.tracing.vpp_tracer import VppTracer
 
 if TYPE_CHECKING:
     # A machine without VPP does not load what drives it.
@@ -38,6 +49,8 @@ class Router:
     netns: str
     feeder: FeederClient | None = None
     """What carries FRR's routes into VPP, where linux_nl does not."""
+    log_source: LogSource | None = None
+    """Where the router's programs log."""
 
     @cached_property
     def _lists(self) -> RouteLists:
@@ -58,6 +71,22 @@ class Router:
         return MachineUse(places, self.engine.storage, ask)
 
     @cached_property
+    def cleared(self) -> ClearedCounters:
+        """Counters that were cleared."""
+        rules = DocumentRules(lambda: self.engine.running_config)
+        return ClearedCounters(self.engine.state_dir / "cleared-counters.json", rules)
+
+    @cached_property
+    def hits(self) -> Hits:
+        """Hits of access lists, read when somebody asks."""
+        return Hits(self.dataplane.acl_hits, cleared=self.cleared)
+
+    @cached_property
+    def operations(self) -> OperationLog:
+        """What was done over the command line."""
+        return OperationLog(self.engine.state_dir / "operations.json")
+
+    @cached_property
     def captures(self) -> CaptureFiles:
         """Packet captures, and the files of those that ended."""
         engine = self.engine
@@ -72,6 +101,26 @@ class Router:
     def _source(self) -> Source:
         return KernelSource(self.netns) if self.dataplane.kernel_forwards else VppSource(self.dataplane)
 
+    @cached_property
+    def traces(self) -> PacketTraces:
+        """Packet traces of VPP."""
+        return PacketTraces(self.engine.state_dir / "packet-trace.json", self._tracer)
+
+    def _tracer(self) -> VppTracer:
+        return VppTracer(self.dataplane, lambda: self.engine.running_config)
+
+    @cached_property
+    def logs(self) -> Logs:
+        """What the router's programs log."""
+        engine = self.engine
+        secrets = KnownSecrets(
+            lambda: engine.running_config,
+            lambda: [one.revision for one in engine.revisions(REVISIONS)],
+            engine.document_of,
+            lambda: SecretBox.open(engine.state_dir),
+        )
+        return Logs(self.log_source, Redaction(secrets))
+
     def system(self) -> SystemState:
         """The machine; answers while data plane and routing hang."""
         return self._machine.state()
@@ -79,6 +128,8 @@ class Router:
     def close(self) -> None:
         """Let go of everything; forwarding goes on."""
         self._machine.close()
+        self.cleared.close()
+        self.traces.close()
         self.captures.close()
         self.engine.close()
         self.routing.close()

@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.client.selection import EVERYTHING, INTERFACE_COUNTERS, Selection
+from appliance.agent.cleared_counters import ClearedCounters
+from appliance.client.selection import CLEARED, EVERYTHING, INTERFACE_COUNTERS, Selection
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +47,15 @@ class Kept:
 class Samples:
     """Reads the data plane's counters at 1 Hz. The newest sample is kept whole, older ones compactly."""
 
-    def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
-        self._read = read
+    def __init__(self, read: Callable[[], dict[str, Any]], cleared: ClearedCounters | None = None) -> None:
+        self._read, self._cleared = read, cleared
         self._ring: deque[Kept] = deque(maxlen=KEPT)
         self._latest: dict[str, Any] = {}
         self._number = 0
         self._taken_s = 0.0
         self._encoded: dict[Selection, bytes] = {}
+        self._clearings = -1
+        """The clearing that the newest sample tells of."""
         self._next = asyncio.Condition()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="counters")
         self._failure: str | None = None
@@ -87,6 +90,7 @@ class Samples:
         """Make this the newest sample."""
         self._latest, self._number, self._taken_s = sample, self._number + 1, time.monotonic()
         self._encoded.clear()
+        self._clearings = -1
         self._ring.append(_kept(sample, self._ring[-1].names if self._ring else ()))
 
     @property
@@ -115,6 +119,10 @@ class Samples:
 
     def _text(self, selection: Selection) -> bytes:
         """The newest sample for everybody with this selection, encoded once."""
+        if self._cleared is not None and self._clearings != self._cleared.number:
+            self._clearings = self._cleared.number
+            self._latest = {**self._latest, CLEARED: self._cleared.interfaces()}
+            self._encoded.clear()
         text = self._encoded.get(selection)
         if text is None:
             text = json.dumps(selection.of(self._latest), separators=(",", ":")).encode()
@@ -124,6 +132,11 @@ class Samples:
 
     def _sample(self) -> dict[str, Any]:
         counters = self._read()
+        origins = counters.pop("origins", {})
+        if self._cleared is None:
+            return {"time": time.time(), **counters}
+        self._cleared.follow_interfaces(counters["interfaces"], origins)
+        self._cleared.keep()
         return {"time": time.time(), **counters}
 
 

@@ -30,6 +30,21 @@ class SystemdSettings(_Settings):
     type: Literal["systemd"]
 
 
+class LogFilesSettings(_Settings):
+    """Programs log to files, ``NAME.log`` in a folder."""
+
+    type: Literal["files"]
+    folder: Path
+
+
+class JournalSettings(_Settings):
+    """Programs log to journald."""
+
+    type: Literal["journal"]
+    namespace: str | None = None
+    """Of journald; None is the system's own."""
+
+
 class MachineSettings(_Settings):
     """Size of the machine."""
 
@@ -76,6 +91,8 @@ class AgentSettings(_Settings):
     service_manager: Annotated[SupervisorSettings | SystemdSettings, Field(discriminator="type")] | None = (
         None
     )
+    logs: Annotated[LogFilesSettings | JournalSettings, Field(discriminator="type")] | None = None
+    """Where the router's programs log; None: their logs are not shown."""
     reconcile_interval_s: float = Field(default=3.0, gt=0, le=3600)
     settle_s: float = Field(default=5.0, gt=0, le=60)
     """How long the router may take to show what it was told."""

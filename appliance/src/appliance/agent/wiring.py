@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from appliance.agent.caller_path import CallerPath
 from appliance.agent.foretelling import Foretelling
 from appliance.agent.router import Router
-from appliance.agent.settings import AgentSettings, SupervisorSettings
+from appliance.agent.settings import AgentSettings, LogFilesSettings, SupervisorSettings
 from appliance.compile import Driver, compile_document
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
@@ -21,6 +21,9 @@ from appliance.engine.backend import Backend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
 from appliance.host import HostBackend
+from appliance.logs.files import LogFiles
+from appliance.logs.journal import Journal
+from appliance.logs.source import LogSource
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
 
@@ -49,7 +52,14 @@ def build(settings: AgentSettings) -> Router:
         own_path=path,
         foretell=Foretelling(dataplane, routing, path.arrival),
     )
-    return Router(engine, dataplane, routing, settings.netns, feeder)
+    return Router(engine, dataplane, routing, settings.netns, feeder, _log_source(settings))
+
+
+def _log_source(settings: AgentSettings) -> LogSource | None:
+    where = settings.logs
+    if where is None:
+        return None
+    return LogFiles(where.folder) if isinstance(where, LogFilesSettings) else Journal(where.namespace)
 
 
 def _feeder(settings: AgentSettings) -> FeederClient | None:

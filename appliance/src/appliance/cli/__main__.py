@@ -34,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     while "--json" in words:
         words.remove("--json")
         as_json = True
-    agent = AgentClient(options.socket)
-    session = Session(agent, _author(), as_json, caller_address())
+    author = _author()
+    agent = AgentClient(options.socket, command_line_of=author)
+    session = Session(agent, author, as_json, caller_address())
     try:
         if options.command is not None:
             return _run(session, options.command.splitlines())

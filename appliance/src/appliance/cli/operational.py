@@ -12,11 +12,13 @@ from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.capture import show_captures
 from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
+from appliance.cli.log import show_log
 from appliance.cli.neighbor_routes import WAYS, show_neighbor_routes
 from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
 from appliance.cli.questions import asked
 from appliance.cli.system import show_system
+from appliance.cli.trace import show_traces
 from appliance.cli.watch import show_watch
 from appliance.cli.words import value_at
 from appliance.client import AgentClient, StatusAnswer
@@ -26,6 +28,7 @@ from appliance.state import PARTS, Answer, AnyPart, Part, Question
 from appliance.state.acls import ACLS
 from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.counters import COUNTERS
 from appliance.state.interfaces import INTERFACES
 from appliance.state.routes import ROUTES, RouteState
 
@@ -70,23 +73,13 @@ def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
     answer = agent.state(INTERFACES)
     if name is None:
         return state_output(INTERFACES, answer)
-    counters = agent.counters().get("interfaces", {})
     known = answer.by_name.get(name)
     if known is None:
         raise CommandError(f"there is no interface {name}")
     row = known.model_dump(mode="json")
-    both = {**row, "counters": counters.get(name)}
-    lines = {**row, **(counters.get(name) or {})}
-    return Output(both, _facts(lines))
-
-
-def show_counters(agent: AgentClient, words: list[str]) -> Output:
-    """Interface counters now."""
-    _none(words)
-    sample = agent.counters()
-    rows = [{"interface": name, **counters} for name, counters in sample["interfaces"].items()]
-    columns = ("interface", "rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_drops", "tx_drops")
-    return Output(dict(sample), text.table(rows, columns))
+    found = next((one for one in agent.state(COUNTERS).counters if one.interface == name), None)
+    counters = None if found is None else found.model_dump(mode="json", exclude={"interface"})
+    return Output({**row, "counters": counters}, _facts({**row, **(counters or {})}))
 
 
 def show_route(agent: AgentClient, words: list[str]) -> Output:
@@ -182,7 +175,8 @@ def show_acl(agent: AgentClient, words: list[str]) -> Output:
     parts = []
     for entry in lists:
         bound = [f"{binding.interface} {binding.direction}" for binding in entry.bindings]
-        parts.append(f"{entry.name}: on {', '.join(bound) or 'no interface'}")
+        since = f"; since {entry.cleared_at}, cleared by {entry.cleared_by}" if entry.cleared_at else ""
+        parts.append(f"{entry.name}: on {', '.join(bound) or 'no interface'}{text.clean(since)}")
         known = rules.get(entry.name, {}).get("rules", {})
         rows = [
             {**dict(row), "rule": text.tree([known[str(row.sequence)]]) if str(row.sequence) in known else ""}
@@ -302,16 +296,17 @@ SHOWS: dict[str, Show] = {
     "commits": show_commits,
     "config": show_config,
     "control-plane": show_control_plane,
-    "counters": show_counters,
     "drift": show_drift,
     "events": show_events,
     "interfaces": show_interfaces,
+    "log": show_log,
     "ospf": show_ospf,
     "revision": show_revision,
     "revisions": show_revisions,
     "route": show_route,
     "status": show_status,
     "system": show_system,
+    "traces": show_traces,
     "upgrade": show_upgrade,
     "watch": show_watch,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.cli import capture, clear, commits, operational, text, upgrade
+from appliance.cli import capture, clear, commits, operational, text, trace, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
@@ -32,7 +32,7 @@ OPERATIONAL = (
         "rollback",
         "show",
     ),
-    *("traceroute", "upgrade"),
+    *("trace", "traceroute", "upgrade"),
 )
 CONFIGURE = (
     *("cancel", "check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
@@ -63,6 +63,7 @@ HELP = {
     "set": "set PATH VALUE [SETTING VALUE]...",
     "show": f"show {'|'.join(SHOWS)}   (in configure: the candidate)",
     "top": "top",
+    "trace": trace.USAGE,
     "traceroute": "traceroute DESTINATION [source ADDRESS]",
     "up": "up",
     "upgrade": upgrade.USAGE,
@@ -157,6 +158,7 @@ class Session:
             "set": self._set,
             "show": self._show,
             "top": self._top,
+            "trace": lambda words: trace.trace(self.agent, self.author, words),
             "traceroute": lambda words: operational.traceroute(self.agent, words),
             "up": self._up,
             "upgrade": lambda words: upgrade.upgrade(self.agent, self.author, words),

@@ -16,7 +16,7 @@ from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
-from appliance.client.synchronous import _POLL_S, _running
+from appliance.client.synchronous import POLL_S, Progress, first_wait_s, running
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
@@ -74,12 +74,24 @@ class AsyncAgentClient:
         request_id: str | None = None,
         caller_address: str | None = None,
         watch_s: float | None = None,
+        wait_s: float | None = None,
+        progress: Progress | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails."""
         return await self._change(
             calls.commit(
-                document, base_revision, comment, author, confirm_s, request_id, caller_address, watch_s
-            )
+                document,
+                base_revision,
+                comment,
+                author,
+                confirm_s,
+                request_id,
+                caller_address,
+                watch_s,
+                first_wait_s(wait_s, progress),
+            ),
+            wait_s,
+            progress,
         )
 
     async def rollback(
@@ -92,10 +104,17 @@ class AsyncAgentClient:
         request_id: str | None = None,
         caller_address: str | None = None,
         watch_s: float | None = None,
+        wait_s: float | None = None,
+        progress: Progress | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision."""
+        first_s = first_wait_s(wait_s, progress)
         return await self._change(
-            calls.rollback(revision, comment, author, confirm_s, request_id, caller_address, watch_s)
+            calls.rollback(
+                revision, comment, author, confirm_s, request_id, caller_address, watch_s, first_s
+            ),
+            wait_s,
+            progress,
         )
 
     async def commit_result(self, request_id: str) -> CommitAnswer:
@@ -190,17 +209,21 @@ class AsyncAgentClient:
         """``available``, ``slots``, ``upload``, ``progress`` and the last ``attempt``."""
         return await self._ask(calls.upgrade())
 
-    async def _change(self, call: calls.Call[CommitAnswer]) -> CommitAnswer:
-        deadline = time.monotonic() + self._timeout_s
+    async def _change(
+        self, call: calls.Call[CommitAnswer], wait_s: float | None, progress: Progress | None
+    ) -> CommitAnswer:
+        deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
         request_id: Any = call.body["request_id"]
         try:
             answer = await self._ask(call)
         except AgentUnavailable as error:
             if not isinstance(error.__cause__, httpx.ReadTimeout):
                 raise
-            return _running(request_id)
-        while answer.state == "running" and time.monotonic() < deadline:
-            await asyncio.sleep(_POLL_S)
+            return running(request_id)
+        while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
+            if progress is not None and (how_far := answer.progress) is not None:
+                progress(how_far)
+            await asyncio.sleep(POLL_S)
             answer = await self.commit_result(request_id)
         return raise_failed(answer)
 

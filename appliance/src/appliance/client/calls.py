@@ -15,8 +15,11 @@ from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.logs import LogPage, LogQuery
+from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
+from appliance.state.traces import TraceResult, TraceState, TraceWanted
 
 T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
@@ -198,6 +201,30 @@ def remove_capture(capture: str) -> Call[CaptureState]:
 
 def capture_part(capture: str, offset: int) -> Call[bytes]:
     return Call("GET", f"/v1/captures/{quote(capture, safe='')}/file", bytes, query={"offset": str(offset)})
+
+
+def logs(query: LogQuery) -> Call[LogPage]:
+    return get("logs", LogPage.model_validate, **query.model_dump(mode="json", exclude_defaults=True))
+
+
+def operations(after: int) -> Call[Operations]:
+    return get("operations", Operations.model_validate, after=after)
+
+
+def start_trace(wanted: TraceWanted, author: str) -> Call[TraceState]:
+    return post("traces", TraceState.model_validate, {**wanted.model_dump(mode="json"), "author": author})
+
+
+def trace(trace_id: str) -> Call[TraceResult]:
+    return get(f"traces/{quote(trace_id, safe='')}", TraceResult.model_validate)
+
+
+def stop_trace(trace_id: str) -> Call[TraceState]:
+    return post(f"traces/{quote(trace_id, safe='')}/stop", TraceState.model_validate, {})
+
+
+def remove_trace(trace_id: str) -> Call[TraceState]:
+    return Call("DELETE", f"/v1/traces/{quote(trace_id, safe='')}", TraceState.model_validate)
 
 
 def counters(selection: Selection) -> Call[Answer]:

@@ -55,8 +55,8 @@ class _UnixConnection(http.client.HTTPConnection):
 class Connections:
     """Asks the agent behind a Unix socket. Any thread may."""
 
-    def __init__(self, path: str, timeout_s: float) -> None:
-        self._path, self._timeout_s = path, timeout_s
+    def __init__(self, path: str, timeout_s: float, headers: Mapping[str, str] | None = None) -> None:
+        self._path, self._timeout_s, self._headers = path, timeout_s, dict(headers or {})
         self._idle: deque[_UnixConnection] = deque()
 
     def close(self) -> None:
@@ -126,11 +126,10 @@ class Connections:
             raise Unreachable(str(error) or type(error).__name__) from error
         return connection
 
-    @staticmethod
     def _send(
-        connection: _UnixConnection, method: str, target: str, body: bytes | None, content_type: str
+        self, connection: _UnixConnection, method: str, target: str, body: bytes | None, content_type: str
     ) -> http.client.HTTPResponse:
-        headers = {} if body is None else {"Content-Type": content_type}
+        headers = {**self._headers, **({} if body is None else {"Content-Type": content_type})}
         try:
             connection.request(method, target, body=body, headers=headers)
         except (BrokenPipeError, ConnectionResetError):

@@ -15,7 +15,9 @@ INTERFACE_COUNTERS = (
 """What is counted for each interface."""
 SECTIONS = ("workers", "drops")
 """What a sample has besides ``interfaces``."""
-FIELDS = INTERFACE_COUNTERS + SECTIONS
+CLEARED = "cleared"
+"""The section of interfaces whose counters were cleared; it follows the selection of interfaces."""
+FIELDS = (*INTERFACE_COUNTERS, *SECTIONS, CLEARED)
 MAX_INTERFACES = 64
 """Interfaces that a query may name; without any, all of them are meant."""
 _NAME = re.compile(r"[^\s,/]{1,15}")
@@ -44,6 +46,10 @@ class Selection:
         for section in SECTIONS:
             if section in self.fields and section in sample:
                 part[section] = sample[section]
+        if CLEARED in self.fields and CLEARED in sample:
+            cleared: Mapping[str, Any] = sample[CLEARED]
+            only = self.interfaces
+            part[CLEARED] = {name: one for name, one in cleared.items() if only is None or name in only}
         return part
 
     def query(self) -> dict[str, str]:

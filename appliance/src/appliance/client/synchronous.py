@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from appliance.actions.action import Action, Done
 from appliance.client import calls
@@ -18,13 +19,17 @@ from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.logs import LogPage, LogQuery
+from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operations
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
+from appliance.state.traces import TraceResult, TraceState, TraceWanted
 
 T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
-_POLL_S = 0.2
+POLL_S = 0.2
+"""How often a commit that takes longer is asked about."""
 Progress = Callable[[CommitUnderWay], None]
 
 
@@ -35,9 +40,15 @@ class AgentClient:
     ValidationFailed, NotFound, Conflict, RouterUnavailable, CommitFailed.
     """
 
-    def __init__(self, socket_path: str | Path, timeout_s: float = 60.0) -> None:
+    def __init__(
+        self, socket_path: str | Path, timeout_s: float = 60.0, command_line_of: str | None = None
+    ) -> None:
+        """``command_line_of``: who is at the command line; the agent keeps what he does for the audit log."""
         self._socket_path, self._timeout_s = str(socket_path), timeout_s
-        self._connections = Connections(self._socket_path, timeout_s)
+        headers = {}
+        if command_line_of is not None:
+            headers = {VIA_HEADER: "cli", AUTHOR_HEADER: quote(command_line_of)}
+        self._connections = Connections(self._socket_path, timeout_s, headers)
 
     def close(self) -> None:
         """Close the connections."""
@@ -99,7 +110,7 @@ class AgentClient:
                 request_id,
                 caller_address,
                 watch_s,
-                _first_wait_s(wait_s, progress),
+                first_wait_s(wait_s, progress),
             ),
             wait_s,
             progress,
@@ -119,7 +130,7 @@ class AgentClient:
         progress: Progress | None = None,
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
-        first_s = _first_wait_s(wait_s, progress)
+        first_s = first_wait_s(wait_s, progress)
         return self._change(
             calls.rollback(
                 revision, comment, author, confirm_s, request_id, caller_address, watch_s, first_s
@@ -182,6 +193,30 @@ class AgentClient:
     def remove_capture(self, capture: str) -> CaptureState:
         """Remove a capture that has ended; what it was."""
         return self._ask(calls.remove_capture(capture))
+
+    def operations(self, after: int = 0) -> Operations:
+        """What was done over the command line since the operation with this number."""
+        return self._ask(calls.operations(after))
+
+    def logs(self, query: LogQuery | None = None) -> LogPage:
+        """Lines of the logs. Raises ValidationFailed, RouterUnavailable."""
+        return self._ask(calls.logs(query or LogQuery()))
+
+    def start_trace(self, wanted: TraceWanted, *, author: str) -> TraceState:
+        """Begin a packet trace. Raises ValidationFailed, NotFound, Conflict while one runs."""
+        return self._ask(calls.start_trace(wanted, author))
+
+    def trace(self, trace: str) -> TraceResult:
+        """A packet trace with its packets; there are none while it runs. Raises NotFound."""
+        return self._ask(calls.trace(trace))
+
+    def stop_trace(self, trace: str) -> TraceState:
+        """End a packet trace. Raises NotFound."""
+        return self._ask(calls.stop_trace(trace))
+
+    def remove_trace(self, trace: str) -> TraceState:
+        """Forget a packet trace that has ended. Raises NotFound, Conflict while it runs."""
+        return self._ask(calls.remove_trace(trace))
 
     def capture_part(self, capture: str, offset: int) -> bytes:
         """A part of a capture's file, a MiB at most; empty behind its end."""
@@ -276,11 +311,11 @@ class AgentClient:
         except AgentUnavailable as error:
             if not isinstance(error.__cause__, Late):
                 raise
-            return _running(request_id)
+            return running(request_id)
         while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
             if progress is not None and (how_far := answer.progress) is not None:
                 progress(how_far)
-            time.sleep(_POLL_S)
+            time.sleep(POLL_S)
             answer = self.commit_result(request_id)
         return raise_failed(answer)
 
@@ -300,12 +335,12 @@ class AgentClient:
         return reply
 
 
-def _first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
+def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
     """How long the agent itself waits for the end before it says how far it is."""
-    return _POLL_S if progress is not None else wait_s
+    return POLL_S if progress is not None else wait_s
 
 
-def _running(request_id: str) -> CommitAnswer:
+def running(request_id: str) -> CommitAnswer:
     return CommitAnswer(
         request_id=request_id,
         state="running",

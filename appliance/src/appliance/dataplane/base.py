@@ -68,6 +68,8 @@ class Counters:
     workers: tuple[WorkerLoad, ...] = ()
     drops: dict[str, int] = field(default_factory=dict)
     """Packets dropped, by reason."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """By interface, what counts: another one counts from zero."""
 
     def to_json(self) -> dict[str, Any]:
         """The agent's sample, but for its time."""
@@ -75,6 +77,7 @@ class Counters:
             "interfaces": {name: vars(counters) for name, counters in self.interfaces.items()},
             "workers": [asdict(worker) for worker in self.workers],
             "drops": dict(self.drops),
+            "origins": self.origins,
         }
 
 

@@ -222,6 +222,10 @@ class Engine:
         """At most ``limit`` revisions older than ``before``, newest first."""
         return self._committer.store.newest(limit, before)
 
+    def document_of(self, number: int) -> dict[str, Any]:
+        """The document of a revision, secrets sealed. Raises NotFound."""
+        return self._committer.store.document(number)
+
     def revision_details(self, number: int) -> dict[str, Any]:
         """A revision with its ``document`` (sealed), ``plan`` and ``diff``. Raises NotFound."""
         store = self._committer.store

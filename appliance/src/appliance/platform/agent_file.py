@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from appliance.agent.settings import AgentSettings, MachineSettings, SystemdSettings
+from appliance.agent.settings import AgentSettings, JournalSettings, MachineSettings, SystemdSettings
 from appliance.dataplane.machine import Machine
 from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
 
@@ -45,6 +45,7 @@ def settings(
         allowed_uids=allowed_uids,
         management=management,
         service_manager=SystemdSettings(type="systemd"),
+        logs=JournalSettings(type="journal"),
     )
 
 

@@ -12,6 +12,7 @@ from appliance.state.bgp_routes import BGP_ROUTES
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
+from appliance.state.counters import COUNTERS
 from appliance.state.feeder import FEEDER
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
@@ -23,11 +24,13 @@ from appliance.state.ospf_database import OSPF_DATABASE
 from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Table
 from appliance.state.routes import ROUTES
 from appliance.state.system import SYSTEM
+from appliance.state.traces import TRACES
 
 __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Table"]
 
 PARTS: tuple[AnyPart, ...] = (
     INTERFACES,
+    COUNTERS,
     BONDS,
     ROUTES,
     FEEDER,
@@ -47,5 +50,6 @@ PARTS: tuple[AnyPart, ...] = (
     HEALTH,
     SYSTEM,
     CAPTURES,
+    TRACES,
 )
 """Every part, in the order of the API's description."""

@@ -44,7 +44,7 @@ class LsaState(Answer):
     lsa_id: str
     advertising_router: str
     age_s: int | None = Field(None, description="3600 where it is being withdrawn.")
-    sequence: str | None = Field(None, description="In hexadecimal.")
+    sequence: str | None = Field(None, description="In hexadecimal, such as 0x080b.")
     checksum: str | None = Field(None, description="In hexadecimal.")
     length_bytes: int | None = None
     about: str = Field("", description="The route that it tells of, or its number of links.")

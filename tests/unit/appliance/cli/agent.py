@@ -16,7 +16,9 @@ from appliance.state import Part, Question
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
 _GUARDED = {"interface": "wan0", "accepted": {"bgp": 7, "echo": 0}, "dropped": {"tcp": 12, "udp": 0}}
+_COUNTS = {f"{way}_{what}": 0 for way in ("rx", "tx") for what in ("packets", "bytes", "drops", "errors")}
 STATE: dict[str, dict[str, Any]] = {
+    "counters": {"counters": [{"interface": "wan0", **_COUNTS, "rx_packets": 7, "tx_packets": 9}]},
     "interfaces": {
         "interfaces": [
             {
@@ -92,9 +94,6 @@ class FakeAgent:
 
     def state(self, part: Part[Q, A], question: Q | None = None) -> A:
         return part.answer.model_validate(STATE[part.name])
-
-    def counters(self) -> Answer:
-        return Answer(time=1.0, interfaces={"wan0": {"rx_packets": 7, "tx_packets": 9}}, acls={})
 
 
 def _done(revision: int) -> CommitAnswer:

@@ -33,6 +33,11 @@ def record_login(username: str, address: str, action: str, result: Result, detai
     return _append(username, address, "page", action, "", (), result, detail)
 
 
+def record_command_line(author: str, action: str, target: str, result: Result, detail: str) -> AuditEntry:
+    """Append what somebody did over the router's command line."""
+    return _append(author, "local", "cli", action, target, (), result, detail)
+
+
 def record_own(action: str, target: str, detail: str) -> AuditEntry:
     """Append what the web half did by itself."""
     return _append("millrace", "local", "local", action, target, (), "done", detail)

@@ -25,11 +25,13 @@ from webui.api.operations import (
     changes,
     config,
     counters,
+    logs,
     people,
     revisions,
     state,
     status,
     tools,
+    traces,
     upgrade,
 )
 from webui.problems import ProblemDocument, from_exception
@@ -81,7 +83,7 @@ api = MillraceApi(
 )
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
-    *(status, changes, revisions, state, alarms, actions, counters, captures, tools),
+    *(status, changes, revisions, state, alarms, actions, counters, captures, traces, logs, tools),
     *(people, upgrade, config),
 ):
     api.add_router("", part.router)

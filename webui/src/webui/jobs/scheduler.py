@@ -14,13 +14,18 @@ from typing import Any
 from webui.jobs.dispatch import run_here
 
 SAMPLE_EVERY_S = 10.0
+TAKE_OVER_EVERY_S = 10.0
 CLEAN_UP_EVERY_S = 900.0
 
 
 def _recurring() -> Mapping[Any, float]:
     from webui.jobs import tasks
 
-    return {tasks.sample_counters: SAMPLE_EVERY_S, tasks.clean_up: CLEAN_UP_EVERY_S}
+    return {
+        tasks.sample_counters: SAMPLE_EVERY_S,
+        tasks.take_over_command_line: TAKE_OVER_EVERY_S,
+        tasks.clean_up: CLEAN_UP_EVERY_S,
+    }
 
 
 class Scheduler:

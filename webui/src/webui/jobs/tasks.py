@@ -38,6 +38,14 @@ def sample_counters() -> None:
     sample()
 
 
+@app.task(name="webui.jobs.take_over_command_line")
+def take_over_command_line() -> None:
+    """Write into the audit log what was done over the router's command line."""
+    from webui.accounts.command_line import take_over
+
+    take_over()
+
+
 @app.task(name="webui.jobs.clean_up")
 def clean_up() -> None:
     """Remove what is past its time or its quota, of every kind."""

@@ -52,6 +52,8 @@ _BY_HAND: dict[str, tuple[Entry, ...]] = {
         Entry("Configuration", "code", "ui:configuration", 15, "f"),
         Entry("Tools", "tool", "ui:tools", 20, "t"),
         Entry("Packet capture", "download", "ui:captures", 25),
+        Entry("Logs", "list", "ui:logs", 40, role=Role.OPERATOR),
+        Entry("Packet trace", "route", "ui:traces", 26),
     ),
     "System": (
         Entry(

@@ -38,6 +38,7 @@ from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import BackendUnavailable, Step
+from appliance.engine.clock import SystemClock
 from appliance.features.registry import declared
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
 from appliance.state.control_plane import ControlPlaneState
@@ -85,6 +86,7 @@ class LinuxDataplane:
         self._capabilities: Capabilities | None = None
         self._guard = threading.Lock()
         self._drops, self._drops_at_s = 0, -DROPS_EVERY_S
+        self._boot = SystemClock().boot_id
 
     # The transaction engine's side.
 
@@ -137,7 +139,10 @@ class LinuxDataplane:
                 self._counting.run(self._read_hits, self._counted)
             rows = self._counting.run(lambda: Dump(self._counted).ours)
         interfaces = {row.name: _counters(row.message) for row in rows.values()}
-        return Counters(interfaces, drops={"no access list rule matched": self._drops}).to_json()
+        origins = {row.name: f"{self._boot} {row.index}" for row in rows.values()}
+        return Counters(
+            interfaces, drops={"no access list rule matched": self._drops}, origins=origins
+        ).to_json()
 
     def traffic(self) -> Traffic:
         """The namespace's IP counters, and what no rule of a bound access list matched."""

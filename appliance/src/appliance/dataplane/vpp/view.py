@@ -68,6 +68,7 @@ class VppView:
             {name: InterfaceCounters(**_fields(counters)) for name, counters in sample.interfaces.items()},
             tuple(WorkerLoad(worker.name, worker.vectors_per_call, worker.load) for worker in sample.workers),
             dict(sample.drops),
+            {name: f"{sample.started_s} {index}" for name, index in sample.indexes.items()},
         ).to_json()
 
     def traffic(self) -> Traffic:

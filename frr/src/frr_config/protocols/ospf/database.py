@@ -138,9 +138,17 @@ def _listed(lists: Json, area: str | None) -> Iterator[Lsa]:
                 str(shown.get("advertisedRouter", "")),
                 shown.get("lsaAge"),
                 shown.get("sequenceNumber"),
-                shown.get("checksum"),
+                _checksum(shown.get("checksum")),
                 about if links is None else f"{links} link{'' if links == 1 else 's'}",
             )
+
+
+def _checksum(text: Any) -> str | None:
+    """In the form of the list and of RFCs, ``0x080b``: ospfd leaves out zeros at its beginning."""
+    try:
+        return f"0x{int(str(text), 16):04x}"
+    except ValueError:
+        return None if text is None else str(text)
 
 
 def _within(shown: Any, area: str | None) -> Iterator[LsaDetail]:
@@ -151,7 +159,10 @@ def _within(shown: Any, area: str | None) -> Iterator[LsaDetail]:
     elif isinstance(shown, Mapping) and "linkStateId" in shown:
         length = shown.get("length")
         yield LsaDetail(
-            area, str(shown.get("advertisingRouter", "")), length if isinstance(length, int) else None, shown
+            area,
+            str(shown.get("advertisingRouter", "")),
+            length if isinstance(length, int) else None,
+            {**shown, **({"checksum": _checksum(shown["checksum"])} if "checksum" in shown else {})},
         )
     elif isinstance(shown, Mapping):
         for key, value in shown.items():

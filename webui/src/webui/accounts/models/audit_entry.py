@@ -44,7 +44,7 @@ class AuditEntry(models.Model):
     address = models.CharField(max_length=64)
     """Client address."""
     via = models.CharField(max_length=16)
-    """page, session, token or local."""
+    """page, session, token, local or cli."""
     action = models.CharField(max_length=64, db_index=True)
     """Such as ``config.commit``."""
     target = models.CharField(max_length=256, blank=True)

@@ -21,8 +21,18 @@ from webui.metrics.rates import COLUMNS
 router = Router(tags=["counters"])
 
 
+class ClearedInterface(Schema):
+    """When the counters of an interface were cleared, by whom, and what they were then."""
+
+    at: str
+    by: str
+    base: dict[str, int] = Field(description="By counter: what is to be taken off.")
+
+
 class Sample(BaseModel):
-    """Absolute counters at one moment, those that were asked for; a reader takes differences."""
+    """Absolute counters at one moment, those that were asked for; a reader takes differences. They only grow:
+    what was cleared is beside them, to be taken off where counters are shown (``state/counters`` does).
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -30,6 +40,7 @@ class Sample(BaseModel):
     interfaces: dict[str, dict[str, float | int | None]] = {}
     workers: list[dict[str, Any]] = []
     drops: dict[str, int] = {}
+    cleared: dict[str, ClearedInterface] = Field({}, description="By interface, of those that were cleared.")
 
 
 class Columns(Schema):
@@ -59,11 +70,31 @@ class RuleHits(Schema):
     bytes: int
 
 
+class ClearedList(Schema):
+    """When the hits of an access list were cleared, by whom, and what they were then."""
+
+    at: str
+    by: str
+    rules: dict[str, RuleHits] = Field(
+        description="By sequence: what is to be taken off. A rule that is not there was made since."
+    )
+
+
 class ListHits(Schema):
-    """Hits of one access list, by rule."""
+    """Hits of one access list, by rule; they only grow until a rule is made anew."""
 
     time: float = Field(description="Unix seconds of the reading; at most a second ago.")
     rules: dict[str, RuleHits] = Field(description="By sequence.")
+    cleared: ClearedList | None = None
+
+
+class ClearedTotal(Schema):
+    """When the hits of an access list were cleared, by whom, and their sum then."""
+
+    at: str
+    by: str
+    packets: int
+    bytes: int
 
 
 class ListTotal(Schema):
@@ -72,6 +103,7 @@ class ListTotal(Schema):
     rules: int
     packets: int
     bytes: int
+    cleared: ClearedTotal | None = None
 
 
 class ListTotals(Schema):
@@ -144,8 +176,14 @@ def acl_totals(request: HttpRequest) -> Any:  # noqa: ARG001 - ninja's signature
 def acl_hits(request: HttpRequest, name: ListName, first: First, last: Last) -> Any:  # noqa: ARG001 - ninja's signature
     """Hits of the rules of one access list as they are now: of all, or of those from first to last."""
     hits = agent().acl_hits(name)
-    rules = {sequence: one for sequence, one in hits["rules"].items() if first <= int(sequence) <= last}
-    return {**hits, "rules": rules}
+    cleared = hits["cleared"]
+    if cleared is not None:
+        cleared = {**cleared, "rules": _between(cleared["rules"], first, last)}
+    return {**hits, "rules": _between(hits["rules"], first, last), "cleared": cleared}
+
+
+def _between(rules: dict[str, Any], first: int, last: int) -> dict[str, Any]:
+    return {sequence: one for sequence, one in rules.items() if first <= int(sequence) <= last}
 
 
 @router.get(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from appliance.actions.counters import CLEAR_COUNTERS
 from appliance.state.hardware import HARDWARE
 from appliance.state.interfaces import INTERFACES
 from webui.agent import agent
-from webui.ui.tables.declaration import Column, Link, Live, Look, Offer, Offers, Page, Table
+from webui.ui.tables.declaration import Column, Link, Live, Look, Offer, Offers, Page, RowAction, Table
 from webui.ui.tables.row import Row
 
 
@@ -42,6 +43,14 @@ def _nics() -> Iterator[Offer]:
             )
 
 
+CLEAR = RowAction(
+    CLEAR_COUNTERS,
+    "Clear the counters",
+    "refresh",
+    lambda row: {"interface": row.name} if row.state is not None else None,
+    lambda row: f"Clear the counters of {row.name}? They are shown from now on; metrics and alarms go on.",
+)
+
 PAGE = Page(
     name="interfaces",
     path="interfaces",
@@ -59,6 +68,7 @@ PAGE = Page(
             own_page="ui:interface",
             offers=(Offers("match", ("Name", "MAC", "PCI", "Driver", "Note"), _nics),),
             below=lambda row: row.said("description") or kind(row),
+            actions=(CLEAR,),
             live=Live(INTERFACES, lambda answer: answer.by_name, poll=False),
             columns=(
                 Column(title="State", look=Look.STATE, value=status),

@@ -30,8 +30,9 @@ PAGE = Page(
             name="neighbors",
             noun="neighbor",
             plural="ARP and IPv6 neighbors",
-            key_title="Neighbor",
+            key_title="Address",
             mono=True,
+            called=lambda row: row.live("address"),
             live=Live(NEIGHBORS, _by_place),
             actions=(
                 RowAction(
@@ -46,7 +47,6 @@ PAGE = Page(
                 ),
             ),
             columns=(
-                Column("address", "Address", look=Look.MONO, live=True),
                 Column("interface", "Interface", live=True),
                 Column("mac", "MAC address", look=Look.MONO, live=True),
                 Column("state", "State", look=Look.STATE, live=True),

@@ -187,6 +187,8 @@ class Table:
     key_title: str = "Name"
     mono: bool = False
     """Whether the keys are addresses or prefixes."""
+    called: Value | None = None
+    """What a row is called where its key is of several fields that columns show; the key where None."""
     sentence: bool = False
     """Whether the keys are sentences, and so broken into lines."""
     below: Value | None = None

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from webui.ui.tables.cells import cell_of
 from webui.ui.tables.declaration import Table
-from webui.ui.tables.listing import below_of, column_titles, exported
+from webui.ui.tables.listing import below_of, column_titles, exported, name_of
 from webui.ui.tables.row import Row
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -27,7 +27,7 @@ def as_csv(table: Table, rows: Iterable[Row]) -> str:
     writer.writerow([table.key_title, "Description", *column_titles(table)])
     for row in rows:
         cells = [cell_of(row, column, table.mapping).text for column in exported(table)]
-        writer.writerow([_harmless(text) for text in (row.name, below_of(table, row), *cells)])
+        writer.writerow([_harmless(text) for text in (name_of(table, row), below_of(table, row), *cells)])
     return target.getvalue()
 
 

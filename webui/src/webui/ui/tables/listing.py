@@ -106,6 +106,8 @@ class ShownRow:
     cells: tuple[Cell, ...]
     url: str
     below: str
+    name: str
+    """What it is called."""
     buttons: tuple[Button, ...] = ()
 
 
@@ -309,10 +311,16 @@ def shown_rows(table: Table, rows: Iterable[Row]) -> list[ShownRow]:
             cells_of(table, row),
             own_page(table, row),
             below_of(table, row),
+            name_of(table, row),
             tuple(buttons_of(table, row, number)),
         )
         for number, row in enumerate(rows)
     ]
+
+
+def name_of(table: Table, row: Row) -> str:
+    """What the row is called."""
+    return row.name if table.called is None else str(table.called(row))
 
 
 def buttons_of(table: Table, row: Row, number: int = 0) -> Iterator[Button]:

@@ -281,9 +281,9 @@ def words(name: Any) -> str:
 
 
 _TONES = {
-    "good": "up established full ok running done confirmed committed succeeded cleared",
+    "good": "up established full ok running done confirmed committed succeeded cleared reachable permanent",
     "warn": "active connect opensent openconfirm 2-way exstart exchange loading init attempt queued disabled"
-    " minor warning raised",
+    " minor warning raised incomplete",
     "bad": "down idle failed error unreachable rolled_back expired dead critical major",
 }
 

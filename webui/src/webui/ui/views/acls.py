@@ -21,9 +21,14 @@ from webui.ui.api_call import call, calls_for, reads
 from webui.ui.candidate import Candidate
 from webui.ui.page import candidate_of, look, look_at_candidate, open_change, show, tell
 from webui.ui.pager import Pager, pager
+from webui.ui.pages.acls import CLEAR, since_cleared
 from webui.ui.pointers import MISSING, get, join
 from webui.ui.rule_text import format_rule, parse
+from webui.ui.tables.declaration import Table
+from webui.ui.tables.listing import buttons_of
+from webui.ui.tables.row import Row
 
+_BUTTONS = Table("acl", "access list", "Access lists", (), actions=(CLEAR,))
 _SHOWN_PROBLEMS = 12
 _RULES, _INTERFACES = 200, 100
 """On one page."""
@@ -71,9 +76,13 @@ def _ordered(rules: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _hits(name: str) -> dict[str, Any]:
-    """Hits by rule. A list that is not committed yet has none."""
-    rules: dict[str, Any] = look(lambda: agent().acl_hits(name), {}).value.get("rules") or {}
-    return rules
+    """``rules`` by sequence, and ``cleared``. A list that is not committed yet has none."""
+    hits: dict[str, Any] = look(lambda: agent().acl_hits(name), {}).value
+    bases = (hits.get("cleared") or {}).get("rules", {})
+    rules = {
+        sequence: since_cleared(rule, bases.get(sequence)) for sequence, rule in hits.get("rules", {}).items()
+    }
+    return {"rules": rules, "cleared": hits.get("cleared")}
 
 
 @require_GET
@@ -126,7 +135,7 @@ def _page(
         RuleRow(
             sequence,
             rule,
-            hits.get(sequence) or {},
+            hits["rules"].get(sequence) or {},
             candidate.mark(f"{pointer}/rules{join(sequence)}"),
             first=bool(live) and sequence == live[0],
             last=bool(live) and sequence == live[-1],
@@ -145,6 +154,10 @@ def _page(
         "q": request.GET.get("q", ""),
         "hits_of": f"/api/v1/counters/acls{join(name)}"
         + (f"?first={rows[0].sequence}&last={rows[-1].sequence}" if rows else ""),
+        "cleared": hits["cleared"],
+        "buttons": tuple(
+            buttons_of(_BUTTONS, Row(name, pointer, settings, hits if hits["rules"] else None, candidate))
+        ),
         "mark": candidate.mark(pointer),
         "bindings": pager(request, "bindings", bindings(candidate, name), _INTERFACES, here),
         "rules_text": "\n".join(format_rule(row.sequence, row.rule) for row in rows if row.mark != "removed"),
@@ -154,6 +167,7 @@ def _page(
             *calls_for(pointer, settings),
             call("Add a rule", "PUT", f"/config{pointer}/rules/10", example),
             *reads(("Hit counters", f"/counters/acls{join(name)}")),
+            call("Clear the hits", "POST", "/actions/clear-counters", {"acl": name}),
         ),
     }
     return show(request, "ui/acl.html", "acls", {**context, **(extra or {})}, status=status)

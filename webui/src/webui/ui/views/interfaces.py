@@ -5,19 +5,23 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from appliance.client.selection import CLEARED, Selection
 from appliance.state.interfaces import INTERFACES
 from appliance.state.neighbors import NEIGHBORS, NeighborState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
-from webui.ui.api_call import calls_for
+from webui.ui.api_call import call, calls_for, reads
 from webui.ui.page import look, look_at_candidate, show
-from webui.ui.pages.interfaces import kind, status
+from webui.ui.pages.interfaces import CLEAR, kind, status
 from webui.ui.pointers import join
+from webui.ui.tables.declaration import Table
 from webui.ui.tables.detail import facts_of, panels_of, row_at, users_of
+from webui.ui.tables.listing import buttons_of
 from webui.ui.tables.row import Row
 from webui.ui.templatetags.ui import scaled
 
+_BUTTONS = Table("interface", "interface", "Interfaces", (), actions=(CLEAR,))
 _NEIGHBORS = 200
 """Neighbors shown of one link."""
 
@@ -33,6 +37,7 @@ def interface(request: HttpRequest, name: str) -> HttpResponse:
     if row is None and not (away or live.failed):
         raise Http404(f"There is no interface {name}.")
     row = row or Row(name, pointer, {}, None, candidate, configured=False)
+    cleared = look(lambda: agent().counters(Selection(frozenset((CLEARED,)), frozenset((name,)))), {})
     neighbors = look(lambda: agent().state(NEIGHBORS).neighbors, ())
     return show(
         request,
@@ -43,12 +48,18 @@ def interface(request: HttpRequest, name: str) -> HttpResponse:
             "status": status(row),
             "kind": kind(row),
             "facts": facts_of(row),
+            "buttons": tuple(buttons_of(_BUTTONS, row)),
+            "cleared": (cleared.value.get(CLEARED) or {}).get(name),
             "hardware": _hardware(row),
             "neighbors": _neighbors_on(neighbors.value, name),
             "panels": panels_of(row),
             "users": users_of(row),
             "away": away or live.failure,
-            "api_calls": calls_for(pointer, row.settings or None),
+            "api_calls": (
+                *calls_for(pointer, row.settings or None),
+                *reads(("Counters since they were cleared", "/state/counters")),
+                call("Clear the counters", "POST", "/actions/clear-counters", {"interface": name}),
+            ),
         },
     )
 

@@ -65,8 +65,16 @@ def run(request: HttpRequest, tool: str) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
-    """A job's panel."""
-    return render(request, "ui/job.html", _context(services.get(job_id)))
+    """A job's panel.
+
+    While it runs only what changes is exchanged: a button being pressed stays where it is.
+    """
+    context = _context(services.get(job_id))
+    if not context["over"] and "shown" in request.GET:
+        response = render(request, "ui/job_again.html", context)
+        response["HX-Reswap"] = "none"
+        return response
+    return render(request, "ui/job.html", context)
 
 
 @require_POST

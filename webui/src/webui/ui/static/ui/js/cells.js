@@ -8,14 +8,34 @@ const sparks = new WeakMap();
 const SOURCES = { rx_bps: "rx_bytes", tx_bps: "tx_bytes", rx_pps: "rx_packets", tx_pps: "tx_packets" };
 const FORMATS = { rx_bps: bits, tx_bps: bits, rx_pps: packets, tx_pps: packets };
 
+// Counters only grow: what was cleared is taken off here.
+function sinceCleared(sample, name, counter) {
+  const value = sample.interfaces?.[name]?.[counter];
+  return value === undefined ? undefined : Math.max(0, value - (sample.cleared?.[name]?.base[counter] ?? 0));
+}
+
+function since(cleared) {
+  if (!cleared) return "Since the interface was made";
+  return `Since ${cleared.at.slice(0, 19).replace("T", " ")} UTC, cleared by ${cleared.by}`;
+}
+
+function showSince(sample) {
+  for (const element of document.querySelectorAll("[data-since]")) {
+    const text = since(sample.cleared?.[element.dataset.since]);
+    if (element.textContent !== text) element.textContent = text;
+  }
+}
+
 function showInterfaces(sample, rate) {
+  showSince(sample);
   for (const element of document.querySelectorAll("[data-live][data-interface]")) {
     const { live, interface: name } = element.dataset;
-    const value = live in FORMATS ? rate?.interfaces[name]?.[live] : sample.interfaces?.[name]?.[live];
+    const value = live in FORMATS ? rate?.interfaces[name]?.[live] : sinceCleared(sample, name, live);
     if (value === undefined) continue;
     element.textContent = live in FORMATS ? FORMATS[live](value) : grouped(value);
     const cell = element.closest("td");
     if (cell) cell.dataset.value = String(value ?? 0);
+    if (!(live in FORMATS) && cell) cell.title = since(sample.cleared?.[name]);
   }
 }
 
@@ -63,6 +83,7 @@ function drawn() {
   const interfaces = [];
   for (const element of document.querySelectorAll("[data-live][data-interface]")) {
     fields.push(SOURCES[element.dataset.live] ?? element.dataset.live);
+    if (!(element.dataset.live in FORMATS)) fields.push("cleared");
     interfaces.push(element.dataset.interface);
   }
   for (const canvas of document.querySelectorAll("canvas[data-spark]")) {

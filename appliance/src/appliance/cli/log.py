@@ -1,0 +1,69 @@
+"""``show log``: what the router's programs log, once or as it comes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from pydantic import ValidationError
+
+from appliance.cli import text
+from appliance.cli.errors import CommandError
+from appliance.cli.output import Output, number
+from appliance.client import AgentClient
+from appliance.config.problem_text import message_of
+from appliance.state.logs import LogLine, LogPage, LogQuery
+
+USAGE = "show log [PART] [severity LEAST] [text WORD] [limit N] [-f]"
+_EVERY_S = 1.0
+
+
+def show_log(agent: AgentClient, words: list[str]) -> Output:
+    """The newest lines; with ``-f`` also those that come, until Control-C."""
+    follow = "-f" in words
+    query = _query([word for word in words if word != "-f"])
+    page = agent.logs(query)
+    if not follow:
+        lines = [*map(_line, page.lines), *filter(None, [page.note and f"({page.note})"])]
+        return Output(page.model_dump(mode="json"), "\n".join(lines) or "(none)")
+    try:
+        _follow(agent, query, page)
+    except KeyboardInterrupt:
+        return Output(None, "")
+    return Output(None, "")
+
+
+def _follow(agent: AgentClient, query: LogQuery, page: LogPage) -> None:
+    while True:
+        for one in page.lines:
+            sys.stdout.write(_line(one) + "\n")
+        sys.stdout.flush()
+        if not page.more:
+            time.sleep(_EVERY_S)
+        page = agent.logs(query.model_copy(update={"after": page.newest}))
+
+
+def _query(words: list[str]) -> LogQuery:
+    given: dict[str, Any] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in ("severity", "text") and rest:
+            given[word] = rest.pop(0)
+        elif word == "limit" and rest:
+            given[word] = number(rest.pop(0), word)
+        elif "part" not in given:
+            given["part"] = word
+        else:
+            raise CommandError(USAGE)
+    try:
+        return LogQuery.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise CommandError(f"{first['loc'][0]}: {message_of(first)}") from None
+
+
+def _line(line: LogLine) -> str:
+    at = (line.at or "-")[:23].replace("T", " ")
+    return text.clean(f"{at} {line.part} {line.severity or '-'} {line.message}")

@@ -1,0 +1,1 @@
+"""What the router's programs log: read from the end, in bounded pages, with secrets struck out."""

@@ -1,0 +1,55 @@
+"""Logs of the router's parts: the newest lines, and those that come."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+from pydantic import ValidationError
+
+from appliance.config.problem_text import message_of
+from appliance.errors import ValidationFailed
+from appliance.state.logs import PARTS, SEVERITIES, LogPage, LogQuery
+from webui import router_logs
+from webui.accounts.actor import actor_of
+from webui.accounts.decorators import role_required
+from webui.accounts.roles import Role
+from webui.ui.api_call import reads
+from webui.ui.page import look, show
+
+_FIELDS = ("part", "severity", "text")
+_NOTHING = LogPage(lines=(), newest="none", oldest=None, parts=PARTS)
+
+
+@require_GET
+@role_required(Role.OPERATOR)
+def logs(request: HttpRequest) -> HttpResponse:
+    """A page of lines; ``?before=`` is an older one."""
+    given = {name: value for name in _FIELDS if (value := request.GET.get(name, "").strip())}
+    cursor = {"before": before} if (before := request.GET.get("before", "")) else {}
+    wrong, page, failure = "", _NOTHING, ""
+    try:
+        query = LogQuery.model_validate({**given, **cursor})
+        found = look(lambda: router_logs.page(actor_of(request), query), _NOTHING)
+        page, failure = found.value, found.failure
+    except ValidationError as error:
+        wrong = "; ".join(message_of(entry) for entry in error.errors(include_url=False))
+    except ValidationFailed as error:
+        wrong = "; ".join(one.message for one in error.problems)
+    asked = urlencode(given)
+    context = {
+        "given": given,
+        "wrong": wrong,
+        "failure": failure,
+        "page": page,
+        "parts": page.parts,
+        "severities": SEVERITIES,
+        "follows": not cursor and not wrong and not failure,
+        "follow_url": f"/api/v1/logs?{asked}{'&' if asked else ''}after=",
+        "older": f"?{urlencode({**given, 'before': page.oldest})}" if page.oldest else "",
+        "newest_url": f"?{asked}",
+        "is_older": bool(cursor),
+        "api_calls": reads(("These lines", f"/logs{f'?{asked}' if asked else ''}")),
+    }
+    return show(request, "ui/logs.html", "logs", context)
