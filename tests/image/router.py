@@ -126,6 +126,10 @@ class Router:
         answer = self.api.patch(path, json=document, headers={"Content-Type": "application/merge-patch+json"})
         return json_of(answer)
 
+    def put(self, document: dict[str, Any], path: str = "/config") -> Any:
+        """Commit a whole document; AssertionError with the problems when it is refused."""
+        return json_of(self.api.put(path, json=document))
+
     def shell(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
         """Run a program in the guest over ssh as the administrator and return its output.
 

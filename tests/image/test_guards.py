@@ -16,13 +16,15 @@ import pytest
 
 from lab import namespaces
 from lab.traffic import Flow
-from tests.image.boots import Boots
+from tests.image.fleet import Fleet, Member
 from tests.image.guest_python import PYTHON, send_modules
+from tests.image.kinds import VIRTIO
 from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
 
+KIND = VIRTIO
 GUEST_TREE = "/var/tmp/image-tests"
 LISTENERS = "image-tests-listeners"
 MODULES = ["tests/image/guest_memory.py", "tests/integration/linux/reach.py"]
@@ -46,24 +48,28 @@ FORWARDING = ("vpp.service", "frr.service", "millrace-agent.service")
 
 
 @pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts; the left one is the router's BGP neighbor, and a stranger by a second address."""
-    return TwoHosts(15)
+def member(fleet: Fleet) -> Member:
+    """A router that forwards."""
+    return fleet.member(KIND)
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
-    """A router that forwards and waits for its neighbor's BGP."""
-    booted = boots.between(hosts, "guards", "virtio-net-pci")
-    booted.patch({"interfaces": hosts.interfaces(), "routing": {"bgp": BGP}})
-    hosts.wait_until_forwarding()
+def hosts(member: Member) -> TwoHosts:
+    """The two hosts; the left one is the router's BGP neighbor, and a stranger by a second address."""
     for address, length in zip(STRANGER, (24, 64), strict=True):
         # Never chosen as a source by itself: who does not say otherwise is the neighbor.
         second = ["nodad", "preferred_lft", "0"] if ":" in address else []
         words = ["ip", "address", "replace", f"{address}/{length}", "dev", "port0", *second]
-        namespaces.run_in(hosts.left, words)
-    send_modules(booted, GUEST_TREE, MODULES)
-    return booted
+        namespaces.run_in(member.hosts.left, words)
+    return member.hosts
+
+
+@pytest.fixture(scope="module")
+def router(member: Member) -> Router:
+    """The router, which waits for its neighbor's BGP."""
+    member.router.patch({"routing": {"bgp": BGP}})
+    send_modules(member.router, GUEST_TREE, MODULES)
+    return member.router
 
 
 def _inside(router: Router, *argv: str, check: bool = True) -> str:
