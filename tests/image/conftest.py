@@ -22,8 +22,8 @@ from tests.image.kinds import KINDS
 from tests.requirements import require_root_netns
 
 _HERE = Path(__file__).resolve().parent
-_LAST = ("test_power_cut", "test_nic_order", "test_testpmd")
-"""Of the files that share a machine: they cut its power, move its NICs, stop its data plane."""
+_LAST = ("test_power_cut", "test_upgrade", "test_nic_order", "test_testpmd")
+"""Of the files that share a machine: they cut its power, change slots, move its NICs, stop its data plane."""
 
 
 def _place(item: pytest.Item) -> tuple[int, int]:
