@@ -90,7 +90,10 @@ def _learned(router: Router) -> dict[str, Any]:
     kernel = router.root("ip", "-n", "dataplane", "-4", "route", "show", "root", "0.0.0.0/0", timeout_s=240)
     return {
         "bgp": {
-            address: (one["state"], {name: family["received"] for name, family in one["families"].items()})
+            address: (
+                one["state"],
+                {name: family["prefixes_received"] for name, family in one["families"].items()},
+            )
             for address, one in bgp.items()
         },
         "ospf": [(one["router_id"], one["interface"], one["full"]) for one in ospf],
