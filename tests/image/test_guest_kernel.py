@@ -24,7 +24,7 @@ from tests.image.two_hosts import TwoHosts
 KIND = VIRTIO
 VLAN = 10
 TREE = "/var/tmp/image-tests"
-TEST_PACKAGES = ("pytest", "pluggy", "iniconfig", "pygments", "pytest-asyncio", "pytest-timeout")
+TEST_PACKAGES = ("pytest", "pluggy", "iniconfig", "pygments", "pytest-asyncio", "pytest-timeout", "scapy")
 """Pure Python all: the guest's may be another version than the builder's."""
 SETTINGS = ("minversion", "markers", "asyncio_mode", "asyncio_default_fixture_loop_scope", "xfail_strict")
 """Of this repository's settings of pytest; the others are of plugins that are not there."""
