@@ -52,7 +52,17 @@ async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def _serve(listener: socket.socket, address: str, port: int) -> None:
+    # asyncio itself keeps no connection whose streams rest.
+    carried: set[asyncio.Task[object] | None] = set()
+
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        carried.add(asyncio.current_task())
+        try:
+            await connect(reader, writer)
+        finally:
+            carried.discard(asyncio.current_task())
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await asyncio.open_connection(address, port)
         except OSError:
