@@ -66,7 +66,7 @@ def _far_ends() -> tuple[tuple[str, str, str], ...]:
 
 
 @pytest.fixture
-def neighbors(member: Member, directory: Path, plain: None) -> Iterator[None]:
+def neighbors(member: Member, directory: Path) -> Iterator[None]:
     """BGP on the left and OSPF on the right, both up, with all their routes in the FIB."""
     hosts = member.hosts
     sides = {"left": hosts.left, "right": hosts.right}
@@ -79,7 +79,12 @@ def neighbors(member: Member, directory: Path, plain: None) -> Iterator[None]:
         member.router.patch({"routing": {"bgp": bird.BGP, "ospf": bird.OSPF}})
         with wall_time(f"{ROUTES} routes of a BGP neighbor, from the commit to the FIB"):
             wait_for(partial(_has_all, member), timeout_s=TAKEN_S, what="all routes in the FIB", pause_s=5)
-        yield
+        try:
+            yield
+        finally:
+            # While the neighbor is up: FRR 10.3 keeps for good what it has yet to withdraw of one that is gone
+            # when BGP is removed.
+            member.router.put(member.document)
 
 
 def _learned(router: Router) -> dict[str, Any]:
