@@ -82,7 +82,7 @@ def neighbors(member: Member, directory: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # While the neighbor is up: FRR 10.3 keeps for good what it has yet to withdraw of one that is gone
+            # While the neighbor is up: of one that is gone FRR 10.3 keeps for good what it has yet to withdraw
             # when BGP is removed.
             member.router.put(member.document)
 
