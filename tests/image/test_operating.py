@@ -82,8 +82,8 @@ def neighbors(member: Member, directory: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # While the neighbor is up: of one that is gone FRR 10.3 keeps for good what it has yet to withdraw
-            # when BGP is removed.
+            # While the neighbor is up: FRR 10.3 keeps the routes of one that is gone, as far as it has yet to
+            # withdraw them when BGP is removed.
             member.router.put(member.document)
 
 
