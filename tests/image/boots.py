@@ -33,6 +33,10 @@ class Boots:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all that it made."""
         self._stack.close()
 
     def on_end(self, action: Callable[[], object]) -> None:

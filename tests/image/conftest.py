@@ -1,10 +1,15 @@
-"""The built image, machines that boot it, and the wall times that the summary prints."""
+"""The built image, machines that boot it, and the wall times that the summary prints.
+
+Booting is what takes the time. A file whose tests leave a router forwarding shares one: it names its `KIND`,
+or has tests by `kind`, and takes the machine from `fleet`. A file with machines of its own takes `boots`.
+"""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,17 +17,36 @@ import pytest
 from tests.image import artefacts, hypervisor, patience
 from tests.image.artefacts import Artefacts
 from tests.image.boots import Boots
+from tests.image.fleet import Fleet
+from tests.image.kinds import KINDS
 from tests.requirements import require_root_netns
 
 _HERE = Path(__file__).resolve().parent
+_LAST = ("test_power_cut", "test_upgrade", "test_nic_order", "test_testpmd")
+"""Of the files that share a machine: they cut its power, change slots, move its NICs, stop its data plane."""
 
 
-@pytest.hookimpl(tryfirst=True)
+def _place(item: pytest.Item) -> tuple[int, int]:
+    """Tests on one machine follow each other; those that need one of their own come after them."""
+    assert isinstance(item, pytest.Function)
+    chosen = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    kind = chosen or getattr(item.module, "KIND", None)
+    name = item.path.stem
+    return (
+        KINDS.index(kind) if kind is not None else len(KINDS),
+        _LAST.index(name) + 1 if name in _LAST else 0,
+    )
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test here may boot a machine or two; every wait inside has a shorter limit of its own."""
     for item in items:
         if item.path.is_relative_to(_HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(patience.limit_s(4 * patience.BOOT_S)))
+    here = [item for item in items if item.path.is_relative_to(_HERE)]
+    elsewhere = [item for item in items if not item.path.is_relative_to(_HERE)]
+    items[:] = elsewhere + sorted(here, key=_place)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -40,25 +64,46 @@ def built() -> Artefacts:
     return artefacts.find()
 
 
-@pytest.fixture(scope="module")
-def directory() -> Iterator[Path]:
-    """A short-named directory for the disks and sockets of a module's machines.
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A short-named directory for disks and sockets.
 
     What the machines wrote to their serial consoles, and QEMU's own words, are kept in ``.image-tests``.
     """
     made = Path(tempfile.mkdtemp(prefix="mr-im-"))
-    yield made
-    for name in ("serial.log", "qemu.log"):
-        for log in made.glob(f"**/{name}"):
-            kept = artefacts.REPOSITORY / ".image-tests" / f"{log.parent.name}.{name}"
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copyfile(log, kept)
-    shutil.rmtree(made, ignore_errors=True)
+    try:
+        yield made
+    finally:
+        for name in ("serial.log", "qemu.log"):
+            for log in made.glob(f"**/{name}"):
+                kept = artefacts.REPOSITORY / ".image-tests" / f"{log.parent.name}.{name}"
+                kept.parent.mkdir(exist_ok=True)
+                shutil.copyfile(log, kept)
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
-def boots(built: Artefacts, directory: Path) -> Iterator[Boots]:
-    """Boots routers from the image; ends them, and removes their networks, when the module is done."""
+def directory() -> Iterator[Path]:
+    """For the disks and sockets of a module's machines."""
+    with _scratch() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def fleet(built: Artefacts) -> Iterator[Fleet]:
+    """The machines that files share."""
     require_root_netns()
-    with Boots(built, directory) as made:
+    with _scratch() as made:
+        machines = Fleet(built, made)
+        try:
+            yield machines
+        finally:
+            machines.close()
+
+
+@pytest.fixture(scope="module")
+def boots(fleet: Fleet, directory: Path) -> Iterator[Boots]:
+    """Boots routers from the image; ends them, and removes their networks, when the module is done."""
+    fleet.switch_off()
+    with Boots(fleet.built, directory) as made:
         yield made

@@ -19,6 +19,7 @@ from tests.live_lab import json_of
 
 HTTPS = 443
 SSH = 22
+COMMIT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,31 @@ class Router:
     def patch(self, document: dict[str, Any], path: str = "/config") -> Any:
         """Commit a merge patch; AssertionError with the problems when it is refused."""
         answer = self.api.patch(path, json=document, headers={"Content-Type": "application/merge-patch+json"})
-        return json_of(answer)
+        return self._committed(answer)
+
+    def put(self, document: dict[str, Any], path: str = "/config") -> Any:
+        """Commit a whole document; AssertionError with the problems when it is refused."""
+        return self._committed(self.api.put(path, json=document))
+
+    def _committed(self, answer: httpx.Response) -> Any:
+        """The end of a commit, also of one that outlasts its request."""
+        if answer.status_code != 202:
+            return json_of(answer)
+        ended = self.ended(answer.json()["request_id"])
+        assert ended["state"] == "done", ended
+        return ended
+
+    def ended(self, request_id: str) -> Any:
+        """How a commit ended, once it has."""
+
+        def look() -> Any:
+            answer = self.api.get(f"/commits/{request_id}")
+            if answer.status_code == 503:
+                return None  # too busy with the commit to say
+            state = json_of(answer)
+            return state if state["state"] != "running" else None
+
+        return wait_for(look, timeout_s=COMMIT_S, what=f"the end of commit {request_id}", pause_s=2)
 
     def shell(self, *argv: str, timeout_s: float = 60, check: bool = True, stdin: bytes = b"") -> str:
         """Run a program in the guest over ssh as the administrator and return its output.

@@ -16,29 +16,28 @@ import pytest
 
 from lab import namespaces
 from lab.traffic import Flow
-from tests.image.boots import Boots
+from tests.image import bird
+from tests.image.bird import Bird
+from tests.image.fleet import Fleet, Member
 from tests.image.guest_python import PYTHON, send_modules
+from tests.image.kinds import VIRTIO
 from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
 
+KIND = VIRTIO
 GUEST_TREE = "/var/tmp/image-tests"
 LISTENERS = "image-tests-listeners"
 MODULES = ["tests/image/guest_memory.py", "tests/integration/linux/reach.py"]
-NEIGHBOR = ("10.77.1.2", "2001:db8:77:1::2")
+NEIGHBOR = bird.NEIGHBORS
 STRANGER = ("10.77.1.66", "2001:db8:77:1::66")
 OWN = ("10.77.1.1", "2001:db8:77:1::1")
 FAR_OWN = ("10.77.2.1", "2001:db8:77:2::1")
 PORTS = (22, 53, 123, 161, 443, 546, 2601, 2605, 3784, 4000, 8080, 33500, 50000)
 """Something of the router's listens on these, over TCP and UDP, besides bgpd on 179."""
-BGP = {
-    "asn": 65000,
-    "neighbors": {
-        NEIGHBOR[0]: {"remote_asn": 65001, "ipv4_unicast": {}},
-        NEIGHBOR[1]: {"remote_asn": 65001, "ipv6_unicast": {}},
-    },
-}
+ROUTES = 100
+TRIES = 200
 FLOW_PPS = 100
 FLOW_S = 1200
 GAP_S = 3.0
@@ -46,24 +45,28 @@ FORWARDING = ("vpp.service", "frr.service", "millrace-agent.service")
 
 
 @pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts; the left one is the router's BGP neighbor, and a stranger by a second address."""
-    return TwoHosts(15)
+def member(fleet: Fleet) -> Member:
+    """A router that forwards."""
+    return fleet.member(KIND)
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
-    """A router that forwards and waits for its neighbor's BGP."""
-    booted = boots.between(hosts, "guards", "virtio-net-pci")
-    booted.patch({"interfaces": hosts.interfaces(), "routing": {"bgp": BGP}})
-    hosts.wait_until_forwarding()
+def hosts(member: Member) -> TwoHosts:
+    """The two hosts; the left one is the router's BGP neighbor, and a stranger by a second address."""
     for address, length in zip(STRANGER, (24, 64), strict=True):
         # Never chosen as a source by itself: who does not say otherwise is the neighbor.
         second = ["nodad", "preferred_lft", "0"] if ":" in address else []
         words = ["ip", "address", "replace", f"{address}/{length}", "dev", "port0", *second]
-        namespaces.run_in(hosts.left, words)
-    send_modules(booted, GUEST_TREE, MODULES)
-    return booted
+        namespaces.run_in(member.hosts.left, words)
+    return member.hosts
+
+
+@pytest.fixture(scope="module")
+def router(member: Member) -> Router:
+    """The router, which waits for its neighbor's BGP."""
+    member.router.patch({"routing": {"bgp": bird.BGP}})
+    send_modules(member.router, GUEST_TREE, MODULES)
+    return member.router
 
 
 def _inside(router: Router, *argv: str, check: bool = True) -> str:
@@ -162,6 +165,38 @@ def test_a_stranger_s_bgp_is_dropped_before_bgpd_sees_it(
     wait_for(lambda: _dropped(router) > dropped, timeout_s=30, what="the count of what was dropped")
     assert _reached(hosts, neighbor, own, 179)["tcp"] == [179]
     assert _accepted_connections(router) == taken + 1
+
+
+def _session(router: Router, neighbor: str) -> tuple[str, int, int]:
+    """Its state, and how often it came up and went down."""
+    told = json_of(router.api.get(f"/state/bgp/neighbors/{neighbor}"))
+    return told["state"], told["detail"]["connectionsEstablished"], told["detail"]["connectionsDropped"]
+
+
+def test_strangers_leave_the_neighbor_s_sessions_up(router: Router, hosts: TwoHosts, directory: Path) -> None:
+    with Bird(hosts.left, directory, bird.bgp_neighbor(ROUTES)):
+        for neighbor in NEIGHBOR:
+            wait_for(
+                lambda neighbor=neighbor: _session(router, neighbor)[0] == "Established",  # type: ignore[misc]
+                timeout_s=120,
+                what=f"the BGP session with {neighbor}",
+            )
+        before = [_session(router, neighbor) for neighbor in NEIGHBOR]
+        taken, dropped = _accepted_connections(router), _dropped(router)
+        for own, stranger in zip(OWN, STRANGER, strict=True):
+            assert _reached(hosts, stranger, own, *([179] * TRIES))["tcp"] == []
+        wait_for(
+            lambda: _dropped(router) >= dropped + len(OWN) * TRIES,
+            timeout_s=30,
+            what="the count of what was dropped",
+        )
+        assert _accepted_connections(router) == taken
+        # A session that nobody hears lives on until its hold time is over: this one is used.
+        told = json_of(router.api.post("/actions/clear-bgp", json={"neighbor": NEIGHBOR[0], "soft": "in"}))
+        assert "asked for its routes again" in told["done"][0]
+        assert [_session(router, neighbor) for neighbor in NEIGHBOR] == before
+        counts = json_of(router.api.get("/state/bgp"))["neighbors"][NEIGHBOR[0]]["families"]["ipv4_unicast"]
+        assert counts["prefixes_received"] == ROUTES
 
 
 def _shown(router: Router, unit: str, *names: str) -> dict[str, str]:

@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 from lab import namespaces
-from tests.image.artefacts import REPOSITORY
-from tests.image.boots import Boots
+from tests.image.artefacts import REPOSITORY, Artefacts
+from tests.image.fleet import Fleet, Member
 from tests.image.guest_python import PYTHON
+from tests.image.kinds import VIRTIO
 from tests.image.patience import wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 
+KIND = VIRTIO
 VLAN = 10
 TREE = "/var/tmp/image-tests"
-TEST_PACKAGES = ("pytest", "pluggy", "iniconfig", "pygments", "pytest-asyncio", "pytest-timeout")
+TEST_PACKAGES = ("pytest", "pluggy", "iniconfig", "pygments", "pytest-asyncio", "pytest-timeout", "scapy")
 """Pure Python all: the guest's may be another version than the builder's."""
 SETTINGS = ("minversion", "markers", "asyncio_mode", "asyncio_default_fixture_loop_scope", "xfail_strict")
 """Of this repository's settings of pytest; the others are of plugins that are not there."""
@@ -30,18 +32,21 @@ MODULES = ("8021q", "vrf", "dummy", "wireguard", "mpls_router", "bonding", "vxla
 
 
 @pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts."""
-    return TwoHosts(7)
+def member(fleet: Fleet) -> Member:
+    """A router that forwards."""
+    return fleet.member(KIND)
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
-    """A router that forwards, with room for what the tests inside start."""
-    booted = boots.between(hosts, "kernel", "virtio-net-pci", memory_mb=4096)
-    booted.patch({"interfaces": hosts.interfaces()})
-    hosts.wait_until_forwarding()
-    return booted
+def hosts(member: Member) -> TwoHosts:
+    """The two hosts."""
+    return member.hosts
+
+
+@pytest.fixture(scope="module")
+def router(member: Member) -> Router:
+    """The router."""
+    return member.router
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -84,8 +89,8 @@ def test_a_vlan_answers_with_its_tag_and_only_there(router: Router, hosts: TwoHo
         "tests/integration/frr/test_policy_effect.py",
     ],
 )
-def test_our_own_tests_pass_inside(router: Router, tests: str, boots: Boots, tmp_path: Path) -> None:
-    if "vpp" in tests and boots.built.dataplane != "vpp":
+def test_our_own_tests_pass_inside(router: Router, tests: str, built: Artefacts, tmp_path: Path) -> None:
+    if "vpp" in tests and built.dataplane != "vpp":
         pytest.skip("no VPP in this image")
     _send_tests(router)
     argv = ["env", "-C", TREE, f"PYTHONPATH={TREE}:{TREE}/packages", "PYTHONDONTWRITEBYTECODE=1", PYTHON]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.image.boots import Boots
+from tests.image.fleet import Fleet, Member
+from tests.image.kinds import VIRTIO
 from tests.image.machine import Nic
 from tests.image.patience import BOOT_S, wait_for, wall_time
 from tests.image.router import Router
@@ -15,19 +16,25 @@ from tests.image.two_hosts import TwoHosts
 STRANGER = "52:54:00:6d:08:7f"
 
 
-@pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts."""
-    return TwoHosts(8)
+KIND = VIRTIO
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
+def member(fleet: Fleet) -> Member:
     """A router that forwards, management in the first slot."""
-    booted = boots.between(hosts, "nic-order", "virtio-net-pci")
-    booted.patch({"interfaces": hosts.interfaces()})
-    hosts.wait_until_forwarding()
-    return booted
+    return fleet.member(KIND)
+
+
+@pytest.fixture(scope="module")
+def hosts(member: Member) -> TwoHosts:
+    """The two hosts."""
+    return member.hosts
+
+
+@pytest.fixture(scope="module")
+def router(member: Member) -> Router:
+    """The router."""
+    return member.router
 
 
 def _start_with(router: Router, nics: tuple[Nic, ...]) -> None:
@@ -66,5 +73,7 @@ def test_a_removed_nic_takes_its_addresses_along(router: Router, hosts: TwoHosts
 
 def _by_mac(router: Router, hosts: TwoHosts) -> tuple[Nic, Nic, Nic]:
     nics = {nic.mac: nic for nic in router.machine.hardware.nics}
-    management = next(nic for nic in nics.values() if nic.forwards)
-    return management, nics[hosts.mac(1)], nics[hosts.mac(2)]
+    left, right = nics.pop(hosts.mac(1)), nics.pop(hosts.mac(2))
+    del nics[STRANGER]
+    (management,) = nics.values()
+    return management, left, right

@@ -4,69 +4,36 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.image.boots import Boots
+from tests.image.fleet import Fleet, Member
 from tests.image.guest_commits import variant
 from tests.image.guest_python import run_module, send_modules
+from tests.image.kinds import VIRTIO
+from tests.image.marks import Marks
 from tests.image.patience import BOOT_S, limit_s, wait_for, wall_time
 from tests.image.router import Router
-from tests.image.two_hosts import TwoHosts
 
+KIND = VIRTIO
 POWER_CUTS = 10
 LONGEST_COMMIT_S = 3.0
 GUEST_TREE = "/var/tmp/image-tests"
 
 
-class Marks:
-    """What the guest wrote on its second serial port, which is a file of ours and outlives it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """QEMU's arguments for the port."""
-        chardev = f"file,id=marks,path={self.path},append=on"
-        return ("-chardev", chardev, "-serial", "chardev:marks")
-
-    def begun(self) -> int:
-        """Number of the last commit that was asked for; -1 before the first."""
-        return max((int(found[1]) for found in re.finditer(r"begin (\d+)\r?\n", self._text())), default=-1)
-
-    def done(self) -> dict[int, int]:
-        """Commits that were called done, with their revisions."""
-        return {int(found[1]): int(found[2]) for found in re.finditer(r"done (\d+) (\d+)\r?\n", self._text())}
-
-    def _text(self) -> str:
-        return self.path.read_text(errors="replace") if self.path.exists() else ""
+@pytest.fixture(scope="module")
+def member(fleet: Fleet) -> Member:
+    """A router that forwards."""
+    return fleet.member(KIND)
 
 
 @pytest.fixture(scope="module")
-def marks(directory: Path) -> Marks:
-    """The second serial port."""
-    return Marks(directory / "marks.log")
-
-
-@pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts."""
-    return TwoHosts(3)
-
-
-@pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts, marks: Marks) -> Router:
-    """A router that forwards, with the script that will commit."""
-    booted = boots.between(hosts, "power-cut", "virtio-net-pci", extra=marks.arguments)
-    booted.patch({"interfaces": hosts.interfaces()})
-    hosts.wait_until_forwarding()
-    send_modules(booted, GUEST_TREE, ["tests/image/guest_commits.py", "tests/image/guest_state.py"])
-    return booted
+def router(member: Member) -> Router:
+    """With the script that will commit."""
+    send_modules(member.router, GUEST_TREE, ["tests/image/guest_commits.py", "tests/image/guest_state.py"])
+    return member.router
 
 
 def _state(router: Router) -> dict[str, Any]:
@@ -95,9 +62,8 @@ def _commit_endlessly(router: Router, base: dict[str, Any], first: int) -> None:
 
 
 @pytest.mark.timeout(limit_s(POWER_CUTS * BOOT_S))
-def test_after_each_power_cut_it_is_one_of_its_revisions(
-    router: Router, hosts: TwoHosts, marks: Marks
-) -> None:
+def test_after_each_power_cut_it_is_one_of_its_revisions(router: Router, member: Member) -> None:
+    hosts, marks = member.hosts, member.marks
     chance = random.Random(20)
     state = _settled(router)
     base = state["document"]

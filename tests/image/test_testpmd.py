@@ -6,7 +6,6 @@ The data plane is stopped for it: this shows NIC, binding and driver, without VP
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,8 @@ import pytest
 
 from lab import namespaces
 from tests.image import testpmd_files
-from tests.image.boots import Boots
+from tests.image.fleet import Fleet, Member
+from tests.image.kinds import VMXNET3
 from tests.image.patience import wait_for
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
@@ -27,16 +27,25 @@ SLICE = "vpp.slice"
 """VPP's, whose CPUs the host's services may not use."""
 
 
+KIND = VMXNET3
+
+
 @pytest.fixture(scope="module")
-def hosts() -> Iterator[TwoHosts]:
+def member(fleet: Fleet) -> Member:
+    """A router with two vmxnet3 data NICs; testpmd takes them from its data plane."""
+    return fleet.member(KIND)
+
+
+@pytest.fixture(scope="module")
+def hosts(member: Member) -> TwoHosts:
     """Two hosts; their addresses are put on one network once there is no router between them."""
-    yield TwoHosts(6)
+    return member.hosts
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
-    """A router with two vmxnet3 data NICs and nothing configured."""
-    return boots.between(hosts, "testpmd", "vmxnet3", memory_mb=3072)
+def router(member: Member) -> Router:
+    """The router."""
+    return member.router
 
 
 def _pci_of(router: Router, mac: str) -> str:

@@ -10,12 +10,14 @@ import pytest
 
 from tests.image import upgrade_files
 from tests.image.artefacts import Artefacts
-from tests.image.boots import Boots
+from tests.image.fleet import Fleet, Member
+from tests.image.kinds import VIRTIO
 from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
 
+KIND = VIRTIO
 PART_BYTES = 8 << 20
 PATIENT_S = 900
 """For an upgrade that is to be kept: the web half takes minutes to come up under emulation."""
@@ -34,18 +36,33 @@ def upgrade(built: Artefacts) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hosts() -> TwoHosts:
-    """The two hosts."""
-    return TwoHosts(9)
+def whole(upgrade: Path, directory: Path) -> Path:
+    """The file system in it."""
+    return upgrade_files.unpacked_root(upgrade, directory / "whole.ext4")
 
 
 @pytest.fixture(scope="module")
-def router(boots: Boots, hosts: TwoHosts) -> Router:
-    """A router that forwards, in its first slot."""
-    booted = boots.between(hosts, "upgrade", "virtio-net-pci", memory_mb=3072)
-    booted.patch({"interfaces": hosts.interfaces()})
-    hosts.wait_until_forwarding()
-    return booted
+def small(whole: Path, directory: Path) -> Path:
+    """What of it is needed to fail."""
+    return upgrade_files.small_root(whole, directory / "small.ext4")
+
+
+@pytest.fixture(scope="module")
+def member(fleet: Fleet) -> Member:
+    """A router that forwards."""
+    return fleet.member(KIND)
+
+
+@pytest.fixture(scope="module")
+def hosts(member: Member) -> TwoHosts:
+    """The two hosts."""
+    return member.hosts
+
+
+@pytest.fixture(scope="module")
+def router(member: Member) -> Router:
+    """The router, in its first slot."""
+    return member.router
 
 
 def _send(router: Router, part: bytes, offset: int, size: int) -> httpx.Response:
@@ -127,14 +144,14 @@ def _slots(router: Router) -> tuple[str, str]:
     return words["millrace.slot"], good
 
 
-def test_a_damaged_file_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
-    _upload(router, upgrade_files.with_flipped_byte(upgrade, directory / "flipped.mru"))
+def test_a_damaged_file_is_refused(router: Router, small: Path, directory: Path) -> None:
+    _upload(router, upgrade_files.with_flipped_byte(small, directory / "flipped"))
     assert "digest" in _refusal(router)
     assert _slots(router) == ("a", "a")
 
 
-def test_a_file_of_another_signer_is_refused(router: Router, upgrade: Path, directory: Path) -> None:
-    other = upgrade_files.signed_by_another(upgrade, directory / "other", "9.9.9")
+def test_a_file_of_another_signer_is_refused(router: Router, small: Path, directory: Path) -> None:
+    other = upgrade_files.signed_by_another(small, directory / "other", "9.9.9")
     first = other.read_bytes()[:PART_BYTES]
     answer = _send(router, first, 0, other.stat().st_size)
     assert answer.status_code == 409, answer.text
@@ -159,22 +176,29 @@ def test_a_good_upgrade_stays_and_keeps_the_configuration(
 
 
 @pytest.mark.parametrize(
-    ("name", "commands"),
+    ("name", "size", "commands"),
     [
-        ("bad-kernel", ("rm /boot/vmlinuz", "symlink /boot/vmlinuz /usr/lib/os-release")),
-        ("no-init", ("rm /usr/lib/systemd/systemd",)),
-        ("hangs", ("rm /usr/lib/systemd/systemd", "symlink /usr/lib/systemd/systemd /usr/bin/cat")),
-        ("no-agent", ("rm /usr/lib/systemd/system/millrace-agent.service",)),
+        ("bad-kernel", "small", ("rm /boot/vmlinuz", "symlink /boot/vmlinuz /usr/lib/os-release")),
+        ("no-init", "small", ("rm /usr/lib/systemd/systemd",)),
+        ("hangs", "small", ("rm /usr/lib/systemd/systemd", "symlink /usr/lib/systemd/systemd /usr/bin/cat")),
+        ("no-agent", "whole", ("rm /usr/lib/systemd/system/millrace-agent.service",)),
     ],
 )
 def test_a_broken_upgrade_comes_back_to_the_old_slot(
-    name: str, commands: tuple[str, ...], router: Router, hosts: TwoHosts, upgrade: Path, directory: Path
+    name: str,
+    size: str,
+    commands: tuple[str, ...],
+    router: Router,
+    hosts: TwoHosts,
+    directory: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     slot, good = _slots(router)
     assert slot == good
     before = json_of(router.api.get("/status"))
     version = f"9.{len(name)}.{len(commands)}"
-    _upload(router, upgrade_files.with_commands(upgrade, directory / name, version, commands))
+    root: Path = request.getfixturevalue(size)
+    _upload(router, upgrade_files.with_commands(root, directory / name, version, commands))
     earlier, console = _started(router), router.machine.serial
     shown = len(console.text())
     answer = _install(router, IMPATIENT_S)

@@ -25,6 +25,16 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
         (Capabilities("linux"), {"dataplane": {"main_heap_mb": 1024}}, "/dataplane/main_heap_mb"),
         (Capabilities("vpp", max_workers=1), {"dataplane": {"workers": 2}}, "/dataplane/workers"),
         (
+            Capabilities("vpp", packet_buffers=4351),
+            {"interfaces": {"lan0": ETHERNET, "v7": VLAN}},
+            "/dataplane/buffers_per_numa",
+        ),
+        (
+            Capabilities("vpp", packet_buffers=16384),
+            {"dataplane": {"buffers_per_numa": 4096}, "interfaces": {"lan0": ETHERNET}},
+            "/dataplane/buffers_per_numa",
+        ),
+        (
             Capabilities("vpp", lacking={"sub_interface": "this kernel has no VLANs"}),
             {"interfaces": {"lan0": ETHERNET, "v7": VLAN}},
             "/interfaces/v7/type",
@@ -122,3 +132,38 @@ def test_every_setting_has_a_title_and_a_description() -> None:
     for name, definition in schema.json_schema()["$defs"].items():
         walk(definition, name)
     walk(schema.json_schema(), "")
+
+
+def _loopbacks(count: int) -> dict[str, Any]:
+    return {f"loop{number}": {"type": "loopback"} for number in range(count)}
+
+
+_THREE = {
+    "lan0": ETHERNET,
+    "v7": VLAN,
+    "bond0": {"type": "bond", "members": ["lan1", "lan2"]},
+    "lan1": {"type": "ethernet", "match": {"device": "eth2"}},
+    "lan2": {"type": "ethernet", "match": {"device": "eth3"}},
+    **_loopbacks(1),
+}
+"""With mirrors of their own; a VLAN has a part of its parent's, and members of a bond have none."""
+
+
+@pytest.mark.parametrize(
+    ("buffers", "dataplane"),
+    [(4096 + 3 * 256, {}), (4096, {"buffers_per_numa": 4096 + 3 * 256})],
+    ids=["of the machine", "of the document"],
+)
+def test_buffers_are_enough_for_the_mirrors_that_they_hold(buffers: int, dataplane: dict[str, int]) -> None:
+    can = Capabilities("vpp", packet_buffers=buffers)
+    document: dict[str, Any] = {"dataplane": dataplane, "interfaces": _THREE}
+    assert check(parse_document(document), can) == []
+    document["interfaces"] = _THREE | _loopbacks(2)
+    (problem,) = check(parse_document(document), can)
+    assert problem.pointer == "/dataplane/buffers_per_numa"
+    assert "enough for 3 interfaces" in problem.message and "has 4" in problem.message
+    assert "Set 5120 or more" in problem.message
+
+
+def test_where_nobody_knows_the_machine_interfaces_are_not_counted() -> None:
+    assert check(parse_document({"interfaces": _loopbacks(2000)}), Capabilities("vpp")) == []

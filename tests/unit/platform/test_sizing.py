@@ -26,10 +26,10 @@ SMALL, MEDIUM, LARGE = Machine(2, 1990), Machine(4, 3920), Machine(8, 7950)
 @pytest.mark.parametrize(
     ("machine", "wanted", "pages", "busy"),
     [
-        (Machine(1, 990), StartupSettings(0, None, 256, 64, 8192), 19, set()),
-        (SMALL, StartupSettings(0, 1, 256, 64, 8192), 19, {1}),
-        (MEDIUM, StartupSettings(2, 1, 448, 96, 24576), 39, {2, 3}),
-        (LARGE, StartupSettings(6, 1, 960, 224, 57344), 78, {2, 3, 4, 5, 6, 7}),
+        (Machine(1, 990), StartupSettings(0, None, 256, 64, 12288), 24, set()),
+        (SMALL, StartupSettings(0, 1, 256, 64, 24576), 39, {1}),
+        (MEDIUM, StartupSettings(2, 1, 448, 96, 49152), 68, {2, 3}),
+        (LARGE, StartupSettings(6, 1, 960, 224, 102400), 131, {2, 3, 4, 5, 6, 7}),
     ],
 )
 def test_the_sizes_of_the_docs(machine: Machine, wanted: StartupSettings, pages: int, busy: set[int]) -> None:
@@ -76,7 +76,7 @@ def test_full_tables_are_refused_where_they_do_not_fit(machine: Machine) -> None
 
 def test_what_the_document_sets_wins_and_the_rest_is_the_machines() -> None:
     sized = settings(Dataplane(workers=1, main_core=0, main_heap_mb=640), MEDIUM)
-    assert sized == StartupSettings(1, 0, 640, 96, 24576)
+    assert sized == StartupSettings(1, 0, 640, 96, 49152)
     assert forwarding_cpus(sized, 4) == {1}
 
 

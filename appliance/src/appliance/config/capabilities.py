@@ -25,6 +25,8 @@ class Capabilities:
     """Interfaces that may have an access list with permit_reflect; None means all."""
     max_static_routes: int = 100_000
     max_workers: int = 64
+    packet_buffers: int | None = None
+    """Of VPP on each NUMA node, where the document does not set them; None: nobody knows the machine."""
 
     def to_json(self) -> dict[str, Any]:
         """As the agent's status shows it."""

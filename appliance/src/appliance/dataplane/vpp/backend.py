@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -33,7 +32,7 @@ from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
-from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp import sizing, startup
 from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import RestartStep, plan
@@ -325,8 +324,7 @@ class VppDataplane:
         return discover([space], self._management, self._nic_inventory)
 
     def _can(self, lacks: Mapping[str, str]) -> Capabilities:
-        workers = max((os.cpu_count() or 1) - 1, 0)
-        return Capabilities("vpp", lacking=lacks, nic_drivers=self._nic_drivers, max_workers=workers)
+        return Capabilities("vpp", lacks, self._nic_drivers, **sizing.most(self._machine))
 
     def _records(self) -> tuple[NicRecord, ...]:
         return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()

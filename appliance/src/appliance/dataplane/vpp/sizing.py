@@ -1,4 +1,4 @@
-"""How much of the machine VPP gets: threads, memory, packet buffers, huge pages. Pure.
+"""How much of the machine VPP gets: threads, memory, packet buffers, huge pages.
 
 What the document sets wins; what it leaves open follows from the machine. Memory is not taken for huge pages
 beyond VPP's packet buffers: its heap and its statistics are ordinary memory.
@@ -6,7 +6,8 @@ beyond VPP's packet buffers: its heap and its statistics are ordinary memory.
 
 from __future__ import annotations
 
-from typing import Literal
+import os
+from typing import Literal, TypedDict
 
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
@@ -25,6 +26,8 @@ MAX_WORKERS = 64
 _BUFFER_BYTES = 2496
 """A packet buffer with its header and its share of the pool."""
 _MAX_BUFFERS = 131072
+_BUFFERS_OF_MEMORY = 32
+"""The part of the memory that is worth having as buffers: the mirror of each interface keeps 256 of them."""
 _SPARE_PAGES = 8
 """Rings of VPP's own drivers."""
 _DPDK_PAGES = 32
@@ -50,8 +53,25 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
             )
             raise ValidationFailed([Problem("/dataplane/route_scale", message)])
         heap, stats = max(heap, 1536), 512
-    buffers = min(8192 * (1 + workers), _MAX_BUFFERS)
+    by_memory = (machine.memory_mb // _BUFFERS_OF_MEMORY << 20) // _BUFFER_BYTES // machine.numa_nodes
+    buffers = min(max(8192 * (1 + workers), by_memory // 4096 * 4096), _MAX_BUFFERS)
     return StartupSettings(workers, 1 if machine.cpus > 1 else None, heap, stats, buffers)
+
+
+class Most(TypedDict):
+    """What of :class:`Capabilities` the machine decides."""
+
+    max_workers: int
+    packet_buffers: int | None
+
+
+def most(machine: Machine | None) -> Most:
+    """CPUs for workers, and packet buffers on each node where the document sets none."""
+    workers = max((os.cpu_count() or 1) - 1, 0)
+    return Most(
+        max_workers=workers,
+        packet_buffers=None if machine is None else for_machine(machine).buffers_per_numa,
+    )
 
 
 def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
