@@ -1,0 +1,461 @@
+"""Mixed traffic between the hosts of a lab, with every packet and every connection counted.
+
+One thread holds sockets in all the hosts' namespaces, so that what is sent and what arrives is counted in one
+place. All of it is slow on purpose: what is measured is loss, not speed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import selectors
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from lab import addressing as at
+from lab.namespaces import NAMESPACE_DIR, Namespaces
+
+Host = Literal["lan", "wan", "core"]
+Family = Literal["IPv4", "IPv6"]
+Protocol = Literal["udp", "icmp", "tcp", "connect", "forward"]
+ADDRESSES: dict[tuple[Host, Family], str] = {
+    ("lan", "IPv4"): str(at.LAN.far_v4.ip),
+    ("lan", "IPv6"): str(at.LAN.far_v6.ip),
+    ("wan", "IPv4"): str(at.WAN_HOST.far_v4.ip),
+    ("wan", "IPv6"): str(at.WAN_HOST.far_v6.ip),
+    ("core", "IPv4"): str(at.CORE_HOST.far_v4.ip),
+    ("core", "IPv6"): str(at.CORE_HOST.far_v6.ip),
+}
+PORT, FORWARDED_PORT = 7200, 7300
+SIZES = (64, 512, 1400, 1500)
+"""Bytes of the IP packet."""
+_PERIOD_S = 0.25
+"""Each flow sends once in it, in one of so many turns."""
+_TURNS = 4
+_CONNECT_EVERY_S, CONNECT_LIMIT_S, STALL_S = 0.75, 2.5, 1.5
+_PROBE = 3
+"""IP_PMTUDISC_PROBE: packets are never cut up, and no earlier round's path MTU is remembered."""
+_NEWNET = 0x40000000
+_ECHO, _ECHO_REPLY = {"IPv4": 8, "IPv6": 128}, {"IPv4": 0, "IPv6": 129}
+_ID = 0x4D00
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A class of packets, or of connections, from a host to another."""
+
+    protocol: Protocol
+    family: Family
+    source: Host
+    target: Host
+    size_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.protocol} {self.family} {self.source}->{self.target} {self.size_bytes}"
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether it needs answers, too."""
+        return self.protocol not in ("udp", "forward")
+
+
+def flows() -> tuple[Flow, ...]:
+    """All that is measured. ``forward`` is UDP to a port of the router's own WAN address."""
+    hosts: tuple[Host, ...] = ("lan", "wan", "core")
+    pairs = [(one, other) for one in hosts for other in hosts if one != other]
+    families: tuple[Family, ...] = ("IPv4", "IPv6")
+    found = [Flow("udp", family, *pair, size) for pair in pairs for family in families for size in SIZES]
+    begun: tuple[tuple[Host, Host], ...] = (("lan", "wan"), ("lan", "core"), ("core", "wan"))
+    for pair in begun:
+        for family in families:
+            found += [Flow("icmp", family, *pair, size) for size in (64, 1500)]
+            found += [Flow("tcp", family, *pair, 1400), Flow("connect", family, *pair, 64)]
+    return (*found, Flow("forward", "IPv4", "wan", "lan", 512))
+
+
+@dataclass
+class Counted:
+    """What became of the packets, or connections, of a flow."""
+
+    sent: list[float] = field(default_factory=list)
+    """When each was sent, by the monotonic clock."""
+    arrived: list[bool] = field(default_factory=list)
+    resets: int = 0
+    """Long connections that were ended, or stood still."""
+
+    def between(self, begin_s: float, end_s: float) -> tuple[int, int]:
+        """Sent, and of those lost."""
+        seen = [got for sent_s, got in zip(self.sent, self.arrived, strict=True) if begin_s <= sent_s < end_s]
+        return len(seen), seen.count(False)
+
+
+@dataclass
+class _Long:
+    """One long connection."""
+
+    flow: int
+    near: socket.socket
+    far: socket.socket | None = None
+    is_up: bool = False
+    last_s: float = 0.0
+    begun_s: float = 0.0
+
+
+@dataclass
+class _Short:
+    """One short connection."""
+
+    flow: int
+    number: int
+    near: socket.socket
+    begun_s: float
+
+
+class Traffic:
+    """The traffic of one lab, between entering and leaving."""
+
+    def __init__(self, names: Namespaces) -> None:
+        self._files = {"lan": names.lan, "wan": names.wan_host, "core": names.core_host}
+        self.flows = flows()
+        self.worst_pause_s = 0.0
+        self.failure: BaseException | None = None
+        self._lock = threading.Lock()
+        self._counted = [Counted() for _ in self.flows]
+        self._ended = threading.Event()
+        self._ready = threading.Event()
+        self._selector = selectors.DefaultSelector()
+        self._udp: dict[tuple[Host, Family], socket.socket] = {}
+        self._raw: dict[tuple[Host, Family], socket.socket] = {}
+        self._long: dict[int, _Long] = {}
+        self._short: dict[socket.socket, _Short] = {}
+        self._thread = threading.Thread(target=self._run, name="mixed traffic", daemon=True)
+
+    def __enter__(self) -> Traffic:
+        self._thread.start()
+        self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join(10)
+
+    def begin(self) -> float:
+        """Forget what was counted; the time from which on it is counted anew."""
+        self._check()
+        with self._lock:
+            self._counted = [Counted() for _ in self.flows]
+            self.worst_pause_s = 0.0
+        return time.monotonic()
+
+    def seen(self) -> dict[Flow, Counted]:
+        """What was counted since the begin."""
+        self._check()
+        with self._lock:
+            return {
+                flow: Counted(list(one.sent), list(one.arrived), one.resets)
+                for flow, one in zip(self.flows, self._counted, strict=True)
+            }
+
+    def passing(self, since_s: float, until_s: float) -> frozenset[Flow]:
+        """Flows of which something was sent in that time, and all of it arrived."""
+        return frozenset(
+            flow
+            for flow, one in self.seen().items()
+            if (both := one.between(since_s, until_s))[0] and not both[1]
+        )
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise RuntimeError("the traffic ended") from self.failure
+
+    def _run(self) -> None:
+        try:
+            self._open()
+            self._ready.set()
+            self._loop()
+        except BaseException as error:
+            self.failure = error
+        finally:
+            self._ready.set()
+            for one in [key.fileobj for key in self._selector.get_map().values()]:
+                one.close()  # type: ignore[union-attr]
+            self._selector.close()
+
+    @contextmanager
+    def _inside(self, host: str) -> Iterator[None]:
+        """Sockets made here are in the host's namespace: the thread stays in it until it makes another."""
+        descriptor = os.open(NAMESPACE_DIR / self._files[host], os.O_RDONLY)
+        try:
+            if _LIBC.setns(descriptor, _NEWNET):
+                raise OSError(ctypes.get_errno(), f"cannot enter {self._files[host]}")
+        finally:
+            os.close(descriptor)
+        yield
+
+    def _open(self) -> None:
+        for (host, family), address in ADDRESSES.items():
+            kind = socket.AF_INET if family == "IPv4" else socket.AF_INET6
+            with self._inside(host):
+                udp = socket.socket(kind, socket.SOCK_DGRAM)
+                raw = socket.socket(
+                    kind,
+                    socket.SOCK_RAW,
+                    socket.IPPROTO_ICMP if family == "IPv4" else socket.IPPROTO_ICMPV6,
+                )
+                listener = socket.socket(kind, socket.SOCK_STREAM)
+            for one in (udp, raw):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+                level, option = (socket.IPPROTO_IP, 10) if family == "IPv4" else (socket.IPPROTO_IPV6, 23)
+                one.setsockopt(level, option, _PROBE)
+                one.setblocking(False)
+            udp.bind((address, PORT))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((address, PORT))
+            listener.listen(64)
+            listener.setblocking(False)
+            self._udp[host, family], self._raw[host, family] = udp, raw
+            self._selector.register(udp, selectors.EVENT_READ, self._take_udp)
+            self._selector.register(raw, selectors.EVENT_READ, self._take_icmp)
+            self._selector.register(listener, selectors.EVENT_READ, self._accept)
+
+    def _loop(self) -> None:
+        slots = -(-len(self.flows) // _TURNS)
+        step_s = _PERIOD_S / _TURNS
+        due_s = last_s = time.monotonic()
+        for turn in count():
+            while (now_s := time.monotonic()) < due_s:
+                for key, _ in self._selector.select(due_s - now_s):
+                    key.data(key.fileobj)
+            if self._ended.is_set():
+                return
+            self.worst_pause_s = max(self.worst_pause_s, now_s - last_s)
+            last_s = now_s
+            due_s = max(due_s + step_s, now_s)
+            first = turn % _TURNS * slots
+            for index in range(first, min(first + slots, len(self.flows))):
+                self._send(index, now_s)
+            for key, _ in self._selector.select(0):
+                key.data(key.fileobj)
+
+    def _send(self, index: int, now_s: float) -> None:
+        flow = self.flows[index]
+        if flow.protocol in ("udp", "forward"):
+            number = self._count(index, now_s)
+            head = 28 if flow.family == "IPv4" else 48
+            body = struct.pack("!HI", index, number).ljust(flow.size_bytes - head, b".")
+            to = (
+                (str(at.WAN.near_v4.ip), FORWARDED_PORT)
+                if flow.protocol == "forward"
+                else (ADDRESSES[flow.target, flow.family], PORT)
+            )
+            self._post(self._udp[flow.source, flow.family], body, to)
+        elif flow.protocol == "icmp":
+            number = self._count(index, now_s)
+            head = 20 if flow.family == "IPv4" else 40
+            words = struct.pack("!BBHHHI", _ECHO[flow.family], 0, 0, _ID + index, number & 0xFFFF, number)
+            body = words.ljust(flow.size_bytes - head, b".")
+            if flow.family == "IPv4":
+                body = body[:2] + struct.pack("!H", _checksum(body)) + body[4:]
+            self._post(self._raw[flow.source, flow.family], body, (ADDRESSES[flow.target, flow.family], 0))
+        elif flow.protocol == "tcp":
+            self._keep_long(index, now_s)
+        else:
+            self._begin_short(index, now_s)
+
+    @staticmethod
+    def _post(sender: socket.socket, body: bytes, to: tuple[str, int]) -> None:
+        # What the sender's own kernel refuses (no neighbor answers) is lost like any other packet; an error
+        # that an earlier packet brought back is told once, and this one has to be sent all the same.
+        for _ in range(2):
+            try:
+                sender.sendto(body, to)
+            except OSError:
+                continue
+            return
+
+    def _count(self, index: int, now_s: float) -> int:
+        with self._lock:
+            one = self._counted[index]
+            one.sent.append(now_s)
+            one.arrived.append(False)
+            # The second of its sending, so that what is late does not count for another round's packet.
+            return (int(one.sent[0] * 16) & 0xFFFF) << 16 | len(one.sent) - 1
+
+    def _arrived(self, index: int, number: int) -> None:
+        with self._lock:
+            one, place = self._counted[index], number & 0xFFFF
+            if place < len(one.arrived) and number >> 16 == int(one.sent[0] * 16) & 0xFFFF:
+                one.arrived[place] = True
+
+    def _take_udp(self, receiver: socket.socket) -> None:
+        for body, _ in _received(receiver):
+            index, number = struct.unpack_from("!HI", body)
+            if index < len(self.flows):
+                self._arrived(index, number)
+
+    def _take_icmp(self, receiver: socket.socket) -> None:
+        is_v4 = receiver.family == socket.AF_INET
+        for body, _ in _received(receiver):
+            told = body[20:32] if is_v4 else body[:12]
+            if len(told) < 12 or told[0] != _ECHO_REPLY["IPv4" if is_v4 else "IPv6"]:
+                continue
+            _, _, _, identity, _, number = struct.unpack("!BBHHHI", told)
+            if 0 <= (index := identity - _ID) < len(self.flows):
+                self._arrived(index, number)
+
+    def _connected(self, index: int) -> socket.socket:
+        flow = self.flows[index]
+        kind = socket.AF_INET if flow.family == "IPv4" else socket.AF_INET6
+        with self._inside(flow.source):
+            near = socket.socket(kind, socket.SOCK_STREAM)
+        near.setblocking(False)
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        near.connect_ex((ADDRESSES[flow.target, flow.family], PORT))
+        return near
+
+    def _keep_long(self, index: int, now_s: float) -> None:
+        one = self._long.get(index)
+        if one is None:
+            self._long[index] = one = _Long(index, self._connected(index), begun_s=now_s)
+            self._selector.register(one.near, selectors.EVENT_READ, self._take_long)
+            return
+        if not one.is_up:
+            try:
+                one.near.getpeername()
+            except OSError:
+                if now_s - one.begun_s > STALL_S:
+                    self._end_long(one)
+                return
+            one.is_up, one.last_s = True, now_s
+        if now_s - one.last_s > STALL_S + self.worst_pause_s:
+            self._end_long(one)
+            return
+        # The first byte says what kind of connection it is.
+        body = (b"L" + struct.pack("!H", index)).ljust(1200, b".")
+        try:
+            one.near.send(body)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._end_long(one)
+            return
+        self._count(index, now_s)
+
+    def _end_long(self, one: _Long) -> None:
+        """It counts as broken only if it was up."""
+        with self._lock:
+            self._counted[one.flow].resets += one.is_up
+            if not one.is_up:
+                counted = self._counted[one.flow]
+                counted.sent.append(one.begun_s)
+                counted.arrived.append(False)
+        self._close(one.near)
+        del self._long[one.flow]
+
+    def _take_long(self, near: socket.socket) -> None:
+        one = next((one for one in self._long.values() if one.near is near), None)
+        if one is None:
+            self._close(near)
+            return
+        try:
+            body = near.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            body = b""
+        if not body:
+            self._end_long(one)
+            return
+        one.last_s = time.monotonic()
+        with self._lock:
+            counted = self._counted[one.flow]
+            # A connection delivers all or nothing: what is answered proves all that was sent before.
+            counted.arrived[:] = [True] * len(counted.arrived)
+
+    def _begin_short(self, index: int, now_s: float) -> None:
+        for one in [one for one in self._short.values() if now_s - one.begun_s > CONNECT_LIMIT_S]:
+            self._end_short(one, False)
+        with self._lock:
+            counted = self._counted[index]
+            if counted.sent and now_s - counted.sent[-1] < _CONNECT_EVERY_S:
+                return
+        one = _Short(index, self._count(index, now_s), self._connected(index), now_s)
+        self._short[one.near] = one
+        self._selector.register(one.near, selectors.EVENT_WRITE, self._speak_short)
+
+    def _speak_short(self, near: socket.socket) -> None:
+        try:
+            near.send(b"S hello")
+        except OSError:
+            self._end_short(self._short[near], False)
+            return
+        self._selector.modify(near, selectors.EVENT_READ, self._take_short)
+
+    def _take_short(self, near: socket.socket) -> None:
+        try:
+            is_answered = bool(near.recv(64))
+        except OSError:
+            is_answered = False
+        self._end_short(self._short[near], is_answered)
+
+    def _end_short(self, one: _Short, is_well: bool) -> None:
+        if is_well:
+            self._arrived(one.flow, one.number)
+        self._close(one.near)
+        self._short.pop(one.near, None)
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            far, _ = listener.accept()
+        except OSError:
+            return
+        far.setblocking(False)
+        far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._selector.register(far, selectors.EVENT_READ, self._answer)
+
+    def _answer(self, far: socket.socket) -> None:
+        try:
+            body = far.recv(1 << 16)
+            if body:
+                far.send(body[:1400])
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self._close(far)
+
+    def _close(self, one: socket.socket) -> None:
+        try:
+            self._selector.unregister(one)
+        except (KeyError, ValueError):
+            return
+        # Ended at once, so that no port waits for packets that may be dropped.
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        one.close()
+
+
+def _received(receiver: socket.socket) -> Iterator[tuple[bytes, object]]:
+    while True:
+        try:
+            yield receiver.recvfrom(2048)
+        except OSError as error:
+            if not isinstance(error, BlockingIOError):
+                continue
+            return
+
+
+def _checksum(body: bytes) -> int:
+    total: int = sum(struct.unpack(f"!{len(body) // 2}H", body[: len(body) & ~1])) + (
+        body[-1] << 8 if len(body) & 1 else 0
+    )
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
