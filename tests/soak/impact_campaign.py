@@ -14,20 +14,11 @@ from lab.command import run
 from lab.frr_daemons import vtysh
 from lab.supervision import spawned
 from tests.live_lab import LiveLab, json_of
-from tests.soak.impact_changes import (
-    BASE,
-    DEAD_S,
-    HELLO_S,
-    NAMED,
-    WAN4,
-    WAN6,
-    Case,
-    drawn,
-    patched,
-    undone,
-)
+from tests.soak.impact_cases import NAMED, Case, drawn, patched, undone
+from tests.soak.impact_changes import BASE, DEAD_S, HELLO_S, WAN4, WAN6
 from tests.soak.impact_verdict import CORE, Foretold, Measured, Verdict, judged
-from tests.soak.mixed_traffic import Counted, Flow, Traffic
+from tests.soak.mixed_traffic import Traffic
+from tests.soak.traffic_flows import Counted, Flow
 
 Json = dict[str, Any]
 PATCH = {"Content-Type": "application/merge-patch+json"}
@@ -51,6 +42,7 @@ class Round:
     patch: Json
     first: Json
     foretold: list[str]
+    told: Foretold
     measured: Measured
     verdict: Verdict
     refused: bool = False
@@ -74,6 +66,14 @@ class Round:
             "died": self.measured.died,
             "refused": self.refused,
             **told,
+            "plan": {
+                "findings": self.told.findings,
+                "impacts": self.told.impacts,
+                "outside": sorted(self.told.outside),
+                "document": {key: self.told.document.get(key) for key in ("acls", "interfaces")},
+            },
+            "before": sorted(map(str, self.measured.before)),
+            "silent": sorted(map(str, self.measured.silent)),
             "not_repeated": self.repeated,
             "evidence": self.evidence,
             "took_s": round(self.took_s, 1),
@@ -140,7 +140,9 @@ class Bench:
         time.sleep(1)
         disturbed, _ = self._disturbed(begun_s, time.monotonic(), self._traffic.flows)
         verdict.untold += [f"{flow}: {how}" for flow, how in disturbed.items() if flow.protocol != "forward"]
-        return Round(number, case.name, case.patch, {}, [], Measured(), verdict, refused=True)
+        return Round(
+            number, case.name, case.patch, {}, [], Foretold((), (), {}), Measured(), verdict, refused=True
+        )
 
     def _tried(self, number: int, case: Case) -> Round | None:
         """None where the router refuses the change, which then is none."""
@@ -164,7 +166,11 @@ class Bench:
             tuple(plan["result"]["findings"]),
             tuple(plan["impacts"]),
             patched(document, patch),
-            not plan["result"]["not_looked_at"],
+            frozenset(
+                name
+                for one in (document, patched(document, patch))
+                for name in (one.get("nat") or {}).get("outside", ())
+            ),
         )
         measured, evidence = self._measured(case, patch)
         verdict = judged(told, measured)
@@ -177,7 +183,16 @@ class Bench:
         self._take_back()
         took_s = time.monotonic() - begun_s
         return Round(
-            number, case.name, patch, first, sentences, measured, verdict, took_s=took_s, evidence=evidence
+            number,
+            case.name,
+            patch,
+            first,
+            sentences,
+            told,
+            measured,
+            verdict,
+            took_s=took_s,
+            evidence=evidence,
         )
 
     def _measured(self, case: Case, patch: Json) -> tuple[Measured, str]:

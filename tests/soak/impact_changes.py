@@ -1,14 +1,13 @@
-"""Changes of the lab's router whose result is foretold and measured: those drawn, and those with a name."""
+"""Changes of the lab's router, drawn at random, whose result is foretold and measured."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from appliance.config.pointer import merge_patch
 from lab import addressing as at
+from tests.soak.traffic_flows import ADDRESSES, FORWARDED_PORT, FORWARDS, PORT, Host
 
 Json = dict[str, Any]
 Draw = Callable[[random.Random], Json]
@@ -39,26 +38,6 @@ BASE: Json = {
 _NAMES = {WAN4: "ipv4_unicast", WAN6: "ipv6_unicast"}
 _INTERFACES = ("lan0", "wan0", "core0")
 _OWN = {"ipv4": "icmp", "ipv6": "icmpv6"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One round: what is committed first, and the change that is foretold and measured."""
-
-    name: str
-    patch: Json
-    first: Json = field(default_factory=dict)
-    is_rollback: bool = False
-    """The change measured is the rollback of ``patch``."""
-    is_refused: bool = False
-    """The document cannot be committed."""
-
-    @property
-    def watched_s(self) -> float:
-        """So long what becomes of it is watched."""
-        touched = {*self.patch, *(f"routing/{one}" for one in self.patch.get("routing", ()))}
-        quick = {"routing", "routing/bgp", "routing/policy", "routing/static"}
-        return SHORT_S if touched <= quick else LONG_S
 
 
 def _neighbor(rng: random.Random, **settings: Any) -> Json:
@@ -128,7 +107,7 @@ def _ospf(rng: random.Random) -> Json:
     return {"routing": {"ospf": drawn if drawn in whole else {"interfaces": {"core0": drawn}}}}
 
 
-def _rules(rng: random.Random) -> Json:
+def rules(rng: random.Random) -> Json:
     rules = [
         {"action": rng.choice(("permit", "permit", "deny")), "family": family, "protocol": protocol}
         for family, own in _OWN.items()
@@ -138,13 +117,13 @@ def _rules(rng: random.Random) -> Json:
     return {str(10 * (index + 1)): rule for index, rule in enumerate(rules)}
 
 
-def _bound(rng: random.Random, rules: Json) -> Json:
+def bound(rng: random.Random, rules: Json) -> Json:
     interface, side = rng.choice(_INTERFACES), rng.choice(("acl_in", "acl_out"))
     return {"acls": {"drawn": {"rules": rules}}, "interfaces": {interface: {side: ["drawn"]}}}
 
 
 def _list(rng: random.Random) -> Json:
-    return _bound(rng, _rules(rng))
+    return bound(rng, rules(rng))
 
 
 def _link(rng: random.Random) -> Json:
@@ -236,44 +215,57 @@ def _listed(rng: random.Random) -> Json:
 
 
 _POOL = {"shared": {"addresses": ["198.51.100.8-198.51.100.9"]}}
-_FORWARD = {
-    "played": {
+OUTSIDE: dict[str, Host] = {"linux": "wan", "vpp": "lan"}
+"""VPP's NAT takes no packets with a TTL of 1 outside, which the BGP neighbors send."""
+
+
+def _forward(dataplane: str) -> Json:
+    outside = OUTSIDE[dataplane]
+    forward = {
         "protocol": "udp",
-        "outside_interface": "wan0",
-        "outside_port": 7300,
-        "inside_address": str(at.LAN.far_v4.ip),
-        "inside_port": 7200,
+        "outside_interface": f"{outside}0",
+        "outside_port": FORWARDED_PORT,
+        "inside_address": ADDRESSES[FORWARDS[outside][0], "IPv4"],
+        "inside_port": PORT,
     }
-}
-MASQUERADED: Json = {"nat": {"inside": ["lan0"], "outside": ["wan0"], "masquerade": ["wan0"]}}
-FORWARDED: Json = {"nat": {**MASQUERADED["nat"], "port_forwards": _FORWARD}}
-_NATS: tuple[Json, ...] = (
-    MASQUERADED,
-    FORWARDED,
-    {"nat": {"inside": ["lan0", "core0"], "outside": ["wan0"], "masquerade": ["wan0"]}},
-    {"nat": {"inside": ["lan0"], "outside": ["wan0"], "pools": _POOL}},
-    {
-        "nat": {
-            **MASQUERADED["nat"],
-            "no_nat": {"10": {"source": str(at.LAN.near_v4.network)}},
-        }
-    },
-)
-_NAT_CHANGES: tuple[Json, ...] = (
-    {"nat": None},
-    {"nat": {"masquerade": [], "pools": _POOL}},
-    {"nat": {"port_forwards": _FORWARD}},
-    {"nat": {"port_forwards": None}},
-    {"nat": {"timeouts": {"udp_s": 200}}},
-    {"nat": {"no_nat": {"10": {"destination": str(at.WAN_HOST_PREFIX_V4)}}}},
-)
-_BOND: Json = {
-    "interfaces": {
-        "port0": {"type": "ethernet", "match": {"mac": at.NIC_MAC["nic-lan"]}},
-        "lan0": {"type": "bond", "match": None, "members": ["port0"], "mode": "active-backup"},
-    }
-}
-_PLAIN: tuple[Draw, ...] = (
+    return {"port_forwards": {"played": forward}}
+
+
+def _masquerade(dataplane: str) -> Json:
+    outside = f"{OUTSIDE[dataplane]}0"
+    inside = [name for name in _INTERFACES if name != outside]
+    return {"inside": inside, "outside": [outside], "masquerade": [outside]}
+
+
+def nat(rng: random.Random, dataplane: str) -> Json:
+    """Of a router without."""
+    plain = _masquerade(dataplane)
+    drawn: tuple[Json, ...] = (
+        plain,
+        {**plain, **_forward(dataplane)},
+        {**plain, "masquerade": [], "pools": _POOL},
+        {**plain, "no_nat": {"10": {"source": str(at.LAN.near_v4.network)}}},
+        {**plain, "inside": plain["inside"][:1]},
+    )
+    return {"nat": rng.choice(drawn)}
+
+
+def nat_changed(rng: random.Random, dataplane: str) -> tuple[Json, Json]:
+    """Of a router with: that, and the change."""
+    forward = _forward(dataplane)
+    first = {**_masquerade(dataplane), **(forward if rng.random() < 0.5 else {})}
+    changes: tuple[Json | None, ...] = (
+        None,
+        {"masquerade": [], "pools": _POOL},
+        forward,
+        {"port_forwards": None},
+        {"timeouts": {"udp_s": 200}},
+        {"no_nat": {"10": {"destination": str(at.WAN_HOST_PREFIX_V4)}}},
+    )
+    return {"nat": first}, {"nat": rng.choice(changes)}
+
+
+PLAIN: tuple[Draw, ...] = (
     _limit,
     _session,
     _session,
@@ -294,101 +286,4 @@ _PLAIN: tuple[Draw, ...] = (
     _policy,
     _policy,
     _listed,
-    lambda rng: rng.choice(_NATS),
 )
-
-
-def drawn(rng: random.Random, dataplane: str) -> Case:
-    """A round of this plane."""
-    kind = rng.random()
-    if kind < 0.55:
-        return Case("drawn", rng.choice(_PLAIN)(rng))
-    if kind < 0.67:
-        several: Json = {}
-        for _ in range(rng.randint(2, 3)):
-            several = _together(several, rng.choice(_PLAIN)(rng))
-        return Case("several", several)
-    if kind < 0.77:
-        return Case("rollback", rng.choice(_PLAIN)(rng), is_rollback=True)
-    if kind < 0.85:
-        return Case("nat", rng.choice(_NAT_CHANGES), first=rng.choice((FORWARDED, MASQUERADED)))
-    if kind < 0.90:
-        rules = _rules(rng)
-        first = _bound(rng, {"10": {"action": "permit"}, "20": {"action": "permit", "family": "ipv6"}})
-        return Case(
-            "rules", {"acls": {"drawn": {"rules": {"5": rules.get("10"), "15": rules.get("20")}}}}, first
-        )
-    if kind < 0.95 or dataplane != "vpp":
-        return _watched(rng)
-    if rng.random() < 0.5:
-        return Case("bond", _BOND)
-    changes = ({"interfaces": {"port0": {"enabled": False}}}, {"interfaces": {"lan0": {"mtu": 1400}}})
-    return Case("bond", rng.choice(changes), first=_BOND)
-
-
-def _watched(rng: random.Random) -> Case:
-    """A change where BFD runs."""
-    first = {"routing": {"bgp": {"neighbors": {WAN4: {"bfd_profile": "watch"}}}}}
-    changes: tuple[Json, ...] = (
-        {"routing": {"bgp": {"neighbors": {WAN4: {"bfd_profile": None}}}}},
-        {"routing": {"bfd": {"profiles": {"watch": {"transmit_interval_ms": 600}}}}},
-        {"routing": {"bfd": {"profiles": {"watch": {"receive_interval_ms": 600, "detect_multiplier": 4}}}}},
-        {"routing": {"bgp": {"neighbors": {WAN4: {"ttl_security_hops": 1}}}}},
-        _bound(rng, _rules(rng)),
-    )
-    return Case("bfd", rng.choice(changes), first)
-
-
-def _together(one: Json, other: Json) -> Json:
-    """Both merge patches as one; what the second says of the same leaf counts."""
-    both = dict(one)
-    for key, value in other.items():
-        known = both.get(key)
-        both[key] = _together(known, value) if isinstance(known, dict) and isinstance(value, dict) else value
-    return both
-
-
-def undone(document: Json, patch: Json) -> Json:
-    """The merge patch that takes ``patch`` back from ``document``."""
-    back: Json = {}
-    for key, value in patch.items():
-        was = document.get(key)
-        back[key] = undone(was, value) if isinstance(was, dict) and isinstance(value, dict) else was
-    return back
-
-
-def patched(document: Json, patch: Json) -> Json:
-    """The document with the patch."""
-    changed: Json = merge_patch(document, patch)
-    return changed
-
-
-FIRST_LIST: Json = {
-    "acls": {
-        "lan-in": {"rules": {"10": {"action": "deny", "protocol": "icmp"}, "20": {"action": "permit"}}},
-    },
-    "interfaces": {"lan0": {"acl_in": ["lan-in"]}},
-}
-_BOUND_LIST: Json = {
-    "acls": {"lan-in": {"rules": {"10": {"action": "permit"}, "20": {"action": "permit", "family": "ipv6"}}}},
-    "interfaces": {"lan0": {"acl_in": ["lan-in"]}},
-}
-NAMED: tuple[Case, ...] = (
-    Case(
-        "maximum prefixes 5000 to 10, with 1,000 received",
-        {"routing": {"bgp": {"neighbors": {WAN4: {"ipv4_unicast": {"maximum_prefix": 10}}}}}},
-    ),
-    Case("a first access list on lan0: deny icmp, permit any, of IPv4", FIRST_LIST),
-    Case("MTU 1500 to 1300", {"interfaces": {"wan0": {"mtu": 1300}}}),
-    Case(
-        "deny any as the first rule of a bound list",
-        {"acls": {"lan-in": {"rules": {"5": {"action": "deny"}}}}},
-        first=_BOUND_LIST,
-    ),
-    Case(
-        "a document that cannot be committed",
-        {"interfaces": {"lan0": {"acl_in": ["missing"]}}},
-        is_refused=True,
-    ),
-)
-"""What plans once called harmless."""

@@ -23,6 +23,7 @@ def table(rounds: Sequence[Round]) -> list[tuple[str, str]]:
     untold = Counter(class_of(text) for one in judged for text in one.verdict.untold)
     certain = [came for one in judged for came in one.verdict.certain.values()]
     possible = [came for one in judged for came in one.verdict.possible.values()]
+    steps = [came for one in judged for came in one.verdict.steps.values()]
     alarms, told = certain.count(False), len(certain) - certain.count(None)
     silent = [one for one in judged if not one.foretold and not one.refused]
     share = f" ({100 * alarms / told:.1f} %)" if told else ""
@@ -37,6 +38,7 @@ def table(rounds: Sequence[Round]) -> list[tuple[str, str]]:
         ("certain, of what is not measured", f"{certain.count(None)}"),
         ("possible findings, measured", f"{len(possible) - possible.count(None)}"),
         ("possible that did not come", f"{possible.count(False)}"),
+        ("what steps disturb, of which nothing was noticed", f"{steps.count(False)} of {len(steps)}"),
         ("wrong once, and right when done again", f"{sum(bool(one.repeated) for one in judged)}"),
         ("a program died in it, counted apart", f"{len(rounds) - len(judged)}"),
     ]

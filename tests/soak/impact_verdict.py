@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from lab import addressing as at
 from tests.soak.impact_changes import WAN4, WAN6
-from tests.soak.mixed_traffic import ADDRESSES, Flow, Host
+from tests.soak.traffic_flows import ADDRESSES, Flow, Host
 
 Json = dict[str, Any]
 CORE = "OSPF on core0"
@@ -22,6 +23,7 @@ _ALL = re.compile(r"^All (IPv[46]) packets (received|sent) on ([\w.]+)")
 _GONE = re.compile(r"no longer reached on ([\w.]+):|^No packet passes ([\w.]+) any more")
 _BEHIND = re.compile(r"^On ([\w.]+), .* denies every (IPv[46]) packet")
 _LONGEST = {4: 24, 6: 48}
+_LINKS = {str(one.network) for link in (at.LAN, at.WAN, at.CORE) for one in (link.near_v4, link.near_v6)}
 
 
 @dataclass
@@ -50,8 +52,8 @@ class Foretold:
     impacts: tuple[str, ...]
     document: Mapping[str, Any]
     """The document after the change."""
-    is_whole: bool = True
-    """Everything was looked at."""
+    outside: frozenset[str] = frozenset()
+    """Interfaces that are NAT's outside, before or after."""
 
 
 @dataclass
@@ -63,6 +65,8 @@ class Verdict:
     certain: dict[str, bool | None] = field(default_factory=dict)
     """By sentence, whether it came; None where this campaign cannot tell."""
     possible: dict[str, bool | None] = field(default_factory=dict)
+    steps: dict[str, bool] = field(default_factory=dict)
+    """By what the steps do, whether anything of it was noticed."""
 
     @property
     def alarms(self) -> list[str]:
@@ -83,8 +87,8 @@ def judged(told: Foretold, measured: Measured) -> Verdict:
     verdict.untold += [f"{name} was lost" for name in sorted(measured.sessions - named)]
     untold: dict[str, list[str]] = {}
     for flow, how in measured.disturbed.items():
-        if not any(covers(one, flow) for one in told.findings) and not any(
-            _disturbs(words, flow) for words in told.impacts
+        if not any(covers(one, flow, told.outside) for one in told.findings) and not any(
+            _disturbs(words, flow, told.outside) for words in told.impacts
         ):
             untold.setdefault(f"{flow.family} {flow.source}->{flow.target}", []).append(
                 f"{flow.protocol} {flow.size_bytes}: {how}"
@@ -98,6 +102,10 @@ def judged(told: Foretold, measured: Measured) -> Verdict:
     for one in told.findings:
         came = _came(one, told, measured)
         (verdict.certain if one["grade"] == "certain" else verdict.possible)[one["text"]] = came
+    for words in told.impacts:
+        verdict.steps[words] = bool(_reset(words) & measured.sessions) or any(
+            _disturbs(words, flow, told.outside) for flow in measured.disturbed
+        )
     return verdict
 
 
@@ -152,21 +160,23 @@ def _rests_on(flow: Flow, session: str) -> bool:
     return flow.family == ("IPv4" if session == WAN4 else "IPv6") and "wan0" in interfaces_of(flow)
 
 
-def _disturbs(words: str, flow: Flow) -> bool:
+def _disturbs(words: str, flow: Flow, outside: frozenset[str]) -> bool:
     """Whether a step's impact speaks of the flow."""
+    if words.startswith("ends ") and "sessions" in words:
+        return flow.family == "IPv4" and bool(outside & interfaces_of(flow))
     if words.startswith("loses packets on "):
         return words.removeprefix("loses packets on ") in interfaces_of(flow) | {"port0", "lan0.7"}
     return any(_rests_on(flow, session) for session in _reset(words))
 
 
-def covers(finding: Json, flow: Flow) -> bool:
+def covers(finding: Json, flow: Flow, outside: frozenset[str]) -> bool:
     """Whether the finding speaks of the flow."""
     text, path = finding["text"], finding["path"]
     families = set(re.findall(r"IPv[46]", text.replace("where IPv4 allows it", "")))
     if families and flow.family not in families:
         return False
-    if path.startswith("/nat") or "translated" in text or "NAT" in text:
-        return flow.family == "IPv4" and "wan0" in interfaces_of(flow)
+    if (path.startswith("/nat") or "translated" in text) and "packets received on" not in text:
+        return flow.family == "IPv4" and bool(outside & interfaces_of(flow))
     if any(_rests_on(flow, session) for session in sessions_of(text)):
         return True
     if finding["kind"] == "routes" and path.startswith("/routing/ospf"):
@@ -201,7 +211,7 @@ def _speaks_of_routes(finding: Json, what: str) -> bool:
 def _came(finding: Json, told: Foretold, measured: Measured) -> bool | None:
     """Whether what a finding says happened; None where it is nothing that this campaign measures."""
     if finding["grade"] == "possible":
-        return _came_in_part(finding, measured)
+        return _came_in_part(finding, measured, told.outside)
     text = finding["text"]
     if finding["kind"] == "session":
         named = sessions_of(text)
@@ -229,16 +239,16 @@ def _came(finding: Json, told: Foretold, measured: Measured) -> bool | None:
             return None  # longer ones lead to what is measured
         return _silent(measured, lambda flow: _leads_to(flow, prefixes[0]))
     if finding["path"].startswith("/nat"):
-        return any(covers(finding, flow) for flow in measured.disturbed)
+        return any(covers(finding, flow, told.outside) for flow in measured.disturbed)
     return None
 
 
-def _came_in_part(finding: Json, measured: Measured) -> bool | None:
+def _came_in_part(finding: Json, measured: Measured, outside: frozenset[str]) -> bool | None:
     """Whether anything of what is possible was seen."""
     named = sessions_of(finding["text"])
     if finding["kind"] == "management":
         return None
-    if named & measured.sessions or any(covers(finding, flow) for flow in measured.disturbed):
+    if named & measured.sessions or any(covers(finding, flow, outside) for flow in measured.disturbed):
         return True
     return any(
         after != before and _speaks_of_routes(finding, what)
@@ -247,11 +257,18 @@ def _came_in_part(finding: Json, measured: Measured) -> bool | None:
 
 
 def covers_link(text: str, interface: str, flow: Flow) -> bool:
-    """Whether the flow lives by the interface, in a family of the networks a sentence names."""
-    versions = {ip_network(prefix).version for prefix in _PREFIX.findall(text)} or {4, 6}
+    """Whether the flow lives by the interface, in a family of the networks a sentence names, of which those
+    without hosts in the lab do not count.
+    """
+    named = set(_PREFIX.findall(text))
+    versions = {ip_network(prefix).version for prefix in named & _LINKS} if named else {4, 6}
     if interface == "port0":
         interface = "lan0"
-    return interface in interfaces_of(flow) and (4 if flow.family == "IPv4" else 6) in versions
+    if (4 if flow.family == "IPv4" else 6) not in versions:
+        return False
+    # Without an address the router still takes what a host sends it that knew it before.
+    only_to = "no longer has an address" in text
+    return any(interface in (way[1:] if only_to else way) for way in _ways(flow))
 
 
 def _silent(measured: Measured, concerned: Any) -> bool | None:

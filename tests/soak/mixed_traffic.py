@@ -15,27 +15,23 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
-from typing import Literal
 
-from lab import addressing as at
 from lab.namespaces import NAMESPACE_DIR, Namespaces
+from tests.soak.traffic_flows import (
+    ADDRESSES,
+    FORWARDED_PORT,
+    FORWARDS,
+    PORT,
+    Counted,
+    Family,
+    Flow,
+    Host,
+    echo_request,
+    flows,
+)
 
-Host = Literal["lan", "wan", "core"]
-Family = Literal["IPv4", "IPv6"]
-Protocol = Literal["udp", "icmp", "tcp", "connect", "forward"]
-ADDRESSES: dict[tuple[Host, Family], str] = {
-    ("lan", "IPv4"): str(at.LAN.far_v4.ip),
-    ("lan", "IPv6"): str(at.LAN.far_v6.ip),
-    ("wan", "IPv4"): str(at.WAN_HOST.far_v4.ip),
-    ("wan", "IPv6"): str(at.WAN_HOST.far_v6.ip),
-    ("core", "IPv4"): str(at.CORE_HOST.far_v4.ip),
-    ("core", "IPv6"): str(at.CORE_HOST.far_v6.ip),
-}
-PORT, FORWARDED_PORT = 7200, 7300
-SIZES = (64, 512, 1400, 1500)
-"""Bytes of the IP packet."""
 _PERIOD_S = 0.25
 """Each flow sends once in it, in one of so many turns."""
 _TURNS = 4
@@ -43,58 +39,9 @@ _CONNECT_EVERY_S, CONNECT_LIMIT_S, STALL_S = 0.75, 2.5, 1.5
 _PROBE = 3
 """IP_PMTUDISC_PROBE: packets are never cut up, and no earlier round's path MTU is remembered."""
 _NEWNET = 0x40000000
-_ECHO, _ECHO_REPLY = {"IPv4": 8, "IPv6": 128}, {"IPv4": 0, "IPv6": 129}
+_ECHO_REPLY = {"IPv4": 0, "IPv6": 129}
 _ID = 0x4D00
 _LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-@dataclass(frozen=True)
-class Flow:
-    """A class of packets, or of connections, from a host to another."""
-
-    protocol: Protocol
-    family: Family
-    source: Host
-    target: Host
-    size_bytes: int
-
-    def __str__(self) -> str:
-        return f"{self.protocol} {self.family} {self.source}->{self.target} {self.size_bytes}"
-
-    @property
-    def both_ways(self) -> bool:
-        """Whether it needs answers, too."""
-        return self.protocol not in ("udp", "forward")
-
-
-def flows() -> tuple[Flow, ...]:
-    """All that is measured. ``forward`` is UDP to a port of the router's own WAN address."""
-    hosts: tuple[Host, ...] = ("lan", "wan", "core")
-    pairs = [(one, other) for one in hosts for other in hosts if one != other]
-    families: tuple[Family, ...] = ("IPv4", "IPv6")
-    found = [Flow("udp", family, *pair, size) for pair in pairs for family in families for size in SIZES]
-    begun: tuple[tuple[Host, Host], ...] = (("lan", "wan"), ("lan", "core"), ("core", "wan"))
-    for pair in begun:
-        for family in families:
-            found += [Flow("icmp", family, *pair, size) for size in (64, 1500)]
-            found += [Flow("tcp", family, *pair, 1400), Flow("connect", family, *pair, 64)]
-    return (*found, Flow("forward", "IPv4", "wan", "lan", 512))
-
-
-@dataclass
-class Counted:
-    """What became of the packets, or connections, of a flow."""
-
-    sent: list[float] = field(default_factory=list)
-    """When each was sent, by the monotonic clock."""
-    arrived: list[bool] = field(default_factory=list)
-    resets: int = 0
-    """Long connections that were ended, or stood still."""
-
-    def between(self, begin_s: float, end_s: float) -> tuple[int, int]:
-        """Sent, and of those lost."""
-        seen = [got for sent_s, got in zip(self.sent, self.arrived, strict=True) if begin_s <= sent_s < end_s]
-        return len(seen), seen.count(False)
 
 
 @dataclass
@@ -122,9 +69,9 @@ class _Short:
 class Traffic:
     """The traffic of one lab, between entering and leaving."""
 
-    def __init__(self, names: Namespaces) -> None:
+    def __init__(self, names: Namespaces, outside: Host) -> None:
         self._files = {"lan": names.lan, "wan": names.wan_host, "core": names.core_host}
-        self.flows = flows()
+        self.flows = flows(outside)
         self.worst_pause_s = 0.0
         self.failure: BaseException | None = None
         self._lock = threading.Lock()
@@ -252,18 +199,14 @@ class Traffic:
             head = 28 if flow.family == "IPv4" else 48
             body = struct.pack("!HI", index, number).ljust(flow.size_bytes - head, b".")
             to = (
-                (str(at.WAN.near_v4.ip), FORWARDED_PORT)
+                (FORWARDS[flow.source][1], FORWARDED_PORT)
                 if flow.protocol == "forward"
                 else (ADDRESSES[flow.target, flow.family], PORT)
             )
             self._post(self._udp[flow.source, flow.family], body, to)
         elif flow.protocol == "icmp":
             number = self._count(index, now_s)
-            head = 20 if flow.family == "IPv4" else 40
-            words = struct.pack("!BBHHHI", _ECHO[flow.family], 0, 0, _ID + index, number & 0xFFFF, number)
-            body = words.ljust(flow.size_bytes - head, b".")
-            if flow.family == "IPv4":
-                body = body[:2] + struct.pack("!H", _checksum(body)) + body[4:]
+            body = echo_request(flow, _ID + index, number)
             self._post(self._raw[flow.source, flow.family], body, (ADDRESSES[flow.target, flow.family], 0))
         elif flow.protocol == "tcp":
             self._keep_long(index, now_s)
@@ -451,11 +394,3 @@ def _received(receiver: socket.socket) -> Iterator[tuple[bytes, object]]:
             if not isinstance(error, BlockingIOError):
                 continue
             return
-
-
-def _checksum(body: bytes) -> int:
-    total: int = sum(struct.unpack(f"!{len(body) // 2}H", body[: len(body) & ~1])) + (
-        body[-1] << 8 if len(body) & 1 else 0
-    )
-    total = (total >> 16) + (total & 0xFFFF)
-    return ~(total + (total >> 16)) & 0xFFFF

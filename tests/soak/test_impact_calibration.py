@@ -15,6 +15,7 @@ import json
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -24,7 +25,8 @@ from lab.errors import LabError
 from tests.live_lab import live_lab
 from tests.requirements import needs_root_netns, require_vpp
 from tests.soak.impact_campaign import Bench, Lost, Round
-from tests.soak.impact_changes import NAMED
+from tests.soak.impact_cases import NAMED
+from tests.soak.impact_changes import OUTSIDE
 from tests.soak.impact_report import line, printed, table
 from tests.soak.mixed_traffic import Traffic
 from tests.soak.options import DATAPLANES, Options, options
@@ -47,6 +49,12 @@ class _Shared:
         self.done: list[Round] = []
         self.failed: list[str] = []
         self._lock = threading.Lock()
+
+    def end(self) -> None:
+        """No more rounds."""
+        while not self.wanted.empty():
+            with suppress(queue.Empty):
+                self.wanted.get_nowait()
 
     def take(self, one: Round) -> None:
         """A round is done."""
@@ -72,7 +80,7 @@ def _work(shared: _Shared, prefix: str) -> None:
     while not shared.wanted.empty() and lost < _MOST_LOST:
         with (
             live_lab(prefix, shared.dataplane) as live,
-            Traffic(live.topology.namespaces) as traffic,
+            Traffic(live.topology.namespaces, OUTSIDE[shared.dataplane]) as traffic,
         ):
             bench = Bench(live, traffic, shared.asked.seed)
             noise = {flow: how for flow, how in bench.quiet(_QUIET_S).items() if flow.protocol != "forward"}
@@ -102,8 +110,12 @@ def test_what_was_foretold_is_what_happened(dataplane: str) -> None:
     shared = _Shared(asked, dataplane)
     prefixes = [f"{'v' if dataplane == 'vpp' else 'c'}{chr(ord('a') + index)}" for index in range(asked.labs)]
     with ThreadPoolExecutor(len(prefixes)) as pool:
-        for future in [pool.submit(_work, shared, prefix) for prefix in prefixes]:
-            future.result()
+        try:
+            for future in [pool.submit(_work, shared, prefix) for prefix in prefixes]:
+                future.result()
+        finally:
+            # Interrupted, or a lab did not come up: each lab ends with the round it is in.
+            shared.end()
     print(f"\n{dataplane}, seed {asked.seed}\n{printed(table(shared.done))}", flush=True)
     wrong = [line(one) for one in shared.done if one.verdict.untold and not one.measured.died]
     assert not wrong and not shared.failed, "\n".join([*wrong, *shared.failed])

@@ -55,7 +55,6 @@ def test_a_blackhole_drops() -> None:
     route = {"next_hops": None, "blackhole": True}
     (finding,) = found(_static(**{"198.51.100.0/24": route}))
     assert kinds([finding]) == [("certain", "traffic", "/routing/static/198.51.100.0~124")]
-    assert found(_static(**{"203.0.113.0/24": {"next_hops": [{"address": "10.10.0.9"}]}})) == []
 
 
 def _ospf(**settings: Any) -> dict[str, Any]:
