@@ -86,6 +86,9 @@ class Bench:
     def __init__(self, live: LiveLab, traffic: Traffic, seed: int) -> None:
         self.live, self._traffic, self._seed = live, traffic, seed
         self._names = live.topology.namespaces
+        self._neighbors: dict[str, str] = {}
+        """Their configurations before."""
+        self._was = live.agent.status().revision
         self._quicken()
         json_of(live.api.patch("/config?confirm_s=0", json=BASE, headers=PATCH))
         self._whole: dict[str, int] = {}
@@ -93,6 +96,12 @@ class Bench:
         self._whole = self._routes(self._bgp())
         self._base = live.agent.status().revision
         self._document: Json = json_of(live.api.get("/config"))
+
+    def give_back(self) -> None:
+        """The lab as it was."""
+        json_of(self.live.api.post("/rollback", json={"revision": self._was, "confirm_s": 0}))
+        for name, text in self._neighbors.items():
+            self._configure(name, text)
 
     def named(self, number: int) -> Round:
         """A round with a name."""
@@ -344,14 +353,15 @@ class Bench:
             ),
             ("core-neighbour", {"hello 5; dead 20;": f"hello {HELLO_S}; dead {DEAD_S};"}),
         ):
-            path = self.live.directory / f"{name}.conf"
-            text = path.read_text()
+            text = self._neighbors[name] = (self.live.directory / f"{name}.conf").read_text()
             for old, new in {**changes, "interval 100 ms": "interval 400 ms"}.items():
                 assert old in text, f"{name} has no {old!r}"
                 text = text.replace(old, new)
-            path.write_text(text)
-            control = self.live.directory / "run" / f"{name}.ctl"
-            run(["birdc", "-s", str(control), "configure"])
+            self._configure(name, text)
+
+    def _configure(self, neighbor: str, text: str) -> None:
+        (self.live.directory / f"{neighbor}.conf").write_text(text)
+        run(["birdc", "-s", str(self.live.directory / "run" / f"{neighbor}.ctl"), "configure"])
 
 
 def _is_silent(flow: Flow, counted: Counted, last_s: float) -> bool:
