@@ -12,6 +12,7 @@ import httpx
 
 from lab.command import run
 from lab.frr_daemons import vtysh
+from lab.namespaces import run_in
 from lab.supervision import spawned
 from tests.live_lab import LiveLab, json_of
 from tests.soak.impact_cases import NAMED, Case, drawn, patched, undone
@@ -27,6 +28,9 @@ _LOOK_S = 1.1
 """In it every flow sends at least once."""
 _DRAIN_S = 0.3
 _SETTLE_S = 12.0
+PAUSE_S = 0.8
+"""A machine that keeps packets waiting so long keeps timers waiting, too: nothing is judged by that."""
+_TRIES = 4
 
 
 class Lost(Exception):
@@ -47,7 +51,7 @@ class Round:
     verdict: Verdict
     refused: bool = False
     repeated: list[str] = field(default_factory=list)
-    """What was wrong at first and not when it was done again."""
+    """What was wrong before it was done again."""
     took_s: float = 0.0
     evidence: str = ""
 
@@ -64,6 +68,7 @@ class Round:
             "disturbed": {str(flow): how for flow, how in self.measured.disturbed.items()},
             "routes": self.measured.routes,
             "died": self.measured.died,
+            "pause_s": round(self.measured.pause_s, 2),
             "refused": self.refused,
             **told,
             "plan": {
@@ -102,6 +107,7 @@ class Bench:
         json_of(self.live.api.post("/rollback", json={"revision": self._was, "confirm_s": 0}))
         for name, text in self._neighbors.items():
             self._configure(name, text)
+        run_in(self._names.wan, ["nft", "delete table ip farther"])
 
     def named(self, number: int) -> Round:
         """A round with a name."""
@@ -125,12 +131,15 @@ class Bench:
             return self._refused(number, case)
         while (found := self._tried(number, case)) is None:
             case = draw()
-        if found.verdict.is_wrong and not found.measured.died:
+        for _ in range(_TRIES):
+            if not found.verdict.is_wrong or found.measured.died:
+                break
             again = self._tried(number, case)
             assert again is not None
-            if not again.verdict.is_wrong:
-                again.repeated = [*found.verdict.untold, *found.verdict.alarms, found.evidence]
-                found = again
+            again.repeated = [*found.repeated, *found.verdict.untold, *found.verdict.alarms, found.evidence]
+            found = again
+            if found.measured.pause_s < PAUSE_S:
+                break
         return found
 
     def _refused(self, number: int, case: Case) -> Round:
@@ -235,8 +244,9 @@ class Bench:
             silent=silent,
             before=passing,
             routes={what: (number, fewest[what]) for what, number in routes.items()},
+            pause_s=self._traffic.worst_pause_s,
         )
-        return measured, f"worst pause of the sender {self._traffic.worst_pause_s:.2f} s"
+        return measured, f"worst pause {measured.pause_s:.2f} s"
 
     def _disturbed(
         self, begun_s: float, end_s: float, passing: Any
@@ -358,6 +368,14 @@ class Bench:
                 assert old in text, f"{name} has no {old!r}"
                 text = text.replace(old, new)
             self._configure(name, text)
+        # NAT of VPP takes no packets with a TTL of 1. The router takes any, and its own are for one hop.
+        for words in (
+            "add table ip farther",
+            "add chain ip farther sent { type filter hook postrouting priority 0; }",
+            "add rule ip farther sent tcp sport 179 ip ttl set 64",
+            "add rule ip farther sent tcp dport 179 ip ttl set 64",
+        ):
+            run_in(self._names.wan, ["nft", words])
 
     def _configure(self, neighbor: str, text: str) -> None:
         (self.live.directory / f"{neighbor}.conf").write_text(text)

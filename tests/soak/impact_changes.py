@@ -216,7 +216,7 @@ def _listed(rng: random.Random) -> Json:
 
 _POOL = {"shared": {"addresses": ["198.51.100.8-198.51.100.9"]}}
 OUTSIDE: dict[str, Host] = {"linux": "wan", "vpp": "lan"}
-"""VPP's NAT takes no packets with a TTL of 1 outside, which the BGP neighbors send."""
+"""The side of NAT on each plane."""
 
 
 def _forward(dataplane: str) -> Json:
@@ -247,7 +247,13 @@ def nat(rng: random.Random, dataplane: str) -> Json:
         {**plain, "no_nat": {"10": {"source": str(at.LAN.near_v4.network)}}},
         {**plain, "inside": plain["inside"][:1]},
     )
-    return {"nat": rng.choice(drawn)}
+    return _of_plane(rng.choice(drawn), dataplane)
+
+
+def _of_plane(settings: Json, dataplane: str) -> Json:
+    """VPP's NAT wants no neighbor that sends with a TTL of 1, and is told that ours does not."""
+    farther = {"routing": {"bgp": {"neighbors": {WAN4: {"ebgp_multihop": 2}}}}}
+    return {"nat": settings, **(farther if dataplane == "vpp" else {})}
 
 
 def nat_changed(rng: random.Random, dataplane: str) -> tuple[Json, Json]:
@@ -262,7 +268,7 @@ def nat_changed(rng: random.Random, dataplane: str) -> tuple[Json, Json]:
         {"timeouts": {"udp_s": 200}},
         {"no_nat": {"10": {"destination": str(at.WAN_HOST_PREFIX_V4)}}},
     )
-    return {"nat": first}, {"nat": rng.choice(changes)}
+    return _of_plane(first, dataplane), {"nat": rng.choice(changes)}
 
 
 PLAIN: tuple[Draw, ...] = (

@@ -42,6 +42,8 @@ class Measured:
     """By ``received from`` or ``sent to`` a neighbor: prefixes before, and fewest after."""
     died: tuple[str, ...] = ()
     """Programs that were started anew."""
+    pause_s: float = 0.0
+    """The longest that packets were kept waiting by the machine."""
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Traffic:
         self._files = {"lan": names.lan, "wan": names.wan_host, "core": names.core_host}
         self.flows = flows(outside)
         self.worst_pause_s = 0.0
+        """The longest that this thread was kept waiting, or a packet that arrived was under way."""
         self.failure: BaseException | None = None
         self._lock = threading.Lock()
         self._counted = [Counted() for _ in self.flows]
@@ -237,6 +238,7 @@ class Traffic:
             one, place = self._counted[index], number & 0xFFFF
             if place < len(one.arrived) and number >> 16 == int(one.sent[0] * 16) & 0xFFFF:
                 one.arrived[place] = True
+                self.worst_pause_s = max(self.worst_pause_s, time.monotonic() - one.sent[place])
 
     def _take_udp(self, receiver: socket.socket) -> None:
         for body, _ in _received(receiver):

@@ -158,7 +158,8 @@ def begun(change: Change) -> Iterator[Finding]:
             kind="traffic",
             path="/nat/no_nat",
             text=(
-                "IPv4 connections that stand now break where another rule decides whether they are translated."
+                "IPv4 connections that stand now break where another rule decides whether they "
+                "are translated."
             ),
             depends_on="one of the changed rules matches such a connection",
         )
