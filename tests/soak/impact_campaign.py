@@ -17,6 +17,7 @@ from lab.supervision import spawned
 from tests.live_lab import LiveLab, json_of
 from tests.soak.impact_cases import NAMED, Case, drawn, patched, undone
 from tests.soak.impact_changes import BASE, DEAD_S, HELLO_S, WAN4, WAN6
+from tests.soak.impact_report import PAUSE_S
 from tests.soak.impact_verdict import CORE, Foretold, Measured, Verdict, judged
 from tests.soak.mixed_traffic import Traffic
 from tests.soak.traffic_flows import Counted, Flow
@@ -28,8 +29,6 @@ _LOOK_S = 1.1
 """In it every flow sends at least once."""
 _DRAIN_S = 0.3
 _SETTLE_S = 12.0
-PAUSE_S = 0.8
-"""A machine that keeps packets waiting so long keeps timers waiting, too: nothing is judged by that."""
 _TRIES = 4
 
 

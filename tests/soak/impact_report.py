@@ -1,76 +1,134 @@
-"""What a campaign of foretold and measured changes showed: a table, and each round as JSON."""
+"""What a campaign of foretold and measured changes showed: a table, from each round as JSON.
+
+``python -m tests.soak.impact_report FILE...`` prints the table of the rounds in the files, which
+``MILLRACE_REPORT`` named; of a round that was done again the last time counts.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import median
+from typing import Any
 
-from tests.soak.impact_campaign import PAUSE_S, Round
+PAUSE_S = 0.8
+"""A machine that keeps packets waiting so long keeps timers waiting, too: nothing is judged by that."""
+_CLASSES = ("sessions", "IPv4", "IPv6", "routes")
+_OWN_CONNECTION = "not looked at: your own connection"
+"""Nobody in the lab comes through an interface of the document."""
 
-CLASSES = ("sessions", "IPv4", "IPv6", "routes")
+Json = dict[str, Any]
 
 
 def class_of(untold: str) -> str:
     """What kind of thing was lost without a word."""
-    return next((one for one in CLASSES if untold.startswith(one)), "sessions")
+    return next((one for one in _CLASSES if untold.startswith(one)), "sessions")
 
 
-def table(rounds: Sequence[Round]) -> list[tuple[str, str]]:
-    """The rows: what was counted, and the count. Rounds are counted apart in which a program died,
-    or the machine was too slow each time.
-    """
-    slow = [one for one in rounds if one.verdict.is_wrong and one.measured.pause_s >= PAUSE_S]
-    judged = [one for one in rounds if not one.measured.died and one not in slow]
-    died = sum(bool(one.measured.died) for one in rounds)
-    lossy = [one for one in judged if one.measured.sessions or one.measured.disturbed]
-    untold = Counter(class_of(text) for one in judged for text in one.verdict.untold)
-    certain = [came for one in judged for came in one.verdict.certain.values()]
-    possible = [came for one in judged for came in one.verdict.possible.values()]
-    steps = [came for one in judged for came in one.verdict.steps.values()]
-    alarms, told = certain.count(False), len(certain) - certain.count(None)
-    silent = [one for one in judged if not one.foretold and not one.refused]
-    share = f" ({100 * alarms / told:.1f} %)" if told else ""
+def is_judged(one: Json) -> bool:
+    """No program died in it, and the machine was fast enough at last."""
+    return not one["died"] and not is_slow(one)
+
+
+def is_wrong(one: Json) -> bool:
+    """Something was not as it was foretold."""
+    return bool(one["untold"]) or False in one["certain"].values()
+
+
+def is_slow(one: Json) -> bool:
+    """It is wrong, and the machine kept packets waiting."""
+    return is_wrong(one) and one.get("pause_s", 0.0) >= PAUSE_S
+
+
+def table(rounds: Sequence[Json]) -> list[tuple[str, str]]:
+    """The rows: what was counted, and the count. Rounds that are not judged are counted apart."""
+    judged = [one for one in rounds if is_judged(one)]
+    lossy = [one for one in judged if one["sessions_lost"] or one["disturbed"]]
+    untold = Counter(class_of(text) for one in judged for text in one["untold"])
+    steps = _came(judged, "steps")
+    certain, possible = _came(judged, "certain"), _came(judged, "possible")
+    alarms, measured = certain.count(False), len(certain) - certain.count(None)
+    silent = [one for one in judged if not _told(one) and not one["refused"]]
+    share = f" ({100 * alarms / measured:.1f} %)" if measured else ""
+    again = [one for one in judged if one["not_repeated"] and not is_wrong(one)]
     rows = [
         ("rounds", f"{len(rounds)}"),
-        ("of them lost sessions or packets", f"{len(lossy)}"),
-        ("of them with nothing foretold", f"{len(silent)}"),
-        ('false "nothing lost": rounds', f"{sum(bool(one.verdict.untold) for one in judged)}"),
-        *((f"- {name}", f"{untold[name]}") for name in CLASSES),
-        ("certain findings, measured", f"{told}"),
-        ("certain that did not come (false alarms)", f"{alarms}{share}"),
-        ("certain, of what is not measured", f"{certain.count(None)}"),
-        ("possible findings, measured", f"{len(possible) - possible.count(None)}"),
-        ("possible that did not come", f"{possible.count(False)}"),
-        ("what steps disturb, of which nothing was noticed", f"{steps.count(False)} of {len(steps)}"),
-        (
-            "wrong once, and right when done again",
-            f"{sum(bool(one.repeated) and not one.verdict.is_wrong for one in judged)}",
-        ),
-        ("a program died in it, counted apart", f"{died}"),
-        ("not judged: the machine kept packets waiting", f"{len(slow)}"),
+        ("judged", f"{len(judged)}"),
+        ("- lost sessions or packets", f"{len(lossy)}"),
+        ("- nothing was foretold, and nothing lost", f"{sum(not is_wrong(one) for one in silent)}"),
+        ('- **false "nothing lost"**', f"**{sum(bool(one['untold']) for one in judged)}**"),
+        *((f"  - {name}", f"{untold[name]}") for name in _CLASSES if untold[name]),
+        ("`certain` findings, measured", f"{measured}"),
+        ("- **that did not come (false alarms)**", f"**{alarms}{share}**"),
+        ("`certain` of what is not measured", f"{certain.count(None)}"),
+        ("`possible` findings, measured", f"{len(possible) - possible.count(None)}"),
+        ("- that did not come", f"{possible.count(False)}"),
+        ("impacts of steps", f"{len(steps)}"),
+        ("- of which nothing was noticed", f"{steps.count(False)}"),
+        ("wrong once, right when done again", f"{len(again)}"),
+        ("not judged: a program died", f"{sum(bool(one['died']) for one in rounds)}"),
+        ("not judged: the machine was too slow", f"{sum(map(is_slow, rounds))}"),
     ]
     if rounds:
-        rows.append(("seconds a round, median", f"{median(one.took_s for one in rounds):.1f}"))
+        rows.append(("seconds a round, median", f"{median(one['took_s'] for one in rounds):.1f}"))
     return rows
 
 
-def printed(rows: Sequence[tuple[str, str]]) -> str:
-    """The table in Markdown."""
-    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+def _came(rounds: Iterable[Json], kind: str) -> list[bool | None]:
+    return [came for one in rounds for came in one[kind].values()]
 
 
-def line(one: Round) -> str:
+def _told(one: Json) -> list[str]:
+    return [text for text in one["foretold"] if not text.startswith(_OWN_CONNECTION)]
+
+
+def printed(columns: dict[str, Sequence[tuple[str, str]]]) -> str:
+    """The tables side by side, in Markdown; each has its name and its rows."""
+    names = list(dict.fromkeys(name for rows in columns.values() for name, _ in rows))
+    cells = {title: dict(rows) for title, rows in columns.items()}
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    lines += [
+        f"| {name} | {' | '.join(cells[title].get(name, '0') for title in columns)} |" for name in names
+    ]
+    return "\n".join(lines)
+
+
+def line(one: Json) -> str:
     """A round in a few lines."""
-    parts = [f"round {one.number}: {one.name}: {one.patch} ({one.took_s:.1f} s)"]
-    parts += [f"    foretold {text}" for text in one.foretold]
-    parts.append(
-        f"    lost sessions {sorted(one.measured.sessions)}, disturbed {len(one.measured.disturbed)} flows"
-    )
-    parts += [f"    UNTOLD {text}" for text in one.verdict.untold]
-    parts += [f"    FALSE ALARM {text}" for text in one.verdict.alarms]
-    parts += [f"    wrong once: {text}" for text in one.repeated]
-    parts += [f"    DIED {name}" for name in one.measured.died]
-    if one.verdict.is_wrong:
-        parts += [f"    first {one.first}", f"    {one.evidence}"]
+    parts = [f"round {one['number']}: {one['name']}: {json.dumps(one['patch'])} ({one['took_s']} s)"]
+    parts += [f"    foretold {text}" for text in _told(one)]
+    parts.append(f"    lost sessions {one['sessions_lost']}, disturbed {len(one['disturbed'])} flows")
+    parts += [f"    UNTOLD {text}" for text in one["untold"]]
+    parts += [f"    FALSE ALARM {text}" for text, came in one["certain"].items() if came is False]
+    parts += [f"    wrong before: {text}" for text in one["not_repeated"]]
+    parts += [f"    DIED {name}" for name in one["died"]]
+    if is_wrong(one):
+        parts += [f"    first {json.dumps(one['first'])}", f"    {one['evidence']}"]
     return "\n".join(parts)
+
+
+def read(paths: Iterable[Path]) -> dict[str, list[Json]]:
+    """The rounds by data plane."""
+    found: dict[str, dict[int, Json]] = {}
+    for path in paths:
+        for text in path.read_text().splitlines():
+            one = json.loads(text)
+            found.setdefault(one["plane"], {})[one["number"]] = one
+    return {plane: [rounds[number] for number in sorted(rounds)] for plane, rounds in found.items()}
+
+
+def main() -> None:
+    """The command line."""
+    rounds = read(map(Path, sys.argv[1:]))
+    for listed in rounds.values():
+        for one in listed:
+            if is_wrong(one) or one["died"] or one["not_repeated"]:
+                print(line(one))
+    print(printed({f"`{plane}`": table(listed) for plane, listed in rounds.items()}))
+
+
+if __name__ == "__main__":
+    main()

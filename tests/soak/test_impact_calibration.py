@@ -16,6 +16,7 @@ import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Any
 
 import httpx
 import pytest
@@ -24,10 +25,10 @@ from appliance.errors import MillraceError
 from lab.errors import LabError
 from tests.live_lab import live_lab
 from tests.requirements import needs_root_netns, require_vpp
-from tests.soak.impact_campaign import PAUSE_S, Bench, Lost, Round
+from tests.soak.impact_campaign import Bench, Lost, Round
 from tests.soak.impact_cases import NAMED
 from tests.soak.impact_changes import OUTSIDE
-from tests.soak.impact_report import line, printed, table
+from tests.soak.impact_report import is_judged, line, printed, table
 from tests.soak.mixed_traffic import Traffic
 from tests.soak.options import DATAPLANES, Options, options
 
@@ -46,7 +47,7 @@ class _Shared:
         self.wanted: queue.SimpleQueue[int] = queue.SimpleQueue()
         for number in (*range(-len(NAMED), 0), *asked.rounds):
             self.wanted.put(number)
-        self.done: list[Round] = []
+        self.done: list[dict[str, Any]] = []
         self.failed: list[str] = []
         self._lock = threading.Lock()
 
@@ -59,11 +60,12 @@ class _Shared:
     def take(self, one: Round) -> None:
         """A round is done."""
         with self._lock:
-            self.done.append(one)
-            print(line(one), flush=True)
+            told = {"plane": self.dataplane, **one.as_json()}
+            self.done.append(told)
+            print(line(told), flush=True)
             if self.asked.report is not None:
                 with self.asked.report.open("a") as file:
-                    file.write(json.dumps({"plane": self.dataplane, **one.as_json()}) + "\n")
+                    file.write(json.dumps(told) + "\n")
 
     def fail(self, number: int, error: BaseException) -> None:
         """A round could not be done, or its lab not be brought back."""
@@ -116,9 +118,9 @@ def test_what_was_foretold_is_what_happened(dataplane: str) -> None:
         finally:
             # Interrupted, or a lab did not come up: each lab ends with the round it is in.
             shared.end()
-    print(f"\n{dataplane}, seed {asked.seed}\n{printed(table(shared.done))}", flush=True)
-    judged = [one for one in shared.done if not one.measured.died and one.measured.pause_s < PAUSE_S]
-    wrong = [line(one) for one in judged if one.verdict.untold]
+    print(f"\nseed {asked.seed}\n{printed({dataplane: table(shared.done)})}", flush=True)
+    judged = [one for one in shared.done if is_judged(one)]
+    wrong = [line(one) for one in judged if one["untold"]]
     assert not wrong and not shared.failed, "\n".join([*wrong, *shared.failed])
-    certain = [came for one in judged for came in one.verdict.certain.values() if came is not None]
+    certain = [came for one in judged for came in one["certain"].values() if came is not None]
     assert certain.count(False) <= len(certain) / 10, "more than a tenth of what was certain did not come"

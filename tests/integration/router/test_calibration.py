@@ -24,8 +24,8 @@ def test_what_was_foretold_is_what_happened(live: LiveLab) -> None:
             done.append(bench.round(_ROUND))
         finally:
             bench.give_back()
-    wrong = [line(one) for one in done if one.verdict.is_wrong]
+    wrong = [line(one.as_json()) for one in done if one.verdict.is_wrong]
     assert not wrong, "\n".join(wrong)
     for one, case in zip(done, NAMED, strict=False):
-        assert case.is_refused or one.measured.sessions or one.measured.disturbed, line(one)
-        assert case.is_refused or one.foretold, line(one)
+        assert case.is_refused or one.measured.sessions or one.measured.disturbed, line(one.as_json())
+        assert case.is_refused or one.foretold, line(one.as_json())
