@@ -31,12 +31,11 @@ class Case:
     is_refused: bool = False
     """The document cannot be committed."""
 
-    @property
-    def watched_s(self) -> float:
-        """So long what becomes of it is watched."""
-        touched = {*self.patch, *(f"routing/{one}" for one in self.patch.get("routing", ()))}
-        quick = {"routing", "routing/bgp", "routing/policy", "routing/static"}
-        return SHORT_S if touched <= quick else LONG_S
+
+def watched_s(patch: Json) -> float:
+    """So long what becomes of a change is watched."""
+    touched = {*patch, *(f"routing/{one}" for one in patch.get("routing", ()))}
+    return SHORT_S if touched <= {"routing", "routing/bgp", "routing/policy", "routing/static"} else LONG_S
 
 
 def drawn(rng: random.Random, dataplane: str) -> Case:
