@@ -132,7 +132,7 @@ def routes(change: Change) -> Iterator[Finding]:
                 text=f"No next hop of the static route to {prefix} is on a connected network any more.",
                 depends_on="no other route leads to one of them",
             )
-        elif _hops(was) != _hops(now):
+        elif set(was.next_hops) != set(now.next_hops):
             yield _moved([prefix], now, "its static route changes")
     yield from _begun(change, before, after)
 
@@ -160,11 +160,6 @@ def _begun(change: Change, before: _Table, after: _Table) -> Iterator[Finding]:
     else:
         for prefix in taken:
             yield _moved([prefix], after.route(prefix), "its static route is preferred")
-
-
-def _hops(route: StaticRoute) -> frozenset[tuple[object, ...]]:
-    """What decides by which way packets go."""
-    return frozenset((hop.address, hop.interface, hop.distance, hop.bfd_profile) for hop in route.next_hops)
 
 
 def _ways(route: StaticRoute | None) -> str:
