@@ -1,6 +1,6 @@
 # The commands of this repository. The work is in setup/ (what is installed), lab/ (make up) and tests/.
 .DEFAULT_GOAL := help
-.PHONY: help up down test bench soak ova image-tools image-test image-compare environment assets lint format lock clean
+.PHONY: help up down test bench soak soak-impact ova image-tools image-test image-compare environment assets lint format lock clean
 .NOTPARALLEL:
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
@@ -31,6 +31,7 @@ help:
 	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
 	@echo "make bench                                          print the numbers of tests/bench"
 	@echo "make soak [PYTEST=...]                              long campaigns of tests/soak: faults, growth, hostile peers"
+	@echo "make soak-impact [MILLRACE_ROUNDS=500]              random commits under mixed traffic: foretold, then measured"
 	@echo "make ova [VPP_SOURCE=fdio|dir:PATH|none]            build the image: OVA, qcow2, upgrade file, descriptors in dist/"
 	@echo "make image-test [PYTEST=...]                        boot the image in dist/ and test it"
 	@echo "make image-compare [VPP_SOURCE=...]                 build twice and list every difference"
@@ -39,7 +40,7 @@ help:
 # Namespaces and Debian's packages need root.
 ifneq ($(shell id -u),0)
 
-up down test bench soak ova image-tools image-test image-compare clean:
+up down test bench soak soak-impact ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
 	    DATAPLANE='$(DATAPLANE)' ROUTES='$(ROUTES)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
@@ -77,6 +78,16 @@ soak:
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m soak -s --timeout=14400 tests/soak $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+# 500 rounds on each data plane, unless the environment says otherwise.
+soak-impact: export MILLRACE_ROUNDS := $(or $(MILLRACE_ROUNDS),500)
+soak-impact: export MILLRACE_LABS := $(or $(MILLRACE_LABS),2)
+soak-impact:
+	@setup/packages.sh python node lab test
+	@setup/python.sh
+	@setup/assets.sh
+	@$(PYTHON) -m pytest -m soak -s tests/soak/test_impact_calibration.py $(PYTEST); \
+	    status=$$?; setup/give_back.sh; exit $$status
 
 ova:
 	@setup/packages.sh python node image

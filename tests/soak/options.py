@@ -4,10 +4,12 @@
 
     MILLRACE_SEED=7          everything random comes from it; without it, a new one that is printed
     MILLRACE_ROUNDS=200      how many rounds (default 20)
-    MILLRACE_ROUND=12        this round alone, as the campaign of that seed had it
+    MILLRACE_ROUND=12,40     these rounds alone, as the campaign of that seed had them
     MILLRACE_DATAPLANE=vpp   linux, vpp, or both where it is not set
     MILLRACE_DATABASE=sqlite postgres (the default) or sqlite
     MILLRACE_FAULTS=a,b      only these faults; -a,-b all but these
+    MILLRACE_LABS=2          labs side by side, among which the rounds of a data plane are shared out
+    MILLRACE_REPORT=a.jsonl  where a campaign writes each round, besides printing it
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 DATAPLANES = ("linux", "vpp")
 _LARGEST_SEED = 10**9
@@ -30,6 +33,8 @@ class Options:
     dataplanes: tuple[str, ...]
     database: str
     faults: tuple[str, ...]
+    labs: int
+    report: Path | None
 
     def chosen(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` that were asked for. Raises ValueError for a name that is none of them."""
@@ -56,8 +61,10 @@ def options(default_rounds: int = 20) -> Options:
     count = int(os.environ.get("MILLRACE_ROUNDS", "") or default_rounds)
     return Options(
         seed=int(seed) if seed else random.SystemRandom().randrange(_LARGEST_SEED),
-        rounds=(int(one),) if one else tuple(range(1, count + 1)),
+        rounds=tuple(map(int, one.split(","))) if one else tuple(range(1, count + 1)),
         dataplanes=(dataplane,) if dataplane else DATAPLANES,
         database=os.environ.get("MILLRACE_DATABASE", "") or "postgres",
         faults=tuple(name for name in os.environ.get("MILLRACE_FAULTS", "").split(",") if name),
+        labs=int(os.environ.get("MILLRACE_LABS", "") or 1),
+        report=Path(report) if (report := os.environ.get("MILLRACE_REPORT", "")) else None,
     )

@@ -1,4 +1,4 @@
-"""What of the router may run on outside interfaces of the vpp data plane, and whose limits are whose."""
+"""What of the router may run on interfaces of NAT on the vpp data plane, and whose limits are whose."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _DOCUMENT: dict[str, Any] = {
     "nat": {"inside": ["lan0"], "outside": ["wan0"], "masquerade": ["wan0"]},
 }
 _OSPF = "/routing/ospf/interfaces/wan0"
+_INSIDE = "/routing/ospf/interfaces/lan0"
 _NEIGHBOR = "/routing/bgp/neighbors/192.0.2.1"
 
 
-def _bgp(neighbor: dict[str, Any], **groups: dict[str, Any]) -> dict[str, Any]:
+def _bgp(neighbor: dict[str, Any], address: str = "192.0.2.1", **groups: dict[str, Any]) -> dict[str, Any]:
     settings = {**neighbor, "ipv4_unicast": {}}
-    return {"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": settings}, "peer_groups": groups}}
+    return {"bgp": {"asn": 65000, "neighbors": {address: settings}, "peer_groups": groups}}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,12 @@ def _bgp(neighbor: dict[str, Any], **groups: dict[str, Any]) -> dict[str, Any]:
         ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0", "passive": True}}}}, []),
         (_bgp({"remote_asn": 65001}), [_NEIGHBOR]),
         (_bgp({"remote_asn": 65000}), []),
+        # Found by the calibration campaign, seed 20261123, rounds 39 and 11: inside, too, VPP drops them.
+        ({"ospf": {"interfaces": {"lan0": {"area": "0.0.0.0"}}}}, [f"{_INSIDE}/network_type"]),
+        ({"ospf": {"interfaces": {"lan0": {"area": "0.0.0.0", "passive": True}}}}, []),
+        ({"ospf": {"interfaces": {"lan0": {"area": "0.0.0.0", "network_type": "point-to-point"}}}}, []),
+        (_bgp({"remote_asn": 65001}, "10.0.0.7"), ["/routing/bgp/neighbors/10.0.0.7"]),
+        (_bgp({"remote_asn": 65001, "ebgp_multihop": 2}, "10.0.0.7"), []),
         (_bgp({"peer_group": "far"}, far={"remote_asn": 65001, "ttl_security_hops": 1}), []),
     ],
 )

@@ -8,8 +8,10 @@ import pytest
 
 from appliance.features.acl.evaluate import Rules
 from appliance.features.acl.model import Acl, AclRule
+from appliance.features.bgp.sessions import SESSIONS
 from appliance.impact.needed import Packet
-from tests.unit.impact.changes import found, kinds
+from appliance.state.bgp import BgpState
+from tests.unit.impact.changes import PEER, found, kinds, session
 
 ANY4, ANY6 = {"action": "permit"}, {"action": "permit", "family": "ipv6"}
 DENY_ICMP = {"action": "deny", "protocol": "icmp"}
@@ -137,3 +139,17 @@ def test_lists_are_looked_at_in_the_order_in_which_they_are_bound() -> None:
     assert Rules(("a", "b"), acls).verdict(Packet(one, two, 6), "in").reason == "by rule 20 of a"
     assert Rules(("b", "a"), acls).verdict(Packet(one, two, 6), "in").passes
     assert Rules(("a",), acls).verdict(Packet(one, two, 17), "in").passes
+
+
+def test_a_session_that_a_list_kept_down_may_come_up() -> None:
+    """Calibration on VPP, seed 20261123, round 208: routes of the neighbor moved, and nothing was said."""
+    first = _bind("wan0", {"10": {"action": "permit", "protocol": "udp"}, "20": ANY6})
+    gone = {"acls": None, "interfaces": {"wan0": {"acl_in": None}}}
+    down = {SESSIONS: BgpState(neighbors={PEER: session("Active")})}
+    (finding,) = found(gone, first=first, facts=down)
+    assert kinds([finding]) == [("possible", "routes", "/interfaces/wan0/acl_in")]
+    assert finding.text.startswith("The BGP session with 192.0.2.1 may come up: wan0 no longer drops")
+    # It outlasted the list, or is still refused on its way out.
+    assert found(gone, first=first) == []
+    out = {"interfaces": {"wan0": {"acl_in": None, "acl_out": ["new"]}}}
+    assert not [one for one in found(out, first=first, facts=down) if one.kind == "routes"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from appliance.config.load import parse_document
-from appliance.features.nat.impact import SESSIONS, ended
+from appliance.features.nat.impact import SESSIONS, begun, ended
 from appliance.impact.change import Change
 from appliance.impact.facts import Fact, ToldFacts
 from appliance.state.nat import NatSession
@@ -157,3 +157,28 @@ class _Unread:
 
     def of(self, fact: Fact[Any]) -> Any:
         raise AssertionError(f"{fact.name} were read")
+
+
+def begins(before: Any, after: Any, driver: str | None = None) -> list[tuple[str, str]]:
+    documents = [copy.deepcopy(DOCUMENT) for _ in range(2)]
+    for document, nat in zip(documents, (before, after), strict=True):
+        document["nat"] = nat
+        document["dataplane"] = {"driver": driver} if driver else {}
+    earlier, later = map(parse_document, documents)
+    change = Change(earlier, later, ToldFacts({}))
+    return [(one.grade, one.path) for one in begun(change)]
+
+
+def test_nat_that_begins_breaks_what_stands_and_on_vpp_refuses_what_comes_unasked() -> None:
+    """Found by the calibration campaign: nothing was said, and connections from inside were reset."""
+    nat = DOCUMENT["nat"]
+    assert begins(None, nat, "linux") == [("possible", "/nat")]
+    assert begins(None, nat, "vpp") == [("possible", "/nat"), ("possible", "/nat/outside")]
+    assert begins(None, nat) == [("possible", "/nat"), ("possible", "/nat/outside")]
+    assert begins(nat, {**nat, "port_forwards": {}}, "vpp") == []
+    assert begins(nat, None, "vpp") == []
+
+
+def test_rules_that_decide_what_is_translated_break_what_stands() -> None:
+    rules = {"10": {"source": "10.0.0.0/24"}}
+    assert begins(DOCUMENT["nat"], {**DOCUMENT["nat"], "no_nat": rules}) == [("possible", "/nat/no_nat")]

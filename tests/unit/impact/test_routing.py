@@ -55,7 +55,6 @@ def test_a_blackhole_drops() -> None:
     route = {"next_hops": None, "blackhole": True}
     (finding,) = found(_static(**{"198.51.100.0/24": route}))
     assert kinds([finding]) == [("certain", "traffic", "/routing/static/198.51.100.0~124")]
-    assert found(_static(**{"203.0.113.0/24": {"next_hops": [{"address": "10.10.0.9"}]}})) == []
 
 
 def _ospf(**settings: Any) -> dict[str, Any]:
@@ -86,3 +85,44 @@ def test_what_costs_an_adjacency(patch: dict[str, Any], words: str) -> None:
 def test_what_costs_none() -> None:
     assert found(_ospf(cost=7)) == []
     assert found({"routing": {"ospf": {"interfaces": {"lo1": {"area": "0", "passive": True}}}}}) == []
+
+
+def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:
+    """Found by the calibration campaign: a route to a prefix that BGP had led to another neighbor."""
+    led = {"next_hops": [{"address": "10.10.0.9"}]}
+    (finding,) = found(_static(**{"203.0.113.0/24": led}))
+    assert kinds([finding]) == [("possible", "routes", "/routing/static/203.0.113.0~124")]
+    assert "go by 10.10.0.9" in finding.text and "its static route is preferred" in finding.text
+    longer = found(_static(**{"198.51.100.7/32": led}), first=NO_PROTOCOL)
+    assert [one.grade for one in longer] == ["possible"]
+    # Nothing led there.
+    assert found(_static(**{"203.0.113.0/24": led}), first=NO_PROTOCOL) == []
+
+
+def test_other_next_hops_take_packets_another_way() -> None:
+    moved = {"next_hops": [{"address": "10.20.0.2"}]}
+    (finding,) = found(_static(**{"198.51.100.0/24": moved}))
+    assert (finding.grade, finding.kind) == ("possible", "routes")
+    assert "its static route changes" in finding.text
+
+
+def test_many_new_static_routes_are_one_finding() -> None:
+    led = {"next_hops": [{"address": "10.10.0.9"}]}
+    (finding,) = found(_static(**{f"203.0.{index}.0/24": led for index in range(100)}))
+    assert finding.path == "/routing/static"
+    assert "and 95 more go by other next hops" in finding.text
+
+
+def test_what_ospf_no_longer_announces() -> None:
+    first = {"routing": {"ospf": {"interfaces": {"lan0": {"area": "0", "passive": True}}}}}
+    first["routing"]["ospf"] |= {"default_information": {"always": True}, "redistribute": {"static": {}}}  # type: ignore[dict-item]
+    told = {"lan0": None}
+    gone = {
+        "routing": {
+            "ospf": {"interfaces": told, "default_information": None, "redistribute": {"static": None}}
+        }
+    }
+    (finding,) = found(gone, first=first)
+    assert kinds([finding]) == [("possible", "routes", "/routing/ospf")]
+    assert "10.10.0.0/24, the default route, static routes" in finding.text
+    assert found(gone, first=first, facts={ADJACENCIES: OspfState()}) == []

@@ -25,6 +25,11 @@ def nobody_looked(
 
 
 def taken_down(plan: Iterable[PlannedStep]) -> frozenset[str]:
-    """The interfaces that a step takes down or away, whether or not a later one brings them back."""
-    paths = (split(one.step.path) for one in plan if one.step.phase in _TAKING_DOWN)
+    """The interfaces that a step takes down or away, whether or not a later one brings them back.
+
+    A step that loses no packet, such as taking access lists off an interface, is none of those.
+    """
+    paths = (
+        split(one.step.path) for one in plan if one.step.phase in _TAKING_DOWN and one.step.impact != "none"
+    )
     return frozenset(parts[1] for parts in paths if len(parts) == 2 and parts[0] == "interfaces")

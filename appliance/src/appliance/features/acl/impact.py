@@ -202,22 +202,46 @@ def _told(
 
 
 def _control(change: Change) -> Iterator[Finding]:
-    """What the router itself lives by, and the lists refuse from now on."""
-    if not any(one.acl_in or one.acl_out for one in change.after.interfaces.values()):
+    """What the router itself lives by, and the lists refuse from now on, or no longer."""
+    documents = (change.before, change.after)
+    if not any(one.acl_in or one.acl_out for config in documents for one in config.interfaces.values()):
         return
     lists = _Lists(change)
     earlier = {_key(one): one for one in packets_needed(change, after=False)}
+    opened: dict[str, Needed] = {}
+    refused: set[str] = set()
     for one in packets_needed(change, after=True):
         change.in_time()
         was = earlier.get(_key(one))
         now = _ways(change, lists, one, after=True)
         before = [None] * len(now) if was is None else _ways(change, lists, was, after=False)
+        if any(now):
+            refused.add(one.what)
+        elif any(before):
+            opened.setdefault(one.what, one)
         # What was refused before is no news.
         if (
             any(new and not old for new, old in zip(now, before, strict=True))
             and one.now().works is not False
         ):
             yield _refused(change, lists, one, now)
+    for what, one in opened.items():
+        if one.kind == "session" and what not in refused and one.now().works is False:
+            yield _opened(one)
+
+
+def _opened(one: Needed) -> Finding:
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=join(["interfaces", one.interface, f"acl_{one.direction}"]),
+        text=(
+            f"{one.what[0].upper()}{one.what[1:]} may come up: {one.interface} no longer drops its packets. "
+            "Routes change then, also the other end's."
+        ),
+        depends_on="nothing else keeps it down",
+        evidence=one.now().evidence,
+    )
 
 
 def _key(one: Needed) -> tuple[str, str, str]:

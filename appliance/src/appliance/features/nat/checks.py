@@ -27,7 +27,7 @@ _NO_EXCEPTIONS = (
     "the vpp data plane translates all that goes from inside to outside: remove the rule, or route the"
     " destination by an interface that is not outside"
 )
-_TTL_1 = "packets with a TTL of 1 that come in by an outside interface end in the vpp data plane's NAT"
+_TTL_1 = "unicast packets with a TTL of 1 that come in by interfaces of NAT end in the vpp data plane"
 
 
 class _Spans:
@@ -247,12 +247,25 @@ def _on_vpp(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Pro
 
 
 def _one_hop(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Problem]:
-    """Protocols of the router whose neighbors send with a TTL of 1, on outside interfaces."""
+    """Protocols of the router whose neighbors send with a TTL of 1, on either side.
+
+    On a point-to-point link OSPF's packets are multicast, and an adjacency is formed also through NAT's
+    inside; on a broadcast link database descriptions are not, and it stays in ExStart.
+    """
     ospf, bgp = config.routing.ospf, config.routing.bgp
-    for name in nat.outside:
-        if ospf is not None and name in ospf.interfaces and not ospf.interfaces[name].passive:
-            path = join(["routing", "ospf", "interfaces", name])
+    sides = {*nat.outside, *nat.inside}
+    for name in sorted(sides) if ospf is not None else ():
+        link = ospf.interfaces.get(name) if ospf is not None else None
+        if link is None or link.passive:
+            continue
+        path = join(["routing", "ospf", "interfaces", name])
+        if name in nat.outside:
             yield Problem(path, f"{_TTL_1}: OSPF cannot run on {name}")
+        elif link.network_type != "point-to-point":
+            yield Problem(
+                f"{path}/network_type",
+                f"{_TTL_1}: OSPF can run on {name} with network type point-to-point only",
+            )
     if bgp is None:
         return
     for text, neighbor in bgp.neighbors.items():
@@ -264,7 +277,7 @@ def _one_hop(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Pr
             continue
         address = IPv4Address(text)
         for _, _, name in networks.connected.holding(address, address):
-            if name in nat.outside:
+            if name in sides:
                 path = join(["routing", "bgp", "neighbors", text])
                 message = f"{_TTL_1}: set ttl_security_hops or ebgp_multihop here and at the neighbor"
                 yield Problem(path, message)

@@ -1,4 +1,4 @@
-"""Sessions that a change of NAT ends. Pure but for the sessions it counts."""
+"""What a change of NAT ends, and what it begins to translate. Pure but for the sessions it counts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from appliance.state.nat import NatSession, counted
 
 _MOST = 20_000
 """Sessions that are read to be counted; more take too long for a preview."""
+_SHOWN = 5
 
 
 SESSIONS: Fact[tuple[NatSession, ...] | None] = Fact(
@@ -134,6 +135,58 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
             yield from now.of_port(join(["nat", "port_forwards", name]), text, asked)
 
 
+def begun(change: Change) -> Iterator[Finding]:
+    """What is translated, or has to belong to a session, from now on and did not before."""
+    after = change.after.nat
+    if after is None:
+        return
+    before = change.before.nat
+    inside = _new(after.inside, () if before is None else before.inside)
+    outside = _new(after.outside, () if before is None else before.outside)
+    if inside or outside:
+        sides = f"from {_listed(after.inside)} to {_listed(after.outside)}"
+        yield Finding(
+            grade="possible",
+            kind="traffic",
+            path="/nat",
+            text=f"IPv4 connections {sides} that stand now break: their packets get another source address.",
+            depends_on="there are such connections",
+        )
+    elif before is not None and before.ordered() != after.ordered():
+        yield Finding(
+            grade="possible",
+            kind="traffic",
+            path="/nat/no_nat",
+            text=(
+                "IPv4 connections that stand now break where another rule decides whether they "
+                "are translated."
+            ),
+            depends_on="one of the changed rules matches such a connection",
+        )
+    driver = change.after.dataplane.driver
+    if outside and driver != "linux":
+        yield Finding(
+            grade="possible",
+            kind="traffic",
+            path="/nat/outside",
+            text=(
+                f"IPv4 packets received on {_listed(outside)} that belong to no session from inside and to "
+                "no mapping are dropped, unless they are for the router itself."
+            ),
+            depends_on="hosts behind it begin connections, or send unasked"
+            + ("; this router forwards with VPP" if driver is None else ""),
+        )
+
+
+def _new(now: Collection[str], was: Collection[str]) -> list[str]:
+    return [name for name in map(str, now) if name not in set(map(str, was))]
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = [str(name) for name in names][:_SHOWN]
+    return ", ".join(shown) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
 def _words(config: RouterConfig, forward: NatPortForward) -> tuple[str, str, int, str, int]:
     return (
         forward.protocol,
@@ -144,4 +197,4 @@ def _words(config: RouterConfig, forward: NatPortForward) -> tuple[str, str, int
     )
 
 
-ANALYSES = (Analysis("sessions of NAT", ended),)
+ANALYSES = (Analysis("sessions of NAT", ended), Analysis("what NAT begins to translate", begun))

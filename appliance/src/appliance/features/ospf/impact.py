@@ -1,4 +1,4 @@
-"""What a change does to OSPF adjacencies. Pure but for the facts."""
+"""What a change does to OSPF adjacencies and to what is told in them. Pure but for the facts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from appliance.impact.facts import Fact
 from appliance.impact.needed import Needed, Now, Packet, is_new
 from appliance.impact.result import Finding
 from appliance.state.ospf import OspfNeighborState, OspfState
-from frr_config.protocols.ospf.model import OspfInterface
+from frr_config.protocols.ospf.model import Ospf, OspfInterface
 
 ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
 _PROTOCOL = 89
+_SHOWN = 5
 _AGREED = {
     "area": "area",
     "hello_interval_s": "hello interval",
@@ -154,4 +155,36 @@ def _now(change: Change, name: str) -> Now:
     return Now(bool(neighbors), "; ".join(f"{one.router_id} is {one.state}" for one in neighbors))
 
 
-ANALYSES = (Analysis("OSPF adjacencies", adjacencies),)
+def announced(change: Change) -> Iterator[Finding]:
+    """Networks and routes that OSPF no longer tells its neighbors of."""
+    was, now = change.before.routing.ospf, change.after.routing.ospf
+    if was is None or now is None or not _speaking(change.after):
+        return
+    gone = list(_gone(change, was, now))
+    known = change.facts.of(ADJACENCIES) if gone else None
+    if not gone or (known is not None and not any(one.full for one in known.neighbors)):
+        return
+    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+    yield Finding(
+        grade="possible",
+        kind="routes",
+        path=join(["routing", "ospf"]),
+        text=f"OSPF no longer announces {', '.join(gone[:_SHOWN])}{more} to its neighbors.",
+        depends_on="nothing else leads them there",
+    )
+
+
+def _gone(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
+    for name in was.interfaces:
+        change.in_time()
+        text = _address(change.before, name) if is_up(change.before, name) else None
+        if text is not None and name not in now.interfaces:
+            yield str(IPv4Interface(text).network)
+    if was.default_information is not None and now.default_information is None:
+        yield "the default route"
+    for protocol in type(was.redistribute).model_fields:
+        if getattr(was.redistribute, protocol) is not None and getattr(now.redistribute, protocol) is None:
+            yield f"{protocol} routes"
+
+
+ANALYSES = (Analysis("OSPF adjacencies", adjacencies), Analysis("networks OSPF announces", announced))

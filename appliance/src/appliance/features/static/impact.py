@@ -15,6 +15,7 @@ from appliance.impact.result import Finding
 from frr_config.protocols.static.model import NextHop, StaticRoute
 from frr_config.types import IpNetwork
 
+_SHOWN = 5
 _Resolution = Literal["connected", "maybe", "no"]
 
 
@@ -60,6 +61,10 @@ class _Table:
             if text is not None and self.is_usable(self._config.routing.static[text]):
                 best = (length, text)
         return None if best is None or best[0] > prefix.prefixlen else best[1]
+
+    def may_lead(self, prefix: str) -> bool:
+        """Whether packets to it may go somewhere without a route of its own."""
+        return self.has_protocols or self.covering(network(prefix)) is not None
 
     def _resolution(self, hop: NextHop) -> _Resolution:
         key = (hop.address, hop.interface)
@@ -127,14 +132,54 @@ def routes(change: Change) -> Iterator[Finding]:
                 text=f"No next hop of the static route to {prefix} is on a connected network any more.",
                 depends_on="no other route leads to one of them",
             )
+        elif set(was.next_hops) != set(now.next_hops):
+            yield _moved([prefix], now, "its static route changes")
+    yield from _begun(change, before, after)
+
+
+def _begun(change: Change, before: _Table, after: _Table) -> Iterator[Finding]:
+    """Static routes that there were not, or that led nowhere."""
+    taken: list[str] = []
     for prefix, now in change.after.routing.static.items():
-        if now.blackhole and before.route(prefix) is None:
-            yield Finding(
-                grade="certain",
-                kind="traffic",
-                path=join(["routing", "static", prefix]),
-                text=f"Packets to {prefix} are dropped unless a longer prefix matches: it is a blackhole.",
-            )
+        change.in_time()
+        was = before.route(prefix)
+        if now.blackhole:
+            if was is None:
+                yield Finding(
+                    grade="certain",
+                    kind="traffic",
+                    path=join(["routing", "static", prefix]),
+                    text=(
+                        f"Packets to {prefix} are dropped unless a longer prefix matches: it is a blackhole."
+                    ),
+                )
+        elif (was is None or not before.is_usable(was)) and after.is_usable(now) and before.may_lead(prefix):
+            taken.append(prefix)
+    if len(taken) > _SHOWN:
+        yield _moved(taken, None, "their static routes are preferred")
+    else:
+        for prefix in taken:
+            yield _moved([prefix], after.route(prefix), "its static route is preferred")
+
+
+def _ways(route: StaticRoute | None) -> str:
+    if route is None:
+        return "other next hops"
+    hops = [" on ".join(filter(None, (hop.address, hop.interface))) for hop in route.next_hops]
+    return ", ".join(hops[:_SHOWN]) + (f" and {len(hops) - _SHOWN} more" if len(hops) > _SHOWN else "")
+
+
+def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
+    """Packets take another way: what led them before is the routing daemon's to know. No route: several."""
+    shown = ", ".join(prefixes[:_SHOWN])
+    more = f" and {len(prefixes) - _SHOWN:,} more" if len(prefixes) > _SHOWN else ""
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=join(["routing", "static", *(prefixes if len(prefixes) == 1 else ())]),
+        text=f"Packets to {shown}{more} go by {_ways(route)} where no longer prefix matches: {why}.",
+        depends_on="they go another way now, and are not led there on this one",
+    )
 
 
 def _gone(prefix: str, after: _Table, why: str, path: str) -> Finding:

@@ -1,0 +1,31 @@
+"""A share of ``make soak-impact``: the rounds with a name, and one that is drawn, on each data plane."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.live_lab import LiveLab
+from tests.soak.impact_campaign import Bench
+from tests.soak.impact_cases import NAMED
+from tests.soak.impact_changes import OUTSIDE
+from tests.soak.impact_report import line
+from tests.soak.mixed_traffic import Traffic
+
+pytestmark = [pytest.mark.integration, pytest.mark.root]
+
+_SEED, _ROUND = 20261123, 1
+
+
+def test_what_was_foretold_is_what_happened(live: LiveLab) -> None:
+    with Traffic(live.topology.namespaces, OUTSIDE[live.dataplane]) as traffic:
+        bench = Bench(live, traffic, _SEED)
+        try:
+            done = [bench.named(number) for number in range(len(NAMED))]
+            done.append(bench.round(_ROUND))
+        finally:
+            bench.give_back()
+    wrong = [line(one.as_json()) for one in done if one.verdict.is_wrong]
+    assert not wrong, "\n".join(wrong)
+    for one, case in zip(done, NAMED, strict=False):
+        assert case.is_refused or one.measured.sessions or one.measured.disturbed, line(one.as_json())
+        assert case.is_refused or one.foretold, line(one.as_json())
