@@ -33,8 +33,8 @@ class Options:
     dataplanes: tuple[str, ...]
     database: str
     faults: tuple[str, ...]
-    labs: int
-    report: Path | None
+    labs: int = 1
+    report: Path | None = None
 
     def chosen(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` that were asked for. Raises ValueError for a name that is none of them."""
