@@ -45,6 +45,10 @@ class State:
         """The members of the objects named in ``inside``, as they arrive: see ``json_stream``."""
         return members(self._asking.streamed(daemon, command), inside)
 
+    def interfaces(self) -> dict[str, Any]:
+        """What zebra knows of each interface: ``status`` and ``addresses``, the first one of each network."""
+        return _dicts_only(self._json("zebra", "show interface brief json"))
+
     def bgp_summary(self) -> dict[str, Any]:
         """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
         return self._json("bgpd", "show bgp summary json")

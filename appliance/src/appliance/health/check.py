@@ -75,6 +75,8 @@ class Check(Generic[R]):
     """Pure."""
     concerns: Callable[[RouterConfig], bool] = _always
     """Whether there is anything to check under this document; where not nothing is read."""
+    mends: Callable[[Router, Look[R]], None] | None = None
+    """What the router brings right by itself as soon as it is found: short work. Raises MillraceError."""
 
 
 AnyCheck = Check[Any]

@@ -206,24 +206,26 @@ class HealthWatch:
     def _reading(self, check: AnyCheck) -> _Reading:
         return _Reading(check.reads(self._router), self._clock.boot_s())
 
+    def _seen(self, check: Check[Any], reading: _Reading, config: RouterConfig) -> Look[Any]:
+        before, now_s = self._before.get(check.name), self._clock.boot_s()
+        return Look(
+            reading.value,
+            config,
+            None if before is None else before.value,
+            0.0 if before is None else reading.boot_s - before.boot_s,
+            {key: now_s - one.since_boot_s for key, one in self._standing.items() if one.check == check.name},
+        )
+
     def _judged(self, check: Check[Any], reading: _Reading | None, config: RouterConfig) -> list[Finding]:
         if reading is None:  # there is nothing to check
             return []
-        before, now_s = self._before.get(check.name), self._clock.boot_s()
-        standing = {
-            key: now_s - one.since_boot_s for key, one in self._standing.items() if one.check == check.name
-        }
-        findings = list(
-            check.judges(
-                Look(
-                    reading.value,
-                    config,
-                    None if before is None else before.value,
-                    0.0 if before is None else reading.boot_s - before.boot_s,
-                    standing,
-                )
-            )
-        )
+        look = self._seen(check, reading, config)
+        if check.mends is not None:
+            try:
+                check.mends(self._router, look)
+            except MillraceError as error:
+                log.warning("what the check of %s found cannot be mended: %s", check.name, error)
+        findings = list(check.judges(look))
         findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
         if (more := len(findings) - MOST_FINDINGS) > 0:
             findings[MOST_FINDINGS:] = [

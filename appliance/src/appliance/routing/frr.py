@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import grp
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from appliance.config.document import RouterConfig
+from appliance.dataplane.namespace import Namespace
 from appliance.engine import durable
 from appliance.engine.backend import BackendUnavailable, Step, StepError
 from appliance.engine.durable import Owner
 from appliance.errors import Conflict, NotFound
+from appliance.routing.known_addresses import Address, tell
 from appliance.routing.reopening import may_reopen, reopen
 from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
 from appliance.state.bgp import BgpNeighborDetail, BgpState
@@ -35,6 +38,7 @@ from frr_config import Step as FrrStep
 from frr_config.errors import FrrError, FrrUnavailable
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 class FrrBackend:
@@ -57,6 +61,7 @@ class FrrBackend:
         client: FrrClient | FakeFrr | None = None,
     ) -> None:
         self._netns = netns
+        self._space = Namespace(netns)
         self._feeds = feeds
         self._client = client or FrrClient(vty_dir, config_dir)
         self._startup_file = config_dir / "frr.conf"
@@ -116,6 +121,15 @@ class FrrBackend:
             raise BackendUnavailable(self.name, str(error)) from error
         except FrrError as error:
             raise Conflict(str(error)) from error
+
+    def interfaces_known(self) -> dict[str, Any]:
+        """What zebra knows of each interface: see ``State.interfaces``."""
+        return self._asking(self._client.interfaces)
+
+    def tell_addresses(self, addresses: Iterable[Address]) -> None:
+        """Have Linux announce addresses again that zebra does not know. Raises DataPlaneError."""
+        for name, address in tell(self._space, addresses):
+            log.warning("FRR did not know %s of %s: it is told again", address, name)
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         """See Backend: sessions that were closed for a limit which is raised now."""

@@ -1,0 +1,58 @@
+"""zebra's view of the addresses against the document: what it lost is told again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from appliance.config.document import RouterConfig
+from appliance.health.check import Check, Finding, Look
+from appliance.routing.known_addresses import untold
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+PATIENCE_S = 30.0
+"""A commit adds addresses, and a busy zebra hears of them late; then they are told again."""
+
+
+def _known(router: Router) -> Mapping[str, Any]:
+    return router.routing.interfaces_known()
+
+
+def _concerns(config: RouterConfig) -> bool:
+    return any(interface.addresses for interface in config.interfaces.values())
+
+
+def _lost(look: Look[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+    """Unknown in two looks: in between everybody had the time to hear of it."""
+    if look.before is None:
+        return frozenset()
+    return untold(look.now, look.config) & untold(look.before, look.config)
+
+
+def unknown(look: Look[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Addresses without which FRR routes nothing over the interface."""
+    by_interface: dict[str, list[str]] = {}
+    for name, address in sorted(_lost(look)):
+        by_interface.setdefault(name, []).append(address)
+    for name, addresses in by_interface.items():
+        yield Finding(
+            "addresses_unknown",
+            name,
+            "major",
+            f"FRR does not know {', '.join(addresses[:3])} of interface {name}, and routes nothing over it",
+            "The router tells FRR again by itself. If this stays, restart FRR: systemctl restart frr.",
+            {"addresses": ", ".join(addresses)},
+            pointer=f"/interfaces/{name}",
+            patience_s=PATIENCE_S,
+        )
+
+
+def tell_again(router: Router, look: Look[Mapping[str, Any]]) -> None:
+    """Have Linux announce what FRR did not hear."""
+    if lost := _lost(look):
+        router.routing.tell_addresses(lost)
+
+
+CHECKS = (Check("addresses in FRR", _known, unknown, _concerns, mends=tell_again),)

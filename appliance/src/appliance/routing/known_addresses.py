@@ -1,0 +1,66 @@
+"""Addresses that Linux has and zebra does not: found, and told again.
+
+zebra takes links from one socket and addresses from another. Where an interface goes and comes back under its
+name while zebra is busy, as with a VPP that died under a full table, it can take the new addresses before the
+new link, and drops them: BGP then waits for ever for a route to its neighbors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_interface
+from typing import Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from appliance.config.document import RouterConfig
+from appliance.dataplane.namespace import Namespace
+
+Address = tuple[str, str]
+"""Interface, and address with its prefix length."""
+
+
+def untold(known: Mapping[str, Any], config: RouterConfig) -> frozenset[Address]:
+    """Addresses of the document's interfaces of which zebra, whose answer is ``known``, says nothing.
+
+    An interface that zebra calls down or does not know is left out. Of several addresses of one network zebra
+    lists the first alone. Pure.
+    """
+    found = set()
+    for name, interface in config.interfaces.items():
+        told = known.get(name)
+        if not isinstance(told, Mapping) or told.get("status") != "up" or not interface.enabled:
+            continue
+        networks = {ip_interface(str(text).rstrip("+")).network for text in told.get("addresses", ())}
+        found |= {
+            (name, str(address))
+            for address in map(ip_interface, interface.addresses)
+            if address.network not in networks and not address.ip.is_link_local
+        }
+    return frozenset(found)
+
+
+def tell(space: Namespace, addresses: Iterable[Address]) -> list[Address]:
+    """Have Linux announce those of ``addresses`` that it has, to everybody who listens; gives them.
+
+    A replacement by the same changes nothing else. Raises DataPlaneError.
+    """
+    return space.run(_tell, space, set(addresses))
+
+
+def _tell(space: Namespace, addresses: set[Address]) -> list[Address]:
+    route = space.route()
+    names = {link["index"]: link.get_attr("IFLA_IFNAME") for link in route.get_links()}
+    told = []
+    for message in route.get_addr():
+        text = message.get_attr("IFA_LOCAL") or message.get_attr("IFA_ADDRESS")
+        address = names.get(message["index"]), f"{text}/{message['prefixlen']}"
+        if address not in addresses:
+            continue
+        try:
+            route.addr("replace", index=message["index"], address=text, prefixlen=message["prefixlen"])
+        except NetlinkError:
+            # It went in this moment.
+            continue
+        told.append((str(address[0]), address[1]))
+    return told
