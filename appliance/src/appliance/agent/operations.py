@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 KEPT = 500
 """Operations that are kept; the oldest go first."""
 _MOST_TARGET = 200
+_LIMITS = ("author", "packets", "seconds", "size_bytes", "snap_bytes")
+"""What it is not about."""
 _PLAIN = ("interface", "filter", "direction")
 """What needs no word before it."""
 _ACTIONS = (
@@ -136,9 +138,7 @@ def _target(asked: object) -> str:
     words = (
         name if value is True else str(value) if name in _PLAIN else f"{name} {value}"
         for name, value in question.items()
-        if name
-        in ("interface", "acl", "neighbor", "address", "all", "filter", "direction", "source", "destination")
-        and value not in (None, "", False, "both")
+        if name not in _LIMITS and value not in (None, "", False, "both")
     )
     return " ".join(words)[:_MOST_TARGET]
 

@@ -132,12 +132,13 @@ class Samples:
 
     def _sample(self) -> dict[str, Any]:
         counters = self._read()
-        origins = counters.pop("origins", {})
-        if self._cleared is None:
-            return {"time": time.time(), **counters}
-        self._cleared.follow_interfaces(counters["interfaces"], origins)
-        self._cleared.keep()
-        return {"time": time.time(), **counters}
+        if self._cleared is not None:
+            self._cleared.follow_interfaces(counters["interfaces"], counters.get("origins", {}))
+            self._cleared.keep()
+        return {
+            "time": time.time(),
+            **{name: section for name, section in counters.items() if name != "origins"},
+        }
 
 
 def _kept(sample: Mapping[str, Any], names_before: tuple[str, ...]) -> Kept:

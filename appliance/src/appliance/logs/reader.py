@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from appliance.errors import Problem, ValidationFailed
+from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.logs.line_text import clean, message_of
 from appliance.logs.redaction import Redaction, Strike
-from appliance.logs.source import Found, LogSource, LogUnavailable, Wanted, at_least
+from appliance.logs.source import Found, LogSource, Wanted, at_least
 from appliance.state.logs import LogLine, LogPage, LogQuery
 
 SHORT = "older lines were not looked at: ask for those before these"
@@ -19,10 +19,10 @@ class Logs:
         self._source, self._redaction = source, redaction
 
     def page(self, query: LogQuery) -> LogPage:
-        """What matches. Raises ValidationFailed, LogUnavailable."""
+        """What matches. Raises ValidationFailed, NotFound, LogUnavailable."""
         source = self._source
         if source is None:
-            raise LogUnavailable(NONE)
+            raise NotFound(NONE)
         parts = source.parts()
         if query.part is not None and query.part not in parts:
             raise ValidationFailed([Problem("/part", f"must be one of {', '.join(parts)}")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -15,7 +15,7 @@ PARTS = (
 )
 """Parts of the router that log; a router has some of them."""
 Severity = Literal["debug", "info", "notice", "warning", "error", "critical"]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SEVERITIES: tuple[Severity, ...] = ("debug", "info", "notice", "warning", "error", "critical")
 MOST_LINES = 500
 PartName = Annotated[str, StringConstraints(pattern=r"^[a-z]{1,16}$")]
 Cursor = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_=;.-]{1,2000}$")]
