@@ -77,7 +77,7 @@ def neighbors(member: Member, directory: Path) -> Iterator[None]:
         Bird(hosts.right, directory, bird.ospf_neighbor()),
     ):
         member.router.patch({"routing": {"bgp": bird.BGP, "ospf": bird.OSPF}})
-        with wall_time(f"{ROUTES} routes of a BGP neighbor, from the commit to the FIB"):
+        with wall_time(f"{ROUTES} routes of a BGP neighbor, from the end of the commit to the FIB"):
             wait_for(partial(_has_all, member), timeout_s=TAKEN_S, what="all routes in the FIB", pause_s=5)
         try:
             yield
