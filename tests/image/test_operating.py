@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def neighbors(member: Member, directory: Path) -> Iterator[None]:
         Bird(hosts.right, directory, bird.ospf_neighbor()),
     ):
         member.router.patch({"routing": {"bgp": bird.BGP, "ospf": bird.OSPF}})
-        with wall_time(f"{ROUTES} routes of a BGP neighbor, from the commit to the FIB"):
+        with wall_time(f"{ROUTES} routes of a BGP neighbor, from the end of the commit to the FIB"):
             wait_for(partial(_has_all, member), timeout_s=TAKEN_S, what="all routes in the FIB", pause_s=5)
         try:
             yield
@@ -205,23 +206,25 @@ def test_a_capture_has_the_packets_that_passed(member: Member, tmp_path: Path) -
     assert router.api.delete(f"/captures/{begun['id']}").status_code == 200
 
 
-def _asynchronously(router: Router, document: dict[str, Any]) -> str:
-    answer = router.api.patch("/config", json=document, headers={**MERGE, **ASYNC})
-    return str(json_of(answer, status=202)["request_id"])
-
-
 def test_of_two_commits_at_once_one_waits_for_its_turn(router: Router, plain: None) -> None:
     loopbacks = {
         f"loop{number}": {"type": "loopback", "addresses": [f"10.90.{number}.1/32"]}
         for number in range(LOOPBACKS)
     }
-    first = _asynchronously(router, {"interfaces": loopbacks})
-    second = _asynchronously(router, {"interfaces": {"right0": {"description": "it waited"}}})
-    under_way = json_of(router.api.get("/commits"))
-    assert under_way["running"]["id"] == first, under_way
-    assert [(one["id"], one["position"]) for one in under_way["queued"]] == [(second, 1)], under_way
-    ended = [router.ended(commit) for commit in (first, second)]
-    assert [one["state"] for one in ended] == ["done", "done"], ended
+    begun = router.api.patch("/config", json={"interfaces": loopbacks}, headers={**MERGE, **ASYNC})
+    first = json_of(begun, status=202)["request_id"]
+    with ThreadPoolExecutor(1) as another:
+        # Waited for, so that it is repeated on the document as the first commit leaves it.
+        second = another.submit(router.patch, {"interfaces": {"right0": {"description": "it waited"}}})
+        under_way = wait_for(
+            lambda: (now := json_of(router.api.get("/commits")))["queued"] and now,
+            timeout_s=60,
+            what="a commit that waits for its turn",
+        )
+        assert under_way["running"]["id"] == first, under_way
+        assert [(one["position"], one["author"]) for one in under_way["queued"]] == [(1, "admin")], under_way
+        assert router.ended(first)["state"] == "done"
+        assert second.result()["state"] == "done"
     config = router.config()["interfaces"]
     assert config.keys() >= loopbacks.keys()
     assert config["right0"]["description"] == "it waited"
