@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +33,7 @@ from appliance.health.events import EventLog
 from appliance.health.watch import HealthWatch
 from appliance.impact.change import Arrival
 from appliance.routing.frr import FrrBackend
+from appliance.routing.known_addresses import Address
 from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
@@ -181,6 +182,12 @@ class _ToyRouting(Toy):
 
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []
+
+    def interfaces_known(self) -> dict[str, Any]:
+        return {}
+
+    def tell_addresses(self, addresses: Iterable[Address]) -> None:
+        raise AssertionError(f"nothing is unknown: {addresses}")
 
     def rib_counts(self, family: Family) -> dict[str, RouteCount]:
         return {

@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +24,7 @@ from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
 from appliance.engine.backend import BackendUnavailable, Step
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.routing.known_addresses import Address
 from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpState
@@ -159,6 +160,12 @@ class ToyRouting:
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         return [row for row in self._rows() if row.prefix == destination]
+
+    def interfaces_known(self) -> dict[str, Any]:
+        return {}
+
+    def tell_addresses(self, addresses: Iterable[Address]) -> None:
+        raise AssertionError(f"nothing is unknown: {addresses}")
 
     def rib_counts(self, family: Family) -> Mapping[str, RouteCount]:
         return {"static": RouteCount(rib=2, fib=1)} if family == "ipv4" else {}

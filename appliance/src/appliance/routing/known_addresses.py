@@ -2,7 +2,7 @@
 
 zebra takes links from one socket and addresses from another. Where an interface goes and comes back under its
 name while zebra is busy, as with a VPP that died under a full table, it can take the new addresses before the
-new link, and drops them: BGP then waits for ever for a route to its neighbors.
+new link, and drops them: sessions then wait for ever for a route to their neighbors.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
+from appliance.routing.known_addresses import Address
 from appliance.routing.rows import Family, RibRow
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import PartHealth
@@ -33,6 +34,12 @@ class RoutingView(Protocol):
 
         Raises Conflict with what the daemon says where it refuses.
         """
+
+    def interfaces_known(self) -> Mapping[str, Any]:
+        """What the routing daemons know of each interface: ``status`` and ``addresses``."""
+
+    def tell_addresses(self, addresses: Iterable[Address]) -> None:
+        """Tell them again of addresses that they do not know."""
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
