@@ -183,7 +183,7 @@ class _ToyRouting(Toy):
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []
 
-    def interfaces_known(self) -> dict[str, Any]:
+    def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
         return {}
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:

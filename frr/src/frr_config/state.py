@@ -49,6 +49,19 @@ class State:
         """What zebra knows of each interface: ``status`` and ``addresses``, the first one of each network."""
         return _dicts_only(self._json("zebra", "show interface brief json"))
 
+    def interface_addresses(self, name: str) -> list[str] | None:
+        """Every address that zebra knows of an interface, link-local ones too; None where it knows no such.
+
+        Raises ValueError for what is no interface's name.
+        """
+        if not name or any(char.isspace() or not char.isprintable() for char in name) or len(name) > 15:
+            raise ValueError(f"{name!r} is not the name of an interface")
+        shown = _dicts_only(self._json("zebra", f"show interface {name} json")).get(name)
+        if shown is None:
+            return None
+        listed = shown.get("ipAddresses", ())
+        return [str(one["address"]) for one in listed if isinstance(one, dict) and "address" in one]
+
     def bgp_summary(self) -> dict[str, Any]:
         """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
         return self._json("bgpd", "show bgp summary json")

@@ -161,7 +161,7 @@ class ToyRouting:
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         return [row for row in self._rows() if row.prefix == destination]
 
-    def interfaces_known(self) -> dict[str, Any]:
+    def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
         return {}
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:

@@ -9,7 +9,7 @@ from appliance.agent.router import Router
 from appliance.config.load import parse_document
 from appliance.health.check import Look
 from appliance.health.known_addresses import tell_again, unknown
-from appliance.routing.known_addresses import untold
+from appliance.routing.known_addresses import LINK_LOCAL, untold
 
 CONFIG = parse_document(
     {
@@ -43,6 +43,16 @@ def test_only_what_zebra_would_list_is_missed() -> None:
         ("lo1", "198.51.100.1/24"),
         ("lo1", "198.51.100.2/24"),
     }
+
+
+def test_a_link_local_address_is_missed_where_ipv6_runs() -> None:
+    lost = {name: {**one, "link_local": False} for name, one in WHOLE.items()}
+    assert untold(lost, CONFIG) == {("wan0", LINK_LOCAL)}
+    told: list[Any] = []
+    look: Look[Any] = Look(lost, CONFIG, WHOLE)
+    tell_again(cast(Router, SimpleNamespace(routing=SimpleNamespace(tell_addresses=told.append))), look)
+    assert told == [frozenset({("wan0", LINK_LOCAL)})]
+    assert list(unknown(look)) == [], "whether Linux has one is not known"
 
 
 def test_it_is_told_again_only_after_two_looks() -> None:

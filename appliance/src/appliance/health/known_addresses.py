@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from appliance.config.document import RouterConfig
 from appliance.health.check import Check, Finding, Look
-from appliance.routing.known_addresses import untold
+from appliance.routing.known_addresses import LINK_LOCAL, untold
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
+PERIOD_S = 5.0
+"""Of the looks, roughly."""
 PATIENCE_S = 30.0
 """A commit adds addresses, and a busy zebra hears of them late; then they are told again."""
 
 
+_CLOSELY = 16
+"""Interfaces that are looked at one by one in a look; all are in turn."""
+
+
 def _known(router: Router) -> Mapping[str, Any]:
-    return router.routing.interfaces_known()
+    interfaces = router.engine.running_config.interfaces
+    names = [name for name, one in interfaces.items() if any(":" in address for address in one.addresses)]
+    begin = int(time.monotonic() / PERIOD_S) * _CLOSELY % len(names) if len(names) > _CLOSELY else 0
+    return router.routing.interfaces_known(names[begin : begin + _CLOSELY])
 
 
 def _concerns(config: RouterConfig) -> bool:
@@ -25,17 +35,20 @@ def _concerns(config: RouterConfig) -> bool:
 
 
 def _lost(look: Look[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
-    """Unknown in two looks: in between everybody had the time to hear of it."""
+    """Unknown in two looks: in between everybody had the time to hear of it. Link-local ones in one look."""
     if look.before is None:
         return frozenset()
-    return untold(look.now, look.config) & untold(look.before, look.config)
+    now, before = untold(look.now, look.config), untold(look.before, look.config)
+    return frozenset(one for one in now if one in before or one[1] == LINK_LOCAL)
 
 
 def unknown(look: Look[Mapping[str, Any]]) -> Iterator[Finding]:
     """Addresses without which FRR routes nothing over the interface."""
     by_interface: dict[str, list[str]] = {}
     for name, address in sorted(_lost(look)):
-        by_interface.setdefault(name, []).append(address)
+        # Whether Linux has one is not known here.
+        if address != LINK_LOCAL:
+            by_interface.setdefault(name, []).append(address)
     for name, addresses in by_interface.items():
         yield Finding(
             "addresses_unknown",

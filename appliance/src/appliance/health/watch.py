@@ -75,6 +75,9 @@ class HealthWatch:
         self._checks = tuple(chosen)
         self._clock = clock or SystemClock()
         self._readers = ThreadPoolExecutor(len(self._checks) or 1, thread_name_prefix="health")
+        self._menders = ThreadPoolExecutor(1, thread_name_prefix="health-mend")
+        self._mending: set[str] = set()
+        """Checks whose finding is being mended."""
         self._under_way: dict[str, Future[Any]] = {}
         self._before: dict[str, _Reading] = {}
         self._first_found_boot_s: dict[Key, float] = {}
@@ -100,6 +103,7 @@ class HealthWatch:
         if self._thread is not None:
             self._thread.join(timeout_s)
         self._readers.shutdown(wait=False, cancel_futures=True)
+        self._menders.shutdown(wait=False, cancel_futures=True)
 
     # Asking.
 
@@ -220,11 +224,9 @@ class HealthWatch:
         if reading is None:  # there is nothing to check
             return []
         look = self._seen(check, reading, config)
-        if check.mends is not None:
-            try:
-                check.mends(self._router, look)
-            except MillraceError as error:
-                log.warning("what the check of %s found cannot be mended: %s", check.name, error)
+        if check.mends is not None and check.name not in self._mending:
+            self._mending.add(check.name)
+            self._menders.submit(self._mend, check, look)
         findings = list(check.judges(look))
         findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
         if (more := len(findings) - MOST_FINDINGS) > 0:
@@ -238,6 +240,16 @@ class HealthWatch:
                 )
             ]
         return findings
+
+    def _mend(self, check: Check[Any], look: Look[Any]) -> None:
+        """In a thread of its own: Linux's lock may be held for a minute while it gives up a full table."""
+        try:
+            if check.mends is not None:
+                check.mends(self._router, look)
+        except MillraceError as error:
+            log.warning("what the check of %s found cannot be mended: %s", check.name, error)
+        finally:
+            self._mending.discard(check.name)
 
     def _take(
         self, found: dict[Key, tuple[str, Finding]], done: set[str], unchecked: dict[str, str], revision: int

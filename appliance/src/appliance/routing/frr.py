@@ -6,6 +6,7 @@ import grp
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -122,9 +123,19 @@ class FrrBackend:
         except FrrError as error:
             raise Conflict(str(error)) from error
 
-    def interfaces_known(self) -> dict[str, Any]:
-        """What zebra knows of each interface: see ``State.interfaces``."""
-        return self._asking(self._client.interfaces)
+    def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
+        """See RoutingView."""
+
+        def ask() -> dict[str, Any]:
+            known = self._client.interfaces()
+            for name in closely:
+                addresses = self._client.interface_addresses(name) if name in known else None
+                if addresses is not None:
+                    found = any(ip_interface(text).ip.is_link_local for text in addresses)
+                    known[name]["link_local"] = found
+            return known
+
+        return self._asking(ask)
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:
         """Have Linux announce addresses again that zebra does not know. Raises DataPlaneError."""

@@ -17,7 +17,9 @@ from appliance.config.document import RouterConfig
 from appliance.dataplane.namespace import Namespace
 
 Address = tuple[str, str]
-"""Interface, and address with its prefix length."""
+"""Interface, and address with its prefix length or ``LINK_LOCAL``."""
+LINK_LOCAL = "its link-local address"
+"""Whichever it is: the document does not say. Without it bgpd sets up no session over IPv6."""
 
 
 def untold(known: Mapping[str, Any], config: RouterConfig) -> frozenset[Address]:
@@ -37,6 +39,8 @@ def untold(known: Mapping[str, Any], config: RouterConfig) -> frozenset[Address]
             for address in map(ip_interface, interface.addresses)
             if address.network not in networks and not address.ip.is_link_local
         }
+        if told.get("link_local") is False and any(":" in address for address in interface.addresses):
+            found.add((name, LINK_LOCAL))
     return frozenset(found)
 
 
@@ -55,7 +59,8 @@ def _tell(space: Namespace, addresses: set[Address]) -> list[Address]:
     for message in route.get_addr():
         text = message.get_attr("IFA_LOCAL") or message.get_attr("IFA_ADDRESS")
         address = names.get(message["index"]), f"{text}/{message['prefixlen']}"
-        if address not in addresses:
+        local = ip_interface(address[1]).ip.is_link_local and (address[0], LINK_LOCAL) in addresses
+        if not local and address not in addresses:
             continue
         try:
             route.addr("replace", index=message["index"], address=text, prefixlen=message["prefixlen"])

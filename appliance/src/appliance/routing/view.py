@@ -35,8 +35,11 @@ class RoutingView(Protocol):
         Raises Conflict with what the daemon says where it refuses.
         """
 
-    def interfaces_known(self) -> Mapping[str, Any]:
-        """What the routing daemons know of each interface: ``status`` and ``addresses``."""
+    def interfaces_known(self, closely: Iterable[str] = ()) -> Mapping[str, Any]:
+        """What zebra knows of each interface: ``status`` and ``addresses``, the first of each network.
+
+        Of those looked at ``closely``, a question each, also whether they know a ``link_local`` address.
+        """
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:
         """Tell them again of addresses that they do not know."""
