@@ -82,7 +82,11 @@ class CountersApi:
             raise RouterUnavailable("too many streams of counters are open")
         response = web.StreamResponse(headers={"Cache-Control": "no-store"})
         response.content_type = "application/x-ndjson"
-        await response.prepare(request)
+        try:
+            await response.prepare(request)
+        except ConnectionError:
+            # Whoever asked is gone already, as a page that was left at once.
+            return response
         task = asyncio.create_task(self._feed(response, selection))
         self._streams.add(task)
         try:
