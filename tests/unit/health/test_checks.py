@@ -10,7 +10,7 @@ from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
 from appliance.engine.reserve import Room
 from appliance.engine.view import Seen
-from appliance.features.bgp.health import down
+from appliance.features.bgp.health import down, stale
 from appliance.features.interface.health import drops, links
 from appliance.features.ospf.health import adjacencies
 from appliance.health.check import Finding, Look
@@ -115,6 +115,15 @@ BGP = _config(
         }
     }
 )
+
+
+def test_routes_that_outlive_bgp_are_an_alarm_once_zebra_had_the_time() -> None:
+    assert list(stale(Look({}, _config()))) == []
+    (one,) = stale(Look({"ipv4": 27_740}, _config()))
+    assert (one.kind, one.object, one.patience_s) == ("stale_routes", "bgp", 60.0)
+    assert "27,740 IPv4 routes" in one.summary
+    (check,) = (check for check in every_check() if check.name == "routes left by BGP")
+    assert check.concerns(_config()) and not check.concerns(BGP)
 
 
 def _bgp(**peers: Any) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Neighbors that are enabled and not established."""
+"""Neighbors that are enabled and not established, and routes that outlive BGP itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.health.check import UNDER_WAY_S, Check, Finding, Look
+from appliance.routing.rows import Family
 from frr_config.protocols.bgp.session import BgpSession, sessions
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 _SET_UP_S = 30.0
 """A session that was never up has so long to come up."""
+_TAKEN_BACK_S = 60.0
+"""zebra takes a full table back for so long."""
+_FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+_FAMILY_WORDS = {"ipv4": "IPv4", "ipv6": "IPv6"}
 
 
 def _sessions(router: Router) -> Mapping[str, BgpSession]:
@@ -68,4 +73,29 @@ def _concerns(config: RouterConfig) -> bool:
     return config.routing.bgp is not None and bool(config.routing.bgp.neighbors)
 
 
-CHECKS = (Check("BGP sessions", _sessions, down, _concerns),)
+def _left(router: Router) -> Mapping[str, int]:
+    """Routes of BGP in zebra, by family. It walks its table for them, which is no full one without BGP."""
+    counts = {family: router.routing.rib_counts(family).get("bgp") for family in _FAMILIES}
+    return {family: count.rib for family, count in counts.items() if count is not None and count.rib}
+
+
+def stale(look: Look[Mapping[str, int]]) -> Iterator[Finding]:
+    """FRR 10.3 forgets to withdraw routes when BGP is removed while a lost neighbor's still go."""
+    if not look.now:
+        return
+    listed = " and ".join(f"{count:,} {_FAMILY_WORDS[family]}" for family, count in look.now.items())
+    yield Finding(
+        "stale_routes",
+        "bgp",
+        "major",
+        f"BGP is not configured, and FRR still forwards by {listed} routes of it",
+        "FRR forgot to take them back. Restart it: systemctl restart frr.",
+        {family: str(count) for family, count in look.now.items()},
+        patience_s=_TAKEN_BACK_S,
+    )
+
+
+CHECKS = (
+    Check("BGP sessions", _sessions, down, _concerns),
+    Check("routes left by BGP", _left, stale, lambda config: config.routing.bgp is None),
+)
