@@ -274,3 +274,35 @@ def test_a_disk_that_takes_nothing_leaves_the_events_in_memory(
     log.add([_event(2)])
     assert _numbers(log) == [2, 1]
     assert _numbers(EventLog(tmp_path)) == [2]
+
+
+def test_what_takes_long_to_mend_holds_no_look_up_and_is_not_begun_twice(tmp_path: Path) -> None:
+    begun, goes_on, ended = threading.Semaphore(0), threading.Event(), threading.Semaphore(0)
+
+    def mend(_router: Any, look: Look[list[Finding]]) -> None:
+        if not look.now:
+            return
+        begun.release()
+        goes_on.wait(30)
+        ended.release()
+        raise BackendUnavailable("frr", "away")
+
+    router, clock = _Router(found=[_link()]), ToyClock()
+    given: Any = router
+    checks = (Check("links", _read, _judge, mends=mend),)
+    watch = HealthWatch(given, EventLog(tmp_path), checks, clock)
+    for _ in range(3):
+        clock.wait(5)
+        watch.look()
+    assert [alarm.object for alarm in watch.alarms().alarms] == ["wan0"]
+    assert begun.acquire(timeout=10)
+    assert not begun.acquire(blocking=False), "the first one still mends"
+    goes_on.set()
+    assert ended.acquire(timeout=10)
+    for _ in range(200):
+        watch.look()
+        if begun.acquire(timeout=0.05):
+            break
+    else:
+        pytest.fail("it is mended no more after a mend that failed")
+    watch.stop()
