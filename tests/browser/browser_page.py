@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from selenium import webdriver
-from selenium.common.exceptions import ElementClickInterceptedException, WebDriverException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    NoAlertPresentException,
+    StaleElementReferenceException,
+    WebDriverException,
+)
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -51,11 +56,42 @@ class BrowserPage:
         wait_until(lambda: self._clicked(css), timeout_s=_PATIENCE_S, what=f"{css} can be clicked")
 
     def _clicked(self, css: str) -> bool:
-        element = self.find(css)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         try:
+            element = self._in_view(css)
             element.click()
-        except ElementClickInterceptedException:
+        except (ElementClickInterceptedException, StaleElementReferenceException):
+            return False
+        return True
+
+    def click_slowly(self, css: str, pressed_s: float) -> None:
+        """Press the pointer, and let it go after a while; again where the element was exchanged before."""
+        wait_until(
+            lambda: self._clicked_slowly(css, pressed_s), timeout_s=_PATIENCE_S, what=f"{css} can be pressed"
+        )
+
+    def _clicked_slowly(self, css: str, pressed_s: float) -> bool:
+        try:
+            element = self._in_view(css)
+            ActionChains(self.driver).click_and_hold(element).pause(pressed_s).release().perform()
+        except StaleElementReferenceException:
+            return False
+        return True
+
+    def _in_view(self, css: str) -> WebElement:
+        element = self.find(css)
+        self.driver.execute_script(
+            "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element
+        )
+        return element
+
+    def accept(self) -> None:
+        """Say yes to what the browser asks; waits for the question."""
+        wait_until(self._accepted, timeout_s=_PATIENCE_S, what="the browser asks something")
+
+    def _accepted(self) -> bool:
+        try:
+            self.driver.switch_to.alert.accept()
+        except NoAlertPresentException:
             return False
         return True
 

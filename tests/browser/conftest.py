@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from selenium import webdriver
 
+from appliance.errors import Conflict, NotFound
 from tests.browser import chromium
 from tests.browser.browser_page import BrowserPage
-from tests.live_lab import LiveLab, live_lab
+from tests.live_lab import LiveLab, live_lab, wait_until
 from tests.requirements import require_root_netns
 
 
@@ -46,9 +48,23 @@ def page(driver: webdriver.Chrome, lab: LiveLab) -> Iterator[BrowserPage]:
     driver.execute_script("window.sessionStorage.clear()")
     tab.complaints()
     yield tab
+    _end_commits(lab)
     complaints = [entry for entry in tab.complaints() if "status of 4" not in entry]
     tab.open("/changes")
     if tab.all('form[action="/changes/discard"]'):
         driver.execute_script("document.querySelector('form[action=\"/changes/discard\"]').submit()")
         tab.sees("You have no changes")
     assert complaints == []
+
+
+def _end_commits(lab: LiveLab) -> None:
+    """What a test that failed left under way is no later test's."""
+
+    def none_left() -> bool:
+        under_way = lab.agent.commits()
+        for one in filter(None, (*under_way.queued, under_way.running)):
+            with suppress(Conflict, NotFound):
+                lab.agent.cancel_commit(one.id, author="tests")
+        return under_way.running is None and not under_way.queued
+
+    wait_until(none_left, timeout_s=300, what="no commit is under way")
