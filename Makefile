@@ -11,6 +11,8 @@ ROUTES ?=
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
+# Tests run in so many processes: they wait more than they compute. 0: all in one, in order.
+JOBS ?= 3
 # A feature's name, as in: make test FEATURE=bfd
 FEATURE ?=
 
@@ -65,7 +67,8 @@ test:
 	@setup/packages.sh python node lab feeder database test
 	@setup/python.sh
 	@setup/assets.sh
-	@$(PYTHON) -m pytest $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+	@$(PYTHON) -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder \
+	    $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:
 	@setup/packages.sh python node lab feeder database

@@ -2,11 +2,12 @@
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests import feature_selection, requirements, services
+from tests import feature_selection, requirements, services, worker_groups
 from tests.services import broker_url, postgres_url, redis_url
 
 __all__ = ["broker_url", "postgres_url", "redis_url"]
@@ -46,19 +47,23 @@ def _folder(item: pytest.Item) -> str:
     return parts[0] if parts and parts[0] in _FOLDERS else ""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark every test by its folder under tests/ (before -m selects), and run the folders in order."""
     feature_selection.deselect(config, items)
     for item in items:
         if folder := _folder(item):
             item.add_marker(folder)
     items.sort(key=lambda item: _FOLDERS.index(_folder(item)) if _folder(item) else 0)
+    worker_groups.mark(config, items)
+    yield
+    worker_groups.labs_first(config, items)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what this machine cannot run."""
+    """Skip what this machine cannot run; let labs that run beside it have the processor first."""
+    worker_groups.give_way(item)
     requirements.skip_unmet(item)
 
 

@@ -47,28 +47,30 @@ class _Live:
 
 
 def _traces() -> set[str]:
-    """What could be left of a lab with this prefix, and the settings it may have changed."""
+    """What could be left of a lab with this prefix."""
     folders = ("/run/netns", "/etc/netns", "/etc/frr", "/var/run/frr", "/var/lib/frr", "/dev/shm", "/var/tmp")
-    found = {
+    return {
         str(entry)
         for folder in map(Path, folders)
         if folder.is_dir()
         for entry in folder.iterdir()
         if entry.name.startswith(f"{_PREFIX}-") or entry.name.endswith(f"-{_PREFIX}")
     }
-    if not Path("/run/millrace-lab").exists():
-        found |= {
-            f"{name}={Path(name).read_text()}"
-            for name in ("/proc/sys/net/core/rmem_max", "/proc/sys/vm/nr_hugepages")
-        }
-    return found
+
+
+def _settings() -> dict[str, str]:
+    """What labs change of the whole machine, where no other lab is there to have changed it."""
+    if Path("/run/millrace-lab").exists():
+        return {}
+    names = ("/proc/sys/net/core/rmem_max", "/proc/sys/vm/nr_hugepages")
+    return {name: Path(name).read_text() for name in names}
 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[_Live]:
     """A lab with the data plane a newcomer gets here; the acceptance tests run labs with either."""
     clear_dead_lab(_PREFIX)
-    before = _traces()
+    before, settings = _traces(), _settings()
     directory = Path(tempfile.mkdtemp(prefix="mr-lab-", dir="/tmp"))
     lab = _Live(directory, choose("auto").dataplane)
     try:
@@ -77,6 +79,8 @@ def live() -> Iterator[_Live]:
     finally:
         lab.lab("down")
     assert _traces() == before
+    after = _settings()
+    assert {name: settings.get(name, value) for name, value in after.items()} == after
     assert marked_processes(directory) == []
     assert not directory.exists()
 
