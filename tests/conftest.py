@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let Django's settings name the tests' PostgreSQL, which starts only when a test uses the database."""
-    if importlib.util.find_spec("webui.settings") is None:
+    if importlib.util.find_spec("webui.settings") is None or worker_groups.shares_out(config):
         return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webui.settings")
     with pytest.MonkeyPatch.context() as environment:

@@ -18,6 +18,11 @@ _BESIDE_LABS = 10
 """Nice value of everything else: what a lab forwards is counted to the packet."""
 
 
+def shares_out(config: pytest.Config) -> bool:
+    """Whether this process runs no test itself: what it puts into the environment, its workers would find."""
+    return bool(config.getoption("numprocesses", None)) and not _shares_work(config)
+
+
 def mark(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each item with its group, for pytest-xdist."""
     if _shares_work(config):
