@@ -67,7 +67,7 @@ test:
 	@setup/packages.sh python node lab feeder database test
 	@setup/python.sh
 	@setup/assets.sh
-	@$(PYTHON) -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder \
+	@$(PYTHON) -m pytest -n $(JOBS) \
 	    $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:

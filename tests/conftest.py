@@ -4,6 +4,7 @@ import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,9 +56,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if folder := _folder(item):
             item.add_marker(folder)
     items.sort(key=lambda item: _FOLDERS.index(_folder(item)) if _folder(item) else 0)
-    worker_groups.mark(config, items)
     yield
-    worker_groups.labs_first(config, items)
+    worker_groups.labs_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out by their labs and files."""
+    return worker_groups.scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
