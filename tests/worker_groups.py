@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 _LIVE = ("vpp", "linux", "lab", "browser")
 """Groups of live labs, the longest first."""
