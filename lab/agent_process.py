@@ -35,6 +35,7 @@ def write_settings(
         "folder_owners": sorted(
             {place.stat().st_uid for place in (layout.directory, layout.directory.parent)}
         ),
+        "certificate": str(layout.certificate),
         "logs": {"type": "files", "folder": str(layout.log)},
         "service_manager": {"type": "supervisor", "socket": str(layout.supervisor_socket)},
     }

@@ -79,6 +79,11 @@ class Layout:
         return self.directory / "web"
 
     @property
+    def certificate(self) -> Path:
+        """The certificate of the page."""
+        return self.web / "server.pem"
+
+    @property
     def ca_file(self) -> Path:
         """The certificate of the lab's own authority."""
         return self.directory / "ca.pem"

@@ -48,7 +48,7 @@ class Web:
 
     @property
     def _certificate(self) -> Path:
-        return self.layout.web / "server.pem"
+        return self.layout.certificate
 
     @property
     def _key(self) -> Path:

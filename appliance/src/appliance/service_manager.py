@@ -47,6 +47,9 @@ class ServiceManager(Protocol):
     def status(self, name: str) -> Status:
         """What it does now. Raises ServiceError when nobody can be asked."""
 
+    def failed(self) -> tuple[str, ...]:
+        """The names of all that gave up, in order. Raises ServiceError when nobody can be asked."""
+
 
 class SystemdManager:
     """Units of systemd."""
@@ -61,17 +64,23 @@ class SystemdManager:
         """State of the unit ``<name>.service``."""
         return _SYSTEMD_STATES.get(self._run("is-active", name).stdout.strip(), "unknown")
 
+    def failed(self) -> tuple[str, ...]:
+        """Units of every kind, with their suffix."""
+        done = self._systemctl("list-units", "--state=failed", "--plain", "--no-legend", "--no-pager")
+        if done.returncode != 0:
+            raise ServiceError(f"systemd does not answer: {done.stderr.strip()[-300:]}")
+        return tuple(sorted(line.split()[0] for line in done.stdout.splitlines() if line.strip()))
+
     def _run(self, verb: str, name: str) -> subprocess.CompletedProcess[str]:
+        return self._systemctl(verb, "--", f"{name}.service")
+
+    def _systemctl(self, *words: str) -> subprocess.CompletedProcess[str]:
         try:
             return subprocess.run(
-                ["systemctl", verb, "--", f"{name}.service"],
-                capture_output=True,
-                text=True,
-                timeout=_RESTART_S,
-                check=False,
+                ["systemctl", *words], capture_output=True, text=True, timeout=_RESTART_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise ServiceError(f"systemctl {verb} {name}: {error}") from error
+            raise ServiceError(f"systemctl {' '.join(words)}: {error}") from error
 
 
 class SupervisorManager:
@@ -102,6 +111,14 @@ class SupervisorManager:
         except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
             raise ServiceError(f"supervisor does not answer for {name}: {error}") from error
         return _SUPERVISOR_STATES.get(str(info["statename"]), "unknown")
+
+    def failed(self) -> tuple[str, ...]:
+        """Programs that supervisord has given up."""
+        try:
+            known: Any = self._supervisor().getAllProcessInfo()
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
+            raise ServiceError(f"supervisor does not answer: {error}") from error
+        return tuple(sorted(str(one["name"]) for one in known if one["statename"] == "FATAL"))
 
     def _supervisor(self) -> Any:
         return xmlrpc.client.ServerProxy(

@@ -65,6 +65,7 @@ def test_supervisor_restarts_a_program(tmp_path: Path) -> None:
         "[rpcinterface:supervisor]\n"
         "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface\n"
         "[program:sleeper]\ncommand=sleep 600\nstartsecs=0\nautorestart=false\n"
+        "[program:doomed]\ncommand=false\nstartsecs=60\nstartretries=0\nautostart=false\n"
     )
     argv = [sys.executable, "-m", "supervisor.supervisord", "-c", str(config)]
     supervisord = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -87,8 +88,14 @@ def test_supervisor_restarts_a_program(tmp_path: Path) -> None:
         assert manager.status("sleeper") == "running"
         with pytest.raises(ServiceError, match="nothing"):
             manager.restart("nothing")
+        assert manager.failed() == (), "a program that was never started has not failed"
+        with pytest.raises(ServiceError, match="doomed"):
+            manager.restart("doomed")
+        assert manager.failed() == ("doomed",)
     finally:
         supervisord.terminate()
         supervisord.wait(20)
     with pytest.raises(ServiceError):
         manager.status("sleeper")
+    with pytest.raises(ServiceError):
+        manager.failed()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from appliance.dataplane.base import DataPlane
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.health.platform import Platform
 from appliance.logs.known_secrets import REVISIONS, KnownSecrets
 from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
@@ -51,6 +52,8 @@ class Router:
     """What carries FRR's routes into VPP, where linux_nl does not."""
     log_source: LogSource | None = None
     """Where the router's programs log."""
+    platform: Platform = field(default_factory=Platform)
+    """What the router stands on."""
 
     @cached_property
     def _lists(self) -> RouteLists:

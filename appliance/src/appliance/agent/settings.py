@@ -91,6 +91,8 @@ class AgentSettings(_Settings):
     service_manager: Annotated[SupervisorSettings | SystemdSettings, Field(discriminator="type")] | None = (
         None
     )
+    certificate: Path | None = None
+    """Of the web page, PEM; None: its validity is not watched."""
     logs: Annotated[LogFilesSettings | JournalSettings, Field(discriminator="type")] | None = None
     """Where the router's programs log; None: their logs are not shown."""
     reconcile_interval_s: float = Field(default=3.0, gt=0, le=3600)

@@ -20,12 +20,14 @@ from appliance.dataplane.machine import Machine
 from appliance.engine.backend import Backend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
+from appliance.health.platform import Platform
 from appliance.host import HostBackend
 from appliance.logs.files import LogFiles
 from appliance.logs.journal import Journal
 from appliance.logs.source import LogSource
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
+from appliance.upgrade.paths import Paths
 
 if TYPE_CHECKING:
     from appliance.dataplane.linux.backend import LinuxDataplane
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 def build(settings: AgentSettings) -> Router:
     """The router these settings describe. Works, too, while VPP and FRR are down."""
     feeder = _feeder(settings)
-    dataplane = _dataplane(settings, _services(settings), feeder)
+    services = _services(settings)
+    dataplane = _dataplane(settings, services, feeder)
     routing = FrrBackend(
         settings.netns, settings.frr_vty_dir, settings.frr_config_dir, feeds=feeder is not None
     )
@@ -52,7 +55,8 @@ def build(settings: AgentSettings) -> Router:
         own_path=path,
         foretell=Foretelling(dataplane, routing, path.arrival),
     )
-    return Router(engine, dataplane, routing, settings.netns, feeder, _log_source(settings))
+    platform = Platform(services, settings.certificate, Paths())
+    return Router(engine, dataplane, routing, settings.netns, feeder, _log_source(settings), platform)
 
 
 def _log_source(settings: AgentSettings) -> LogSource | None:

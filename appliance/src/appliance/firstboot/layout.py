@@ -46,10 +46,15 @@ class Layout:
         return self.data / "tls"
 
     @property
+    def certificate(self) -> Path:
+        """Of the web page."""
+        return self.tls / "server.pem"
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         """Every file of this instance's own keys."""
         hosts = (self.ssh / f"ssh_host_{kind}_key" for kind in ("ed25519", "ecdsa"))
-        return (*hosts, self.tls / "server.key", self.tls / "server.pem")
+        return (*hosts, self.tls / "server.key", self.certificate)
 
     @property
     def generated_password(self) -> Path:

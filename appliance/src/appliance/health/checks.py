@@ -9,7 +9,7 @@ from appliance.engine.reserve import Room
 from appliance.engine.view import Seen
 from appliance.features.registry import declared
 from appliance.health import feeder as feeder_health
-from appliance.health import known_addresses
+from appliance.health import known_addresses, platform
 from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
 from appliance.state.health import PartHealth
 from appliance.state.watch import WatchReport, Worsening
@@ -158,4 +158,10 @@ OWN: tuple[AnyCheck, ...] = (
 def every_check(*, feeds: bool = True) -> tuple[AnyCheck, ...]:
     """These and those of the features; those of a feeder only where one carries the routes (``feeds``)."""
     of_features = (check for checks in declared("health", "CHECKS") for check in checks)
-    return (*OWN, *known_addresses.CHECKS, *(feeder_health.CHECKS if feeds else ()), *of_features)
+    return (
+        *OWN,
+        *platform.CHECKS,
+        *known_addresses.CHECKS,
+        *(feeder_health.CHECKS if feeds else ()),
+        *of_features,
+    )

@@ -9,6 +9,7 @@ from typing import Literal
 
 from appliance.agent.settings import AgentSettings, JournalSettings, MachineSettings, SystemdSettings
 from appliance.dataplane.machine import Machine
+from appliance.firstboot.layout import Layout
 from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
 
 
@@ -45,6 +46,7 @@ def settings(
         allowed_uids=allowed_uids,
         management=management,
         service_manager=SystemdSettings(type="systemd"),
+        certificate=Layout().certificate,
         logs=JournalSettings(type="journal"),
     )
 
