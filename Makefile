@@ -12,7 +12,7 @@ DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
 # Tests run in so many processes: they wait more than they compute. 0: all in one, in order.
-JOBS ?= 3
+JOBS ?= 2
 # A feature's name, as in: make test FEATURE=bfd
 FEATURE ?=
 

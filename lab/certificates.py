@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_LIFETIME = dt.timedelta(days=30)
+_LIFETIME = dt.timedelta(days=365)
 
 
 def make(ca_file: Path, certificate_file: Path, key_file: Path) -> None:

@@ -57,6 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(folder)
     items.sort(key=lambda item: _FOLDERS.index(_folder(item)) if _folder(item) else 0)
     yield
+    worker_groups.tell_apart(items)
     worker_groups.labs_first(items)
 
 

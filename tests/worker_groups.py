@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 _LIVE = ("vpp", "linux", "lab", "browser")
@@ -36,6 +38,15 @@ def scheduler(config: pytest.Config, log: Any) -> ByGroup:
 def shares_out(config: pytest.Config) -> bool:
     """Whether this process runs no test itself: what it puts into the environment, its workers would find."""
     return bool(config.getoption("numprocesses", None)) and not _is_worker()
+
+
+def tell_apart(items: list[pytest.Item]) -> None:
+    """Number tests of one id, as schemathesis makes them: pytest-xdist would run one of them for all."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        seen[item.nodeid] += 1
+        if seen[item.nodeid] > 1 and _is_worker():
+            item._id = coerce_node_id(f"{item.nodeid}[{seen[item.nodeid]}]")
 
 
 def labs_first(items: list[pytest.Item]) -> None:

@@ -52,20 +52,24 @@ def routes(query: RoutesQuery, dataplane: DataPlane, lists: RouteLists) -> Route
     read = {family: lists.read(family, query.protocol) for family in families}
     rows = [row for listed in read.values() for row in listed.rows or () if _inside(row, within)]
     page = rows[query.offset : query.offset + query.limit]
-    kernel, fib = _ask(dataplane, [row.prefix for row in page])
-    shown = [
-        side_by_side(row, known, forwards, row.prefix)
-        for row, known, forwards in zip(page, kernel, fib, strict=True)
-    ]
     return _answer(
         query,
-        shown,
+        compared(dataplane, page),
         len(rows),
         note=" ".join(dict.fromkeys(listed.note for listed in read.values() if listed.note)),
         counts={family: dict(listed.counts) for family, listed in read.items()},
         unlisted={family: listed.count for family, listed in read.items() if listed.rows is None},
         age_s=round(max(lists.age_s(listed) for listed in read.values()), 1),
     )
+
+
+def compared(dataplane: DataPlane, rows: Sequence[RibRow]) -> list[RouteState]:
+    """Rows of the RIB beside kernel and FIB."""
+    kernel, fib = _ask(dataplane, [row.prefix for row in rows])
+    return [
+        side_by_side(row, known, forwards, row.prefix)
+        for row, known, forwards in zip(rows, kernel, fib, strict=True)
+    ]
 
 
 def side_by_side(rib: RibRow, kernel: RouteAnswer, fib: RouteAnswer, destination: str) -> RouteState:

@@ -13,6 +13,7 @@ from appliance.agent.hits import Hits
 from appliance.agent.machine_use import MachineUse
 from appliance.agent.operations import OperationLog
 from appliance.agent.route_lists import RouteLists
+from appliance.agent.route_proof import RouteProof
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.source import Source
 from appliance.capture.tcpdump import KernelSource, require_filter
@@ -64,6 +65,11 @@ class Router:
         if question.is_list:
             return route_table.routes(question, self.dataplane, self._lists)
         return route_table.route(question, self.dataplane, self.routing)
+
+    @cached_property
+    def route_proof(self) -> RouteProof:
+        """RIB, kernel and FIB compared again and again; one thread at a time may look."""
+        return RouteProof(self.dataplane, self.routing)
 
     @cached_property
     def _machine(self) -> MachineUse:

@@ -38,7 +38,7 @@ _HEADER = struct.Struct("=IHHII")
 _ROUTE = struct.Struct("=BBBBBBBBI")  # family dst_len src_len tos table protocol scope type flags
 _ATTRIBUTE = struct.Struct("=HH")
 _HOP = struct.Struct("=HBBi")  # length flags hops ifindex
-_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_MULTIPATH, _RTA_VIA = 1, 4, 5, 9, 18
+_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_MULTIPATH, _RTA_VIA, _RTA_NH_ID = 1, 4, 5, 9, 18, 30
 _KINDS = {1: "unicast", 2: "local", 3: "broadcast", 5: "multicast"}
 
 
@@ -46,7 +46,8 @@ _KINDS = {1: "unicast", 2: "local", 3: "broadcast", 5: "multicast"}
 class Match:
     """The entry an address belongs to."""
 
-    network: Network
+    network: Network | None
+    """None where the kernel does not say which one it is."""
     entry: Entry
 
 
@@ -90,7 +91,11 @@ def _exact(network: Network, ask: Ask) -> RouteAnswer:
         matched = ask(ip_address(at.to_bytes(network.max_prefixlen // 8, "big")))
         if isinstance(matched, Dropped):
             dropped = matched
-        elif matched is None or matched.network.prefixlen < network.prefixlen:
+        elif matched is None:
+            return None
+        elif matched.network is None:
+            return matched.entry
+        elif matched.network.prefixlen < network.prefixlen:
             return None
         elif matched.network.prefixlen == network.prefixlen:
             return matched.entry
@@ -126,45 +131,55 @@ class _Asking:
         self._socket.close()
 
     def ask(self, address: Address) -> Matched:
-        family = socket.AF_INET if address.version == 4 else socket.AF_INET6
-        self._number += 1
-        body = _ROUTE.pack(family, address.max_prefixlen, 0, 0, 0, 0, 0, 0, _FIB_MATCH)
+        found = self._found(address)
+        if isinstance(found, bytes):
+            return self._match(found, _family(address))
+        if found == -errno.ENETUNREACH:
+            return None
+        if found in DROPPED_BY:
+            return Dropped(DROPPED_BY[found])
+        why = errno.errorcode.get(-found, str(-found))
+        raise DataPlaneError(f"the kernel does not report its route to {address}: {why}")
+
+    def _found(self, address: Address) -> bytes | int:
+        """The route's message without its header, or the kernel's error, negative."""
+        body = _ROUTE.pack(_family(address), address.max_prefixlen, 0, 0, 0, 0, 0, 0, _FIB_MATCH)
         body += _ATTRIBUTE.pack(4 + len(address.packed), _RTA_DST) + address.packed
-        header = _HEADER.pack(_HEADER.size + len(body), _RTM_GETROUTE, _REQUEST, self._number, 0)
+        return self._request(_RTM_GETROUTE, _REQUEST, body)
+
+    def _request(self, kind: int, flags: int, body: bytes) -> bytes | int:
+        """The kernel's answer: a route's message, or a number that is 0 where all went well."""
+        self._number += 1
+        header = _HEADER.pack(_HEADER.size + len(body), kind, flags, self._number, 0)
         try:
             self._socket.send(header + body)
-            return self._receive(family)
+            while True:
+                data = self._socket.recv(_BUFFER_BYTES)
+                length, answered, _, number, _ = _HEADER.unpack_from(data)
+                if number != self._number:
+                    continue  # the late answer to a question that was given up
+                if answered == _RTM_NEWROUTE:
+                    return data[_HEADER.size : length]
+                if answered == _NLMSG_ERROR:
+                    return int(struct.unpack_from("=i", data, _HEADER.size)[0])
         except OSError as error:
-            raise DataPlaneError(f"the kernel does not report its route to {address}: {error}") from error
-
-    def _receive(self, family: int) -> Matched:
-        while True:
-            data = self._socket.recv(_BUFFER_BYTES)
-            length, kind, _, number, _ = _HEADER.unpack_from(data)
-            if number != self._number:
-                continue  # the late answer to a question that was given up
-            if kind == _RTM_NEWROUTE:
-                return self._match(data[_HEADER.size : length], family)
-            if kind == _NLMSG_ERROR:
-                code = struct.unpack_from("=i", data, _HEADER.size)[0]
-                if code == -errno.ENETUNREACH:
-                    return None
-                if code in DROPPED_BY:
-                    return Dropped(DROPPED_BY[code])
-                raise OSError(-code, errno.errorcode.get(-code, str(-code)))
+            raise DataPlaneError(f"the kernel does not answer about a route: {error}") from error
 
     def _match(self, data: bytes, family: int) -> Match:
         _, length, _, _, _, _, _, kind, _ = _ROUTE.unpack_from(data)
         found = {key: data[start:end] for key, start, end in _attributes(data, _ROUTE.size, len(data))}
         destination = found.get(_RTA_DST, bytes(4 if family == socket.AF_INET else 16))
-        network = ip_network((destination, length))
+        # IPv6 routes of one next hop object share what the kernel keeps of their last use, and it may name
+        # another.
+        shared = family == socket.AF_INET6 and _RTA_NH_ID in found
+        network = None if shared else ip_network((destination, length))
         if _RTA_MULTIPATH in found:
             hops = tuple(self._hops(found[_RTA_MULTIPATH]))
         elif _RTA_OIF in found:
             hops = (self._hop(found, int.from_bytes(found[_RTA_OIF], "little"), 1),)
         else:
             hops = ()
-        return Match(network, Entry(str(network), _KINDS.get(kind, str(kind)), hops))
+        return Match(network, Entry(str(network) if network else None, _KINDS.get(kind, str(kind)), hops))
 
     def _hops(self, data: bytes) -> Iterator[NextHop]:
         at = 0
@@ -191,6 +206,10 @@ class _Asking:
             except OSError:
                 self._names[interface] = None
         return self._names[interface]
+
+
+def _family(address: Address) -> int:
+    return socket.AF_INET if address.version == 4 else socket.AF_INET6
 
 
 def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:

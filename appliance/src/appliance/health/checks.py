@@ -9,7 +9,7 @@ from appliance.engine.reserve import Room
 from appliance.engine.view import Seen
 from appliance.features.registry import declared
 from appliance.health import feeder as feeder_health
-from appliance.health import known_addresses, platform
+from appliance.health import forwarding, known_addresses, platform
 from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
 from appliance.state.health import PartHealth
 from appliance.state.watch import WatchReport, Worsening
@@ -162,6 +162,7 @@ def every_check(*, feeds: bool = True) -> tuple[AnyCheck, ...]:
         *OWN,
         *platform.CHECKS,
         *known_addresses.CHECKS,
+        *forwarding.CHECKS,
         *(feeder_health.CHECKS if feeds else ()),
         *of_features,
     )

@@ -1,0 +1,109 @@
+"""Whether packets go where FRR sends them: routes of RIB, kernel and FIB compared, some at a time, for ever.
+
+A difference is believed when it is seen again and again: while routes come and go each table is for a moment
+another. A table that is too long for zebra to list is tried by addresses drawn at random.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+
+from appliance.agent import route_table
+from appliance.agent.route_lists import RouteLists
+from appliance.dataplane.base import DataPlane
+from appliance.routing.rows import Family, RibRow
+from appliance.routing.view import RoutingView
+from appliance.state.routes import RoutesQuery, RouteState
+
+PORTION = 200
+"""Routes that are compared in one look."""
+BELIEVED = 3
+"""Looks in a row that see a difference."""
+MOST_SUSPECTS = 64
+"""Routes that are looked at again at every look."""
+ROUND_S = 60.0
+"""From one list of zebra to the next, at least."""
+LINK_LOCAL = "fe80::"
+_REST = 1000
+"""A list is followed by so many times its duration without one."""
+_DRAWN = 64
+"""Addresses drawn at random in a round, of a table that is not listed."""
+_FIRST, _LAST = int(IPv4Address("1.0.0.0")), int(IPv4Address("223.255.255.255"))
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known now."""
+
+    differing: Mapping[str, str] = field(default_factory=dict)
+    """Prefix to what is wrong, as a sentence."""
+
+
+class RouteProof:
+    """Compares a portion at each look. Not thread-safe: one thread looks."""
+
+    def __init__(
+        self,
+        dataplane: DataPlane,
+        routing: RoutingView,
+        clock: Callable[[], float] = time.monotonic,
+        drawing: random.Random | None = None,
+    ) -> None:
+        self._dataplane, self._routing, self._clock = dataplane, routing, clock
+        self._drawing = drawing or random.Random()
+        self._lists = RouteLists(routing, clock)
+        self._due: deque[RibRow | str] = deque()
+        self._families: deque[Family] = deque()
+        """Of this round, not read yet."""
+        self._next_s = 0.0
+        self._seen: dict[str, int] = {}
+        """Prefix to the looks in a row that saw it differ."""
+
+    def look(self) -> Proof:
+        """Compare the next portion and whatever differed before. Raises BackendUnavailable."""
+        if not self._due:
+            self._refill()
+        portion = [self._due.popleft() for _ in range(min(PORTION, len(self._due)))]
+        again = {prefix: self._fresh(prefix) for prefix in self._seen}
+        found = {prefix: state for prefix, state in again.items() if state is not None}
+        for one in self._differing(portion):
+            if len(found) < MOST_SUSPECTS:
+                found.setdefault(one.prefix, one)
+        self._seen = {prefix: self._seen.get(prefix, 0) + 1 for prefix in found}
+        believed = {prefix: found[prefix] for prefix, looks in self._seen.items() if looks >= BELIEVED}
+        return Proof({prefix: state.disagreement for prefix, state in believed.items()})
+
+    def _refill(self) -> None:
+        """A family at a time: zebra has a rest between two lists."""
+        if not self._families and self._clock() >= self._next_s:
+            self._families.extend(route_table.FAMILIES)
+        if not self._families:
+            return
+        family, began_s = self._families.popleft(), self._clock()
+        rows = self._lists.read(family, None).rows
+        if rows is not None:
+            # VPP keeps link-local networks apart, one for each interface.
+            self._due.extend(row for row in rows if not row.prefix.startswith(LINK_LOCAL))
+        elif family == "ipv4":
+            self._due.extend(str(IPv4Address(self._drawing.randint(_FIRST, _LAST))) for _ in range(_DRAWN))
+        now_s = self._clock()
+        self._next_s = max(self._next_s, now_s + max(ROUND_S, (now_s - began_s) * _REST))
+
+    def _differing(self, portion: list[RibRow | str]) -> list[RouteState]:
+        """Of listed routes, those that differ and do so when FRR is asked again; of addresses, theirs."""
+        rows = [one for one in portion if isinstance(one, RibRow)]
+        states = route_table.compared(self._dataplane, rows)
+        suspects = [state.prefix for state in states if state.disagreement]
+        suspects += [one for one in portion if isinstance(one, str)]
+        fresh = map(self._fresh, suspects[: PORTION // 2])
+        return [state for state in fresh if state is not None]
+
+    def _fresh(self, destination: str) -> RouteState | None:
+        """The route if it differs now; None if it does not, or FRR has none."""
+        answer = route_table.route(RoutesQuery(prefix=destination), self._dataplane, self._routing)
+        return next((one for one in answer.routes if one.disagreement and one.protocol), None)

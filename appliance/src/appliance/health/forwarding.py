@@ -1,0 +1,43 @@
+"""RIB = FIB: whether packets go where FRR sends them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from appliance.agent.route_proof import Proof
+from appliance.health.check import UNDER_WAY_S, Check, Finding, Look
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
+
+_SHOWN = 5
+
+
+def _proof(router: Router) -> Proof:
+    return router.route_proof.look()
+
+
+def differing(look: Look[Proof]) -> Iterator[Finding]:
+    """Routes that FRR has selected and the kernel or the data plane does not follow."""
+    found = look.now.differing
+    if not found:
+        return
+    first = next(iter(found))
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    evidence = dict(list(found.items())[:_SHOWN])
+    if len(found) > _SHOWN:
+        evidence["more"] = str(len(found) - _SHOWN)
+    yield Finding(
+        "routes_differ",
+        "routes",
+        "major",
+        f"The route of {first}{more} is not what FRR says: packets go elsewhere or are dropped",
+        "The page Routes shows RIB, kernel and FIB side by side. Clearing the session that the route is from"
+        " has it announced anew; if it stays, restart FRR: systemctl restart frr.",
+        evidence,
+        patience_s=UNDER_WAY_S,
+    )
+
+
+CHECKS = (Check("RIB = FIB", _proof, differing),)
