@@ -8,9 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from ipaddress import ip_network
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ import pytest
 from lab import addressing as at
 from lab.namespaces import run_in
 from tests.live_lab import LiveLab, json_of, wait_until
-from vpp_config.papi_client import PapiClient
 
 pytestmark = [pytest.mark.integration, pytest.mark.root]
 
@@ -80,43 +77,6 @@ def test_a_neighbor_that_is_gone_is_an_alarm_until_it_is_back(live: LiveLab) -> 
     events = json_of(live.api.get(f"/events?object={WAN}&limit=2"))["items"]
     assert [event["event"] for event in events] == ["cleared", "raised"]
     assert json_of(live.api.get("/events"))["total"] > before
-
-
-def _take_from_vpp(live: LiveLab, prefix: str) -> None:
-    """Delete the route as linux_nl would, which goes on believing that VPP has it."""
-    with closing(PapiClient(Path(live.environment["VPP_API_SOCKET"]))) as vpp:
-        vpp.connect()
-        sources = {found.src.name: found.src.id for found in vpp.dump("fib_source_dump")}
-        network = ip_network(prefix)
-        route = {
-            "table_id": 0,
-            "prefix": network,
-            "n_paths": 0,
-            "src": sources["lcp-rt-dynamic"],
-            "paths": [],
-        }
-        vpp.call("ip_route_add_del_v2", is_add=False, is_multipath=False, route=route)
-
-
-def _is_consistent(live: LiveLab, prefix: str) -> bool:
-    (route,) = json_of(live.api.get("/state/routes", params={"prefix": prefix}))["routes"]
-    return bool(route["consistent"])
-
-
-@pytest.mark.parametrize("live", ["vpp"], indirect=True)
-def test_a_route_that_vpp_has_not_is_an_alarm(live: LiveLab) -> None:
-    _wait_until_healthy(live)
-    prefix = str(at.WAN_HOST_PREFIX_V4)
-    assert _is_consistent(live, prefix)
-    _take_from_vpp(live, prefix)
-    (lost,) = json_of(live.api.get("/state/routes", params={"prefix": prefix}))["routes"]
-    assert lost["kernel"] and lost["disagreement"].startswith("the data plane "), lost
-    wait_until(lambda: ("routes_differ", "routes") in _alarms(live), timeout_s=240, what="the alarm")
-    one = _alarms(live)["routes_differ", "routes"]
-    assert one["evidence"] == {prefix: f"the data plane has no route for {prefix}"}
-    json_of(live.api.post("/actions/clear-bgp", json={"neighbor": WAN}))
-    wait_until(lambda: _is_consistent(live, prefix), timeout_s=120, what=f"VPP has {prefix} again")
-    _wait_until_healthy(live)
 
 
 def test_a_session_is_cleared_by_an_operator_and_comes_back(live: LiveLab) -> None:
