@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +45,7 @@ class Validity:
     now_s: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Platform:
     """Where these things are; None for what this machine does not have."""
 
@@ -55,19 +54,17 @@ class Platform:
     """Of the web page, PEM."""
     upgrade: Paths | None = None
 
-    @cached_property
-    def _asked(self) -> dict[str, tuple[float, tuple[str, ...]]]:
-        return {}
+    _failed: tuple[str, ...] = ()
+    _asked_s: float | None = None
 
     def failed(self) -> tuple[str, ...]:
         """Programs that were given up, as at most half a minute ago. Raises ServiceError."""
         if self.services is None:
             return ()
-        known = self._asked.get("failed")
-        if known is None or time.monotonic() - known[0] > _SERVICES_EVERY_S:
-            names = tuple(name for name in self.services.failed() if not name.startswith(_OWN_CONSOLE))
-            self._asked["failed"] = known = (time.monotonic(), names)
-        return known[1]
+        if self._asked_s is None or time.monotonic() - self._asked_s > _SERVICES_EVERY_S:
+            self._failed = tuple(name for name in self.services.failed() if not name.startswith(_OWN_CONSOLE))
+            self._asked_s = time.monotonic()
+        return self._failed
 
     def validity(self) -> Validity | None:
         """None where there is no certificate. Raises RouterUnavailable where it cannot be read."""
@@ -85,10 +82,9 @@ class Platform:
         if self.upgrade is None:
             return None
         try:
-            found = slots.read(self.upgrade)
+            return slots.read(self.upgrade)
         except UpgradeRefused:
             return None
-        return found
 
 
 def clock_is_kept() -> bool:
