@@ -40,4 +40,4 @@ def differing(look: Look[Proof]) -> Iterator[Finding]:
     )
 
 
-CHECKS = (Check("RIB = FIB", _proof, differing),)
+CHECKS = (Check("a share of the routes in RIB and FIB", _proof, differing),)
