@@ -64,7 +64,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Share the tests out by their labs and files."""
-    return worker_groups.scheduler(config, log)
+    from tests import worker_scheduler
+
+    return worker_scheduler.scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

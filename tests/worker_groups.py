@@ -9,30 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from typing import Any
 
 import pytest
 from _pytest.nodeid import coerce_node_id
-from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 _LIVE = ("vpp", "linux", "lab", "browser")
 """Groups of live labs, the longest first."""
 _BESIDE_LABS = 10
 """Nice value of everything else: what a lab forwards is counted to the packet."""
 _ON_LINUX = re.compile(r"\[(?:.*-)?linux(?:-.*)?\]$")
-
-
-class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives workers whole groups, in the order in which they were collected."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid)
-
-
-def scheduler(config: pytest.Config, log: Any) -> ByGroup:
-    """For pytest-xdist."""
-    config.option.loadscopereorder = False
-    return ByGroup(config, log)
 
 
 def shares_out(config: pytest.Config) -> bool:

@@ -227,6 +227,8 @@ class PrivateVpp:
 def _reserve_hugepages() -> None:
     """VPP's buffers live in huge pages. Ask the kernel for some more when few are free; it may give fewer."""
     rows = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    if "HugePages_Total" not in rows:
+        return  # A kernel without huge pages: VPP takes ordinary ones.
     total, free = (int(rows[name].split()[0]) for name in ("HugePages_Total", "HugePages_Free"))
     if free < _FREE_HUGEPAGES_WANTED:
         _HUGEPAGES.write_text(str(total + _FREE_HUGEPAGES_WANTED - free))
