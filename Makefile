@@ -5,7 +5,7 @@
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
 DATAPLANE ?=
-# feeder or linux-nl: what carries FRR's routes into VPP; left empty, linux-nl.
+# feeder or linux-nl: what carries FRR's routes into VPP; left empty, the feeder.
 ROUTES ?=
 # postgres; left empty, the embedded SQLite and in-process jobs.
 DATABASE ?=
@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 help:
 	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
-	@echo "                                                    ROUTES=feeder: FRR's routes by the FIB feeder, not linux_nl"
+	@echo "                                                    ROUTES=linux-nl: FRR's routes by linux_nl, not the FIB feeder"
 	@echo "make down                                           remove what make up made"
 	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
 	@echo "make bench                                          print the numbers of tests/bench"
@@ -52,7 +52,7 @@ up down test bench soak soak-impact ova image-tools image-test image-compare cle
 else
 
 up:
-	@setup/packages.sh python node lab $(if $(filter feeder,$(ROUTES)),feeder) \
+	@setup/packages.sh python node lab $(if $(filter-out linux-nl,$(or $(ROUTES),feeder)),$(if $(wildcard /usr/bin/vpp)$(filter vpp,$(DATAPLANE)),feeder)) \
 	    $(if $(filter postgres,$(DATABASE)),database)
 	@$(if $(filter vpp,$(DATAPLANE)),setup/vpp.sh)
 	@setup/python.sh
@@ -93,7 +93,7 @@ soak-impact:
 	    status=$$?; setup/give_back.sh; exit $$status
 
 ova:
-	@setup/packages.sh python node image
+	@setup/packages.sh python node image feeder
 	@setup/python.sh
 	@setup/assets.sh
 	@setup/packer.sh
@@ -115,7 +115,7 @@ image-test: image-tools
 	@$(PYTHON) -m pytest -m image -s --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 image-compare:
-	@setup/packages.sh python node image
+	@setup/packages.sh python node image feeder
 	@setup/python.sh
 	@setup/assets.sh
 	@VPP_SOURCE='$(VPP_SOURCE)' MILLRACE_VERSION='$(VERSION)' \

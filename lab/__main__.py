@@ -14,7 +14,7 @@ from lab.build import Lab, Wanted
 from lab.errors import LabConflict, LabError
 from lab.kernel_settings import Register
 from lab.layout import REPOSITORY, Layout
-from lab.namespaces import LIVE_PREFIX, Dataplane, Routes
+from lab.namespaces import LIVE_PREFIX, Dataplane, Routes, routes_by_default
 from lab.state import LabState
 from lab.topology import Topology, remove_tree
 
@@ -126,7 +126,7 @@ def _wanted(arguments: argparse.Namespace, layout: Layout, record: LabState | No
 def _routes(asked: Routes | None, dataplane: Dataplane) -> Routes:
     if asked == "feeder" and dataplane != "vpp":
         raise LabConflict("the feeder puts routes into VPP, and the data plane of this lab is the kernel")
-    return asked or "linux-nl"
+    return asked or routes_by_default(dataplane)
 
 
 def _recorded(layout: Layout, record: LabState) -> Wanted:
@@ -182,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--routes",
         choices=("feeder", "linux-nl"),
-        help="what carries FRR's routes into VPP; default linux-nl",
+        help="what carries FRR's routes into VPP; default feeder",
     )
     up.add_argument("--database", choices=("sqlite", "postgres"))
     up.add_argument("--only", choices=("topology", "routing", "agent", "all"), help="how far to go")

@@ -39,7 +39,7 @@ class Wanted:
     prefix: str
     dataplane: Dataplane
     reason: str
-    routes: Routes = "linux-nl"
+    routes: Routes
     database: Database = "sqlite"
     stage: Stage = "all"
     initial_commit: bool = True

@@ -9,7 +9,7 @@ from lab.command import run
 from lab.errors import MissingProgram
 
 _SOURCES = Path(__file__).resolve().parent.parent / "feeder" / "src"
-_FLAGS = ("--edition", "2021", "-C", "opt-level=3")
+_FLAGS = ("--edition", "2021", "-C", "opt-level=3", f"--remap-path-prefix={_SOURCES}=feeder")
 
 
 def compiler() -> Path | None:

@@ -11,7 +11,13 @@ from lab.errors import CommandFailed, LabError
 
 Dataplane = Literal["vpp", "linux"]
 Routes = Literal["feeder", "linux-nl"]
-"""What carries FRR's routes into VPP: the FIB feeder, or VPP's plugin linux_nl."""
+"""What carries FRR's routes into VPP: the FIB feeder, or linux_nl. Of no use where the kernel forwards."""
+
+
+def routes_by_default(dataplane: Dataplane) -> Routes:
+    """As on the appliance: the feeder carries them into VPP."""
+    return "feeder" if dataplane == "vpp" else "linux-nl"
+
 
 NAMESPACE_DIR = Path("/run/netns")
 LIVE_PREFIX = "mr"

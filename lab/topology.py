@@ -13,7 +13,7 @@ from lab.command import run
 from lab.errors import LabConflict
 from lab.kernel_settings import Register
 from lab.layout import Layout
-from lab.namespaces import Dataplane, Namespaces, Routes
+from lab.namespaces import Dataplane, Namespaces, Routes, routes_by_default
 from lab.programs import frr_programs, peer_programs
 from lab.state import LabState
 from lab.supervision import Program, Supervisor, spawned
@@ -53,16 +53,16 @@ class Topology:
     """
 
     def __init__(
-        self, prefix: str, directory: Path, dataplane: Dataplane, routes: Routes = "linux-nl"
+        self, prefix: str, directory: Path, dataplane: Dataplane, routes: Routes | None = None
     ) -> None:
         self.prefix = prefix
         self.directory = directory.resolve()
         self.dataplane: Dataplane = dataplane
-        self.routes: Routes = routes
+        self.routes: Routes = routes or routes_by_default(dataplane)
         self.namespaces = Namespaces.named(prefix, dataplane)
         self.frr_vty_dir = frr_daemons.vty_dir(self.namespaces.router)
         self.frr_config_dir = frr_daemons.config_dir(self.namespaces.router)
-        self.vpp = Vpp(Layout(self.directory), self.namespaces, routes) if dataplane == "vpp" else None
+        self.vpp = Vpp(Layout(self.directory), self.namespaces, self.routes) if dataplane == "vpp" else None
         self.state_file = self.directory / "state.json"
 
     def __enter__(self) -> "Topology":

@@ -27,7 +27,7 @@ class Vpp:
 
     layout: Layout
     names: Namespaces
-    routes: Routes = "linux-nl"
+    routes: Routes
 
     def programs(self, say: Callable[[str], None]) -> list[Program]:
         """VPP as a supervised program, with the feeder where it carries the routes; writes VPP's startup

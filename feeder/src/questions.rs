@@ -36,6 +36,11 @@ impl Feeder {
                 client.answer(&report::status(self, now));
                 return Ok(());
             }
+            Some(Question::Again(prefix)) => {
+                let wanted = self.rib.again(prefix);
+                client.answer(&report::again(wanted));
+                return Ok(());
+            }
             // The turn in which a question came may have read zebra before it.
             Some(Question::Barrier) => client.empty_turns > 1 && self.passed(client),
             Some(Question::Vacate(name)) => {

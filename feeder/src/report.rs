@@ -85,6 +85,11 @@ fn counts(counts: &Counts) -> String {
         .end()
 }
 
+/// Whether zebra wants the route that VPP is told of again.
+pub fn again(wanted: bool) -> String {
+    Json::new().raw("wanted", if wanted { "true" } else { "false" }).end()
+}
+
 fn unsupported(feeder: &Feeder) -> String {
     let all = feeder.rib.unsupported.iter();
     all.fold(Json::new(), |json, (what, count)| json.number(what, *count)).end()

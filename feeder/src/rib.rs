@@ -137,6 +137,17 @@ impl Rib {
         self.requeue(|flags, _| flags & (REFUSED | WAITING) != 0);
     }
 
+    /// Has VPP told again of a route, whatever it answered before. False if zebra wants no such route.
+    pub fn again(&mut self, prefix: &Prefix) -> bool {
+        match self.find(prefix) {
+            Some(handle) if entry!(self, handle, entry => entry.flags) & WANTED != 0 => {
+                self.enqueue(handle);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// VPP is another one, or was out of reach: nothing is known of what it holds.
     pub fn vpp_is_new(&mut self) {
         self.queue.clear();

@@ -62,6 +62,23 @@ fn a_change_of_zebra_8_4_is_one_replacement_and_never_a_withdrawal() {
 }
 
 #[test]
+fn a_route_that_was_asked_for_is_given_again_and_another_is_not() {
+    let mut rib = Rib::new();
+    rib.take(route(1, 7));
+    settle(&mut rib);
+    assert!(rib.again(&prefix(1)) && !rib.again(&prefix(2)));
+    assert!(rib.again(&prefix(1)));
+    let sent = send(&mut rib);
+    assert_eq!(sent.iter().map(|(_, work)| work).collect::<Vec<_>>(), vec![&Work::Give(prefix(1), 7)]);
+    // While the message is on its way it is sent once more after the answer.
+    assert!(rib.again(&prefix(1)));
+    accept(&mut rib, &sent);
+    assert_eq!(send(&mut rib).len(), 1);
+    rib.take(Event::Withdraw(prefix(1)));
+    assert!(!rib.again(&prefix(1)));
+}
+
+#[test]
 fn a_route_told_again_unchanged_is_not_given_again() {
     let mut rib = Rib::new();
     rib.take(route(1, 7));

@@ -4,10 +4,13 @@
 //! `barrier MS` - answers when all that zebra had sent by then is in VPP.
 //! `vacate NAME MS` - from now on no route uses the mirror NAME; answers when VPP has none that does. That holds until
 //! the connection ends: whoever asked then has removed the mirror, or has given it up, or is dead.
-//! After the first two the connection ends. The latter two answer `"reached": false` when the time is over.
+//! `again PREFIX [TABLE]` - VPP is told of the route again, whatever it was told before; TABLE 0 is the main one.
+//! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
 
+use crate::fpm::Prefix;
 use crate::mark::Mark;
 use std::fs;
+use std::net::IpAddr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::io::{AsRawFd, RawFd};
@@ -24,6 +27,7 @@ pub enum Question {
     Status,
     Barrier,
     Vacate(String),
+    Again(Prefix),
 }
 
 pub struct Client {
@@ -148,7 +152,7 @@ impl Client {
                                 self.question = Some(question);
                             }
                             None => {
-                                self.answer("{\"error\":\"ask: status, barrier MS, or vacate NAME MS\"}");
+                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, or again PREFIX TABLE\"}");
                             }
                         }
                     } else if self.line.len() <= LINE_BYTES {
@@ -181,8 +185,37 @@ fn parse(line: &str) -> Option<(Question, Duration)> {
         ["status"] => Some((Question::Status, Duration::from_secs(5))),
         ["barrier", ms] => Some((Question::Barrier, time(ms)?)),
         ["vacate", name, ms] => Some((Question::Vacate((*name).to_string()), time(ms)?)),
+        ["again", prefix] => Some((Question::Again(parse_prefix(prefix, 0)?), Duration::from_secs(5))),
+        ["again", prefix, table] => {
+            Some((Question::Again(parse_prefix(prefix, table.parse().ok()?)?), Duration::from_secs(5)))
+        }
         _ => None,
     }
+}
+
+/// Address/length, without host bits or with them: the route is found by its network.
+fn parse_prefix(text: &str, table: u32) -> Option<Prefix> {
+    let (host, length) = text.split_once('/')?;
+    let length: u8 = length.parse().ok()?;
+    let mut address = [0; 16];
+    let v6 = match host.parse().ok()? {
+        IpAddr::V4(host) => {
+            address[..4].copy_from_slice(&host.octets());
+            false
+        }
+        IpAddr::V6(host) => {
+            address = host.octets();
+            true
+        }
+    };
+    if length > if v6 { 128 } else { 32 } {
+        return None;
+    }
+    for (at, byte) in address.iter_mut().enumerate() {
+        let kept = usize::from(length).saturating_sub(8 * at).min(8);
+        *byte &= !(0xff_u16 >> kept) as u8;
+    }
+    Some(Prefix { table, v6, address, length })
 }
 
 /// A JSON object under construction.
@@ -244,6 +277,15 @@ mod tests {
             parse("vacate lan0 1000"),
             Some((Question::Vacate("lan0".to_string()), Duration::from_secs(1)))
         );
+        let address = [10, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let v4 = |table| Question::Again(Prefix { table, v6: false, address, length: 17 });
+        assert_eq!(parse("again 10.1.128.0/17").unwrap().0, v4(0));
+        assert_eq!(parse("again 10.1.255.255/17 10").unwrap().0, v4(10));
+        let default = Prefix { table: 0, v6: true, address: [0; 16], length: 0 };
+        assert_eq!(parse("again 2001:db8::/0").unwrap().0, Question::Again(default));
+        for wrong in ["again", "again 10.0.0.0", "again 10.0.0.0/33", "again 10.0.0.0/8 x", "again ::/129"] {
+            assert_eq!(parse(wrong), None, "{}", wrong);
+        }
         for wrong in ["", "barrier", "barrier soon", "vacate lan0", "status 1", "barrier -1"] {
             assert_eq!(parse(wrong), None, "{}", wrong);
         }

@@ -15,6 +15,7 @@ from packer.image.builder_apt import AptSources, sources
 from packer.image.command import run
 from packer.image.disk import SLOT_BYTES, make_disk
 from packer.image.errors import BadSetting, BuildError
+from packer.image.feeder import install_feeder
 from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
 from packer.image.python_code import (
@@ -120,6 +121,9 @@ def code(settings: BuildSettings) -> None:
         download_wheels(REPOSITORY, settings.cache / "wheels")
         build_members(REPOSITORY, settings.work / "members", epoch_s)
     install_code(REPOSITORY, settings.work / "root", settings.cache / "wheels", settings.work / "members")
+    if (settings.work / "vpp-version").read_text():
+        with step("FIB feeder"):
+            install_feeder(settings.work / "root", settings.cache / "feeder")
 
 
 def system(settings: BuildSettings) -> None:

@@ -14,15 +14,15 @@ from tests.requirements import require_root_netns, require_rustc, require_vpp
 
 _LABS: dict[str, tuple[str, str, Routes]] = {
     "linux": ("al", "linux", "linux-nl"),
-    "vpp": ("av", "vpp", "linux-nl"),
-    "vpp-feeder": ("af", "vpp", "feeder"),
+    "vpp": ("av", "vpp", "feeder"),
+    "vpp-nl": ("an", "vpp", "linux-nl"),
 }
 """Prefix, data plane, and what carries the routes."""
 
 
 @pytest.fixture(scope="session", params=["linux", "vpp"])
 def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
-    """A running lab on each data plane, on SQLite. What concerns routes asks for ``vpp-feeder``, too."""
+    """A running lab on each data plane, on SQLite. What concerns routes asks for ``vpp-nl``, too."""
     prefix, dataplane, routes = _LABS[cast(str, request.param)]
     require_root_netns()
     if dataplane == "vpp":

@@ -11,6 +11,9 @@ import copy
 import os
 import re
 import signal
+from contextlib import closing
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +23,13 @@ from appliance.state.feeder import FEEDER, FeederState
 from lab import addressing as at
 from lab.traffic import Flow
 from tests.live_lab import LiveLab, json_of, wait_until
+from vpp_config.papi_client import PapiClient
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.root,
     pytest.mark.vpp,
-    pytest.mark.parametrize("live", ["vpp-feeder"], indirect=True, scope="session"),
+    pytest.mark.parametrize("live", ["vpp"], indirect=True, scope="session"),
 ]
 
 PREFIXES = len(at.WAN_PREFIXES_V4) + len(at.CORE_PREFIXES)
@@ -80,6 +84,10 @@ def _whole(live: LiveLab) -> bool:
         return False
     held = state.ipv4.in_vpp == state.ipv4.wanted >= PREFIXES and state.ipv6.in_vpp == state.ipv6.wanted
     return held and state.frr_told_all and state.vpp_swept and state.pending == state.ipv4.stale == 0
+
+
+def _differing(live: LiveLab) -> bool:
+    return any(one.kind == "routes_differ" for one in live.agent.alarms().alarms)
 
 
 @pytest.fixture(autouse=True)
@@ -142,6 +150,19 @@ def test_a_vpp_that_dies_gets_everything_again(live: LiveLab) -> None:
     wait_until(lambda: _fib(live) == before, timeout_s=60, what="the same prefixes as before")
     with _flow(live, 7212) as flow:
         wait_until(lambda: flow.stop().received > 0, timeout_s=10, what="packets through the new VPP")
+
+
+def test_a_route_that_vpp_lost_is_given_again_and_the_log_says_so(live: LiveLab) -> None:
+    lost = str(at.WAN_HOST_PREFIX_V4)
+    with closing(PapiClient(Path(live.environment["VPP_API_SOCKET"]))) as vpp:
+        vpp.connect()
+        route: dict[str, Any] = {"table_id": 0, "prefix": ip_network(lost), "n_paths": 0, "paths": []}
+        vpp.call("ip_route_add_del", is_add=False, is_multipath=False, route=route)
+    assert lost not in _fib(live)
+    wait_until(lambda: lost in _fib(live), timeout_s=240, what="the feeder giving the route again")
+    wait_until(lambda: not _differing(live), timeout_s=60, what="the end of the alarm, if there was one")
+    said = [line for line in (live.directory / "log/agent.log").read_text().splitlines() if lost in line]
+    assert f"VPP is told of {lost} again: the data plane has no route for {lost}" in said[-1]
 
 
 def test_an_interface_leaves_only_when_its_routes_have(live: LiveLab) -> None:

@@ -1,8 +1,7 @@
-"""A route that VPP has lost is an alarm. On a lab of its own: the route does not come back."""
+"""A route that VPP has lost is an alarm. With linux_nl it does not come back: no test comes after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from ipaddress import ip_network
 from pathlib import Path
@@ -10,22 +9,17 @@ from pathlib import Path
 import pytest
 
 from lab import addressing as at
-from tests.live_lab import LiveLab, json_of, live_lab, wait_until
-from tests.requirements import require_root_netns, require_vpp
+from tests.live_lab import LiveLab, json_of, wait_until
 from vpp_config.papi_client import PapiClient
 
-pytestmark = [pytest.mark.integration, pytest.mark.root, pytest.mark.vpp]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.root,
+    pytest.mark.vpp,
+    pytest.mark.parametrize("live", ["vpp-nl"], indirect=True, scope="session"),
+]
 
 PREFIX = str(at.WAN_HOST_PREFIX_V4)
-
-
-@pytest.fixture(scope="module")
-def live() -> Iterator[LiveLab]:
-    """VPP, with linux_nl to carry the routes."""
-    require_root_netns()
-    require_vpp()
-    with live_lab("rv", "vpp") as lab:
-        yield lab
 
 
 def _take_from_vpp(live: LiveLab, prefix: str) -> None:

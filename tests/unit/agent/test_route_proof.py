@@ -76,6 +76,33 @@ def _proof(router: Any) -> RouteProof:
     return RouteProof(router, router, router.clock, random.Random(7))
 
 
+def test_the_feeder_tells_vpp_again_of_what_is_believed_and_not_of_more() -> None:
+    router = _Router(10)
+    told: list[str] = []
+
+    def tell_again(prefix: str) -> bool:
+        told.append(prefix)
+        if len(told) == 2:
+            router.missing.clear()
+        return True
+
+    proof = RouteProof(router, router, router.clock, random.Random(7), tell_again)  # type: ignore[arg-type]
+    router.missing = {"10.0.3.0/24"}
+    for _ in range(BELIEVED - 1):
+        assert proof.look().differing == {} and told == []
+        router.now_s += ROUND_S
+    seen = proof.look()
+    assert list(seen.differing) == told == ["10.0.3.0/24"] and seen.told_again
+    for _ in range(BELIEVED):
+        router.now_s += ROUND_S
+        proof.look()
+    assert len(told) == 2, "it is told again only every few looks"
+    assert proof.look().differing == {}
+    for _ in range(2 * BELIEVED):
+        proof.look()
+    assert len(told) == 2
+
+
 def test_a_missing_route_is_believed_at_its_third_look_and_forgotten_when_it_is_back() -> None:
     router = _Router(10)
     router.missing = {"10.0.3.0/24"}

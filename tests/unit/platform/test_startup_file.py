@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import sizing, startup
 from appliance.features.dataplane.model import Dataplane
-from appliance.platform import agent_file, boot, startup_file
+from appliance.platform import agent_file, boot, route_carrier, startup_file
+from appliance.platform.route_carrier import Carrier
 from appliance.programs import Ran
 
 VMXNET3 = NicRecord(
@@ -29,18 +31,21 @@ GONE = NicRecord("eth7", "00:50:56:00:00:07", None, "0000:13:00.0", driver="dpdk
 @pytest.mark.parametrize(
     "document", [Dataplane(), Dataplane(workers=0, main_heap_mb=300), Dataplane(buffers_per_numa=9000)]
 )
-def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane) -> None:
+@pytest.mark.parametrize("carrier", ["feeder", "linux_nl"])
+def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane, carrier: Carrier) -> None:
     """Otherwise its first look would restart VPP."""
     machine = Machine(cpus, 3920)
     wanted = sizing.settings(document, machine)
-    text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane")
+    text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane", carrier)
     assert startup.read(text) == wanted
     assert startup.rewrite(text, wanted) == text
 
 
 def test_only_the_nics_that_dpdk_drives_are_named() -> None:
     machine = Machine(4, 3920)
-    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO, VMXNET3, GONE], "dataplane")
+    text = startup_file.render(
+        sizing.for_machine(machine), machine, [VIRTIO, VMXNET3, GONE], "dataplane", "feeder"
+    )
     assert text.count("dev 0000:") == 1
     assert "dev 0000:0b:00.0 { name dpdk-0000:0b:00.0 num-rx-queues 2 num-tx-queues 3 }" in text
     assert "plugin dpdk_plugin.so { enable }" in text
@@ -57,16 +62,45 @@ def test_vmxnet3_gets_a_power_of_two_of_receive_queues(workers: int, queues: int
 
 def test_without_such_nics_the_plugin_stays_out() -> None:
     machine = Machine(2, 1990)
-    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane")
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", "feeder")
     assert "plugin dpdk_plugin.so { disable }" in text
     assert "dpdk {" not in text
     assert "poll-sleep-usec" not in text
     assert not startup.naps(text)
 
 
+def test_linux_nl_is_loaded_only_where_it_carries_the_routes() -> None:
+    """Beside the feeder it would take routes away that the feeder gives."""
+    machine = Machine(2, 1990)
+    for carrier, plugins in (("feeder", ["linux_cp"]), ("linux_nl", ["linux_cp", "linux_nl"])):
+        text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane", carrier)  # type: ignore[arg-type]
+        assert re.findall(r"plugin (linux_\w+)_plugin.so { enable }", text) == plugins
+
+
+@pytest.mark.parametrize(
+    ("held", "carrier"),
+    [
+        (None, "feeder"),
+        ("linux_nl\n", "linux_nl"),
+        ("feeder\n", "feeder"),
+        ("", "feeder"),
+        ("kernel", "feeder"),
+    ],
+)
+def test_root_chooses_who_carries_the_routes(held: str | None, carrier: Carrier, tmp_path: Path) -> None:
+    choice, mark = tmp_path / "route-carrier", tmp_path / "routes-by-feeder"
+    if held is not None:
+        choice.write_text(held)
+    assert route_carrier.chosen(choice) == carrier
+    route_carrier.announce(carrier, mark)
+    assert mark.exists() == (carrier == "feeder")
+    route_carrier.announce(None, mark)
+    assert not mark.exists()
+
+
 def test_a_single_cpu_is_shared() -> None:
     machine = Machine(1, 1990)
-    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane")
+    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane", "feeder")
     assert "poll-sleep-usec 100" in text
     assert "main-core" not in text
 
@@ -84,16 +118,20 @@ def test_the_agent_reads_what_the_boot_writes(
         frozenset([1000, 313]),
         Path("/run/millrace/nics.json"),
         dpdk=False,
+        feeder_socket=route_carrier.FEEDER_SOCKET,
     )
     path = tmp_path / "agent.json"
     path.write_text(agent_file.render(wanted))
     assert agent_settings.load(path) == wanted
     assert (wanted.vpp_startup_conf is None) == (dataplane == "linux" or machine is None)
+    assert wanted.feeder_socket == (route_carrier.FEEDER_SOCKET if dataplane == "vpp" else None)
 
 
 def test_emulated_cpus_are_not_spun() -> None:
     machine = Machine(2, 1990)
-    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", emulated=True)
+    text = startup_file.render(
+        sizing.for_machine(machine), machine, [VIRTIO], "dataplane", "feeder", emulated=True
+    )
     assert "poll-sleep-usec 1000" in text
     assert startup.naps(text)
     assert startup.read(text) == sizing.for_machine(machine)

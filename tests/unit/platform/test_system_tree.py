@@ -152,10 +152,8 @@ def test_no_filter_is_on_who_speaks_in_the_router_s_namespace() -> None:
     denies all, no IPv6 neighbor comes up on any data interface.
     """
     makers = {"millrace-netns.service"}
-    speakers = {
-        "frr.service",
-        "millrace-agent.service",
-    }  # the agent also makes tunnels, whose sockets it owns
+    # The agent also makes tunnels, whose sockets it owns.
+    speakers = {"frr.service", "millrace-agent.service", "millrace-feeder.service"}
     units = {unit.name: settings(unit) for unit in UNITS}
     assert {name for name, unit in units.items() if "--net=" in "".join(unit.get("ExecStart", []))} == makers
     assert {name for name, unit in units.items() if "NetworkNamespacePath" in unit} <= speakers

@@ -1,24 +1,30 @@
 """Whether packets go where FRR sends them: routes of RIB, kernel and FIB compared, some at a time, for ever.
 
 A difference is believed when it is seen again and again: while routes come and go each table is for a moment
-another. A table that is too long for zebra to list is tried by addresses drawn at random.
+another. Where the feeder carries the routes it then tells VPP of them again. A table that is too long for
+zebra to list is tried by addresses drawn at random.
 """
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 
 from appliance.agent import route_table
 from appliance.agent.route_lists import RouteLists
 from appliance.dataplane.base import DataPlane
+from appliance.engine.backend import BackendUnavailable
 from appliance.routing.rows import Family, RibRow
 from appliance.routing.view import RoutingView
 from appliance.state.routes import RoutesQuery, RouteState
+
+log = logging.getLogger(__name__)
 
 PORTION = 200
 """Routes that are compared in one look."""
@@ -42,6 +48,8 @@ class Proof:
 
     differing: Mapping[str, str] = field(default_factory=dict)
     """Prefix to what is wrong, as a sentence."""
+    told_again: bool = False
+    """VPP is told of them again, every few looks while they differ."""
 
 
 class RouteProof:
@@ -53,9 +61,11 @@ class RouteProof:
         routing: RoutingView,
         clock: Callable[[], float] = time.monotonic,
         drawing: random.Random | None = None,
+        tell_again: Callable[[str], bool] | None = None,
     ) -> None:
         self._dataplane, self._routing, self._clock = dataplane, routing, clock
         self._drawing = drawing or random.Random()
+        self._tell_again = tell_again
         self._lists = RouteLists(routing, clock)
         self._due: deque[RibRow | str] = deque()
         self._families: deque[Family] = deque()
@@ -76,7 +86,19 @@ class RouteProof:
                 found.setdefault(one.prefix, one)
         self._seen = {prefix: self._seen.get(prefix, 0) + 1 for prefix in found}
         believed = {prefix: found[prefix] for prefix, looks in self._seen.items() if looks >= BELIEVED}
-        return Proof({prefix: state.disagreement for prefix, state in believed.items()})
+        self._heal([state for prefix, state in believed.items() if self._seen[prefix] % BELIEVED == 0])
+        return Proof(
+            {prefix: state.disagreement for prefix, state in believed.items()},
+            told_again=self._tell_again is not None,
+        )
+
+    def _heal(self, differing: list[RouteState]) -> None:
+        # A feeder that is away gives everything when it is back, and is an alarm of its own.
+        if self._tell_again is not None:
+            with suppress(BackendUnavailable):
+                for state in differing:
+                    if self._tell_again(state.prefix):
+                        log.warning("VPP is told of %s again: %s", state.prefix, state.disagreement)
 
     def _refill(self) -> None:
         """A family at a time: zebra has a rest between two lists."""

@@ -69,7 +69,10 @@ class Router:
     @cached_property
     def route_proof(self) -> RouteProof:
         """RIB, kernel and FIB compared again and again; one thread at a time may look."""
-        return RouteProof(self.dataplane, self.routing)
+        feeder = self.feeder
+        return RouteProof(
+            self.dataplane, self.routing, tell_again=None if feeder is None else feeder.tell_again
+        )
 
     @cached_property
     def _machine(self) -> MachineUse:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 _SHOWN = 5
+_BY_ITSELF = "The feeder tells VPP of it again by itself, every 15 s while it differs. "
+_BY_HAND = (
+    "The page Routes shows RIB, kernel and FIB side by side. Clearing the session that the route is from"
+    " has it announced anew; if it stays, restart FRR: systemctl restart frr."
+)
 
 
 def _proof(router: Router) -> Proof:
@@ -33,8 +38,7 @@ def differing(look: Look[Proof]) -> Iterator[Finding]:
         "routes",
         "major",
         f"The route of {first}{more} is not what FRR says: packets go elsewhere or are dropped",
-        "The page Routes shows RIB, kernel and FIB side by side. Clearing the session that the route is from"
-        " has it announced anew; if it stays, restart FRR: systemctl restart frr.",
+        _BY_ITSELF + _BY_HAND if look.now.told_again else _BY_HAND,
         evidence,
         patience_s=UNDER_WAY_S,
     )

@@ -22,6 +22,7 @@ def settings(
     nic_inventory: Path,
     *,
     dpdk: bool,
+    feeder_socket: Path | None = None,
 ) -> AgentSettings:
     """The agent of this machine. Its NICs are in the host's own namespace.
 
@@ -38,6 +39,7 @@ def settings(
         vpp_api_socket=Path("/run/vpp/api.sock") if vpp else None,
         vpp_stats_socket=Path("/run/vpp/stats.sock") if vpp else None,
         vpp_startup_conf=STARTUP_FILE if vpp and machine is not None else None,
+        feeder_socket=feeder_socket if vpp else None,
         machine=MachineSettings(**asdict(machine)) if machine is not None else None,
         dpdk=dpdk,
         nic_inventory=nic_inventory,

@@ -27,9 +27,11 @@ from appliance.platform import (
     names_memory,
     paths,
     pci,
+    route_carrier,
     startup_file,
 )
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
+from appliance.platform.route_carrier import Carrier
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
 from appliance.programs import HostPrograms, Programs
@@ -106,10 +108,13 @@ def prepare() -> None:
         nic_inventory.write(records)
     machine = hugepages.machine()
     heard = True
+    carrier: Carrier | None = None
     if built.dataplane == "vpp":
+        carrier = route_carrier.chosen()
         settings, heard = vpp_settings(wishes, machine)
-        _size_vpp(machine, settings, records)
-    _write_agent_file(built, machine if heard else None, frozenset(reserved))
+        _size_vpp(machine, settings, records, carrier)
+    route_carrier.announce(carrier)
+    _write_agent_file(built, machine if heard else None, frozenset(reserved), carrier)
 
 
 def open_management() -> None:
@@ -179,17 +184,21 @@ def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, boo
         return sizing.for_machine(machine), False
 
 
-def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicRecord]) -> None:
+def _size_vpp(
+    machine: Machine, settings: StartupSettings, records: list[NicRecord], carrier: Carrier
+) -> None:
     dpdk = len(startup_file.dpdk_devices(records, settings.workers))
     wanted = sizing.hugepages(settings, machine, dpdk)
     with _going_on("no huge pages are reserved; VPP tries to take some itself"):
         got = hugepages.reserve(wanted)
         if got < wanted:
             log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
-    text = startup_file.render(settings, machine, records, NETNS, emulated=is_emulated(HostPrograms()))
+    text = startup_file.render(
+        settings, machine, records, NETNS, carrier, emulated=is_emulated(HostPrograms())
+    )
     durable.make_folder(paths.STARTUP_FILE.parent)
     durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
-    log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
+    log.info("VPP on %s CPUs and %s MB, routes by %s: %s", machine.cpus, machine.memory_mb, carrier, settings)
 
 
 def is_emulated(programs: Programs) -> bool:
@@ -201,10 +210,19 @@ def is_emulated(programs: Programs) -> bool:
         return False
 
 
-def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset[str]) -> None:
+def _write_agent_file(
+    built: Image, machine: Machine | None, reserved: frozenset[str], carrier: Carrier | None
+) -> None:
     uids = frozenset(uid for name in _USERS if (uid := _uid(name)) is not None)
     agent = agent_file.settings(
-        built.dataplane, NETNS, machine, reserved, uids, INVENTORY, dpdk=built.has_dpdk
+        built.dataplane,
+        NETNS,
+        machine,
+        reserved,
+        uids,
+        INVENTORY,
+        dpdk=built.has_dpdk,
+        feeder_socket=route_carrier.FEEDER_SOCKET if carrier == "feeder" else None,
     )
     durable.write(paths.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
 

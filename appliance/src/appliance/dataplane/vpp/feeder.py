@@ -62,6 +62,11 @@ class FeederClient:
         with self._asked(f"barrier {round(timeout_s * 1000)}", timeout_s + _ANSWER_S) as told:
             return bool(told.get("reached"))
 
+    def tell_again(self, prefix: str) -> bool:
+        """Have VPP told of a route again; False if FRR wants none. Raises BackendUnavailable."""
+        with self._asked(f"again {prefix}", _ANSWER_S) as told:
+            return bool(told.get("wanted"))
+
     @contextmanager
     def vacated(self, name: str) -> Iterator[None]:
         """During the block VPP has no route over the mirror, and gets none. Raises StepError."""

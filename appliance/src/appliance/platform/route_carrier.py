@@ -1,0 +1,46 @@
+"""Who carries FRR's routes into VPP on the appliance: the feeder, or linux_nl where root chose it.
+
+The choice is read at boot. It is the way back for one release, and so no part of the document.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Literal
+
+from appliance.engine import durable
+
+Carrier = Literal["feeder", "linux_nl"]
+
+CHOICE = Path("/var/lib/millrace/vpp/route-carrier")
+"""Holds ``linux_nl``, and is absent where the feeder carries the routes."""
+MARK = Path("/run/millrace/routes-by-feeder")
+"""Without it millrace-feeder.service does not start."""
+FEEDER_SOCKET = Path("/run/millrace/feeder.sock")
+
+log = logging.getLogger(__name__)
+
+
+def chosen(path: Path = CHOICE) -> Carrier:
+    """What root chose. A file that holds anything else is said, and the feeder carries the routes."""
+    try:
+        word = path.read_text("utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return "feeder"
+    except OSError as error:
+        log.error("%s cannot be read (%s): the feeder carries the routes", path, error)
+        return "feeder"
+    if word == "linux_nl":
+        return "linux_nl"
+    if word != "feeder":
+        log.error("%s holds %r, not feeder or linux_nl: the feeder carries the routes", path, word[:40])
+    return "feeder"
+
+
+def announce(carrier: Carrier | None, mark: Path = MARK) -> None:
+    """Let the feeder start, or keep it from starting (``linux_nl``, or None where there is no VPP)."""
+    if carrier == "feeder":
+        durable.write(mark, b"", 0o644)
+    else:
+        mark.unlink(missing_ok=True)
