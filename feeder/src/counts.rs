@@ -9,6 +9,7 @@ pub struct Counts {
     pub stale: u64,
     pub refused: u64,
     pub waiting: u64,
+    pub held: u64,
 }
 
 pub fn counts<A: Address>(table: &Table<A>) -> Counts {
@@ -18,8 +19,9 @@ pub fn counts<A: Address>(table: &Table<A>) -> Counts {
         counts.wanted += u64::from(flags & WANTED != 0);
         counts.given += u64::from(flags & GIVEN != 0);
         counts.stale += u64::from(flags & WANTED != 0 && flags & STALE != 0);
-        counts.refused += u64::from(flags & REFUSED != 0);
-        counts.waiting += u64::from(flags & WAITING != 0);
+        counts.refused += u64::from(flags & HELD == REFUSED);
+        counts.waiting += u64::from(flags & HELD == WAITING);
+        counts.held += u64::from(flags & HELD == HELD);
     }
     counts
 }

@@ -31,6 +31,7 @@ pub struct Options {
     pub status: PathBuf,
     pub namespace: Option<String>,
     pub lanes: usize,
+    pub most_routes: u64,
 }
 
 /// zebra's connection, and what came over it and those before.
@@ -93,7 +94,7 @@ impl Feeder {
                 empty: true,
                 resync: true,
             },
-            rib: Rib::new(),
+            rib: Rib::holding(options.most_routes),
             mirrors: Mirrors::open(options.namespace.clone())?,
             vpp: None,
             vpp_since: None,

@@ -20,6 +20,7 @@ mod report;
 mod rib;
 #[cfg(test)]
 mod rib_tests;
+mod room;
 mod status;
 mod sys;
 mod table;
@@ -33,13 +34,14 @@ use std::path::PathBuf;
 use std::process::exit;
 
 const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--vpp SOCKET] [--status SOCKET] [--netns NAME] \
-                     [--lanes COUNT]
+                     [--lanes COUNT] [--most-routes COUNT]
 
   --fpm ADDRESS:PORT  where zebra's dplane_fpm_nl connects (127.0.0.1:2620)
   --vpp SOCKET        VPP's API socket (/run/vpp/api.sock)
   --status SOCKET     where to answer status, barrier and vacate (/run/millrace/feeder.sock)
   --netns NAME        only mirrors in this network namespace, by linux-cp's name of it; the feeder runs in it
-  --lanes COUNT       connections to VPP for routes (4)";
+  --lanes COUNT       connections to VPP for routes (4)
+  --most-routes COUNT how many routes VPP has room for; without it there is no limit until the agent tells one";
 
 fn main() {
     let options = match read_options() {
@@ -63,6 +65,7 @@ fn read_options() -> Result<Options, String> {
         status: PathBuf::from("/run/millrace/feeder.sock"),
         namespace: None,
         lanes: 4,
+        most_routes: u64::MAX,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -71,6 +74,9 @@ fn read_options() -> Result<Options, String> {
             "--fpm" => options.fpm = value.parse().map_err(|_| format!("{} is no ADDRESS:PORT", value))?,
             "--vpp" => options.vpp = PathBuf::from(value),
             "--status" => options.status = PathBuf::from(value),
+            "--most-routes" => {
+                options.most_routes = value.parse().map_err(|_| format!("{} is no number of routes", value))?;
+            }
             "--netns" => options.namespace = Some(value),
             "--lanes" => {
                 options.lanes = value

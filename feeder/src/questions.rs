@@ -3,7 +3,7 @@
 use crate::feeder::Feeder;
 use crate::mark::Mark;
 use crate::report;
-use crate::status::{Client, Question};
+use crate::status::{Client, Json, Question};
 use std::io;
 use std::time::Instant;
 
@@ -39,6 +39,11 @@ impl Feeder {
             Some(Question::Again(prefix)) => {
                 let wanted = self.rib.again(prefix);
                 client.answer(&report::again(wanted));
+                return Ok(());
+            }
+            Some(Question::Most(count)) => {
+                self.rib.most = *count;
+                client.answer(&Json::new().raw("most_routes", &report::most(*count)).end());
                 return Ok(());
             }
             // The turn in which a question came may have read zebra before it.

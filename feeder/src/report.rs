@@ -50,6 +50,7 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
         .number("behind_ms", feeder.lag.behind(now).as_millis() as u64)
         .raw("ipv4", &counts(&v4))
         .raw("ipv6", &counts(&v6))
+        .raw("most_routes", &most(feeder.rib.most))
         .number("next_hop_groups", feeder.rib.groups.len() as u64)
         .number("queued", feeder.rib.queued)
         .number("last_burst_routes", feeder.lag.burst.0)
@@ -82,7 +83,13 @@ fn counts(counts: &Counts) -> String {
         .number("stale", counts.stale)
         .number("refused", counts.refused)
         .number("waiting", counts.waiting)
+        .number("held_back", counts.held)
         .end()
+}
+
+/// How many routes VPP may have; null without a limit.
+pub fn most(routes: u64) -> String {
+    if routes == u64::MAX { "null".to_string() } else { routes.to_string() }
 }
 
 /// Whether zebra wants the route that VPP is told of again.

@@ -15,10 +15,10 @@ impl Handle {
     fn new(v6: bool, at: u32) -> Handle {
         Handle(if v6 { at | V6 } else { at })
     }
-    fn v6(self) -> bool {
+    pub fn v6(self) -> bool {
         self.0 & V6 != 0
     }
-    fn at(self) -> u32 {
+    pub fn at(self) -> u32 {
         self.0 & !V6
     }
     /// Spreads routes over connections; a route keeps its number while anything of it is in flight.
@@ -36,8 +36,8 @@ pub enum Work {
 
 pub struct Rib {
     pub groups: Groups,
-    v4: Table<[u8; 4]>,
-    v6: Table<[u8; 16]>,
+    pub v4: Table<[u8; 4]>,
+    pub v6: Table<[u8; 16]>,
     tables: Vec<u32>,
     table_numbers: HashMap<u32, u16>,
     queue: VecDeque<Handle>,
@@ -45,6 +45,10 @@ pub struct Rib {
     pub queued: u64,
     pub taken: u64,
     in_flight: u64,
+    /// Routes that VPP has.
+    pub given: u64,
+    /// Routes that VPP has room for: more would be the end of it.
+    pub most: u64,
     /// Messages sent so far: the number of the last one.
     pub sent: u64,
     changed_groups: Vec<u32>,
@@ -67,6 +71,11 @@ macro_rules! entry {
 
 impl Rib {
     pub fn new() -> Rib {
+        Rib::holding(u64::MAX)
+    }
+
+    /// For a VPP that has room for so many routes.
+    pub fn holding(most: u64) -> Rib {
         Rib {
             groups: Groups::default(),
             v4: Table::new(),
@@ -77,6 +86,8 @@ impl Rib {
             queued: 0,
             taken: 0,
             in_flight: 0,
+            given: 0,
+            most,
             sent: 0,
             changed_groups: Vec::new(),
             unsupported: BTreeMap::new(),
@@ -132,27 +143,12 @@ impl Rib {
         self.requeue(|flags, group| flags & WANTED != 0 && groups.contains(&group));
     }
 
-    /// Queues again what VPP refused or what waits for an interface or a next hop.
-    pub fn retry(&mut self) {
-        self.requeue(|flags, _| flags & (REFUSED | WAITING) != 0);
-    }
-
-    /// Has VPP told again of a route, whatever it answered before. False if zebra wants no such route.
-    pub fn again(&mut self, prefix: &Prefix) -> bool {
-        match self.find(prefix) {
-            Some(handle) if entry!(self, handle, entry => entry.flags) & WANTED != 0 => {
-                self.enqueue(handle);
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// VPP is another one, or was out of reach: nothing is known of what it holds.
     pub fn vpp_is_new(&mut self) {
         self.queue.clear();
         self.taken = self.queued;
         self.in_flight = 0;
+        self.given = 0;
         for handle in self.handles() {
             let flags = entry!(self, handle, entry => {
                 entry.flags &= WANTED | STALE;
@@ -209,6 +205,10 @@ impl Rib {
                 continue;
             }
             let prefix = self.prefix(handle);
+            if flags & (WANTED | GIVEN) == WANTED && self.room() == 0 {
+                entry!(self, handle, entry => entry.flags |= HELD);
+                continue;
+            }
             if flags & WANTED != 0 {
                 return Some((handle, Work::Give(prefix, group)));
             }
@@ -239,7 +239,8 @@ impl Rib {
     /// VPP answered. `gave` says what it was asked: to hold the route, or not to.
     pub fn done(&mut self, handle: Handle, gave: bool, accepted: bool) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let flags = entry!(self, handle, entry => {
+        let (had, flags) = entry!(self, handle, entry => {
+            let had = entry.flags & GIVEN != 0;
             let changed = entry.flags & CHANGED != 0;
             entry.flags &= !(IN_FLIGHT | CHANGED);
             match (gave, accepted) {
@@ -248,8 +249,10 @@ impl Rib {
                 // Refused to take away what it does not have: it is not there either.
                 (false, _) => entry.flags &= !GIVEN,
             }
-            if changed { entry.flags & !REFUSED | CHANGED } else { entry.flags }
+            (had, if changed { entry.flags & !REFUSED | CHANGED } else { entry.flags })
         });
+        let has = flags & GIVEN != 0;
+        self.given = self.given + u64::from(has && !had) - u64::from(had && !has);
         if flags & CHANGED != 0 {
             self.enqueue(handle);
         } else if flags & (WANTED | GIVEN | QUEUED) == 0 {
@@ -305,7 +308,7 @@ impl Rib {
         }
     }
 
-    fn enqueue(&mut self, handle: Handle) {
+    pub fn enqueue(&mut self, handle: Handle) {
         let flags = entry!(self, handle, entry => {
             let before = entry.flags;
             entry.flags |= QUEUED;
@@ -317,7 +320,7 @@ impl Rib {
         }
     }
 
-    fn requeue(&mut self, chosen: impl Fn(u8, GroupId) -> bool) {
+    pub fn requeue(&mut self, mut chosen: impl FnMut(u8, GroupId) -> bool) {
         for handle in self.handles() {
             let (flags, group) = entry!(self, handle, entry => (entry.flags, entry.group));
             if chosen(flags, group) {
@@ -341,7 +344,7 @@ impl Rib {
         v4.chain(v6).collect()
     }
 
-    fn find(&self, prefix: &Prefix) -> Option<Handle> {
+    pub fn find(&self, prefix: &Prefix) -> Option<Handle> {
         let table = *self.table_numbers.get(&prefix.table)?;
         let at = if prefix.v6 {
             self.v6.find(table, prefix.address, prefix.length)

@@ -79,6 +79,45 @@ fn a_route_that_was_asked_for_is_given_again_and_another_is_not() {
 }
 
 #[test]
+fn what_vpp_has_no_room_for_is_held_back_until_there_is() {
+    let mut rib = Rib::holding(3);
+    for at in 1..=5 {
+        rib.take(route(at, 7));
+    }
+    settle(&mut rib);
+    let (v4, _) = rib.counts();
+    assert_eq!((v4.wanted, v4.given, v4.held, v4.refused, v4.waiting), (5, 3, 2, 0, 0));
+    assert_eq!(rib.pending(), 0);
+    // No room, no work. A route that VPP has is changed all the same.
+    rib.retry();
+    assert_eq!(send(&mut rib), vec![]);
+    rib.take(route(1, 8));
+    let sent = send(&mut rib);
+    assert_eq!(sent[0].1, Work::Give(prefix(1), 8));
+    accept(&mut rib, &sent);
+    // One goes, one of those held back comes.
+    rib.take(Event::Withdraw(prefix(2)));
+    settle(&mut rib);
+    rib.retry();
+    settle(&mut rib);
+    let (v4, _) = rib.counts();
+    assert_eq!((v4.wanted, v4.given, v4.held), (4, 3, 1));
+    // A held route that is withdrawn asks nothing of VPP.
+    let held = (1..=5).map(prefix).find(|one| rib.is_held(one)).unwrap();
+    rib.take(Event::Withdraw(held));
+    assert_eq!(send(&mut rib), vec![]);
+    rib.most = 10;
+    rib.take(route(9, 7));
+    settle(&mut rib);
+    assert_eq!(rib.counts().0.given, 4);
+    // A new VPP gets no more than it has room for, either.
+    rib.most = 2;
+    rib.vpp_is_new();
+    settle(&mut rib);
+    assert_eq!((rib.counts().0.given, rib.counts().0.held), (2, 2));
+}
+
+#[test]
 fn a_route_told_again_unchanged_is_not_given_again() {
     let mut rib = Rib::new();
     rib.take(route(1, 7));

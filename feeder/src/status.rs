@@ -5,6 +5,7 @@
 //! `vacate NAME MS` - from now on no route uses the mirror NAME; answers when VPP has none that does. That holds until
 //! the connection ends: whoever asked then has removed the mirror, or has given it up, or is dead.
 //! `again PREFIX [TABLE]` - VPP is told of the route again, whatever it was told before; TABLE 0 is the main one.
+//! `most COUNT` - VPP gets no more routes than that, of both families together; what it has already stays.
 //! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
 
 use crate::fpm::Prefix;
@@ -28,6 +29,7 @@ pub enum Question {
     Barrier,
     Vacate(String),
     Again(Prefix),
+    Most(u64),
 }
 
 pub struct Client {
@@ -152,7 +154,7 @@ impl Client {
                                 self.question = Some(question);
                             }
                             None => {
-                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, or again PREFIX TABLE\"}");
+                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, or most COUNT\"}");
                             }
                         }
                     } else if self.line.len() <= LINE_BYTES {
@@ -185,6 +187,7 @@ fn parse(line: &str) -> Option<(Question, Duration)> {
         ["status"] => Some((Question::Status, Duration::from_secs(5))),
         ["barrier", ms] => Some((Question::Barrier, time(ms)?)),
         ["vacate", name, ms] => Some((Question::Vacate((*name).to_string()), time(ms)?)),
+        ["most", count] => Some((Question::Most(count.parse().ok()?), Duration::from_secs(5))),
         ["again", prefix] => Some((Question::Again(parse_prefix(prefix, 0)?), Duration::from_secs(5))),
         ["again", prefix, table] => {
             Some((Question::Again(parse_prefix(prefix, table.parse().ok()?)?), Duration::from_secs(5)))
@@ -283,7 +286,8 @@ mod tests {
         assert_eq!(parse("again 10.1.255.255/17 10").unwrap().0, v4(10));
         let default = Prefix { table: 0, v6: true, address: [0; 16], length: 0 };
         assert_eq!(parse("again 2001:db8::/0").unwrap().0, Question::Again(default));
-        for wrong in ["again", "again 10.0.0.0", "again 10.0.0.0/33", "again 10.0.0.0/8 x", "again ::/129"] {
+        assert_eq!(parse("most 1000").unwrap().0, Question::Most(1000));
+        for wrong in ["most", "most -1", "again", "again 10.0.0.0", "again 10.0.0.0/33", "again 10.0.0.0/8 x", "again ::/129"] {
             assert_eq!(parse(wrong), None, "{}", wrong);
         }
         for wrong in ["", "barrier", "barrier soon", "vacate lan0", "status 1", "barrier -1"] {

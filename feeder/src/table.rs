@@ -20,6 +20,8 @@ pub const WAITING: u8 = 32;
 pub const IN_FLIGHT: u8 = 64;
 /// It changed while it was in flight.
 pub const CHANGED: u8 = 128;
+/// VPP has no room for it: both at once, as a byte has no more bits.
+pub const HELD: u8 = REFUSED | WAITING;
 
 const NONE: u32 = u32::MAX;
 

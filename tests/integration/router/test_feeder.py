@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from appliance.dataplane.vpp import startup
+from appliance.dataplane.vpp.sizing import most_routes
 from appliance.errors import MillraceError
 from appliance.state.feeder import FEEDER, FeederState
 from lab import addressing as at
@@ -107,6 +109,14 @@ def test_linux_nl_is_not_there_and_the_feeder_tells_of_itself(live: LiveLab) -> 
     metrics = live.api.get(live.base_url + "/metrics").text
     assert f'millrace_feeder_routes_in_vpp{{family="ipv4"}} {float(told["ipv4"]["in_vpp"])}' in metrics
     assert 'millrace_feeder_up{to="vpp"} 1.0' in metrics
+
+
+def test_the_agent_tells_it_how_many_routes_vpp_has_room_for(live: LiveLab) -> None:
+    most = most_routes(startup.read((live.directory / "vpp-startup.conf").read_text()))
+    wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
+    detail = json_of(live.api.get("/state/health"))["parts"]["feeder"]["detail"]
+    assert f"has room for {most:,}" in detail
+    assert f"millrace_feeder_routes_most {float(most)}" in live.api.get(live.base_url + "/metrics").text
 
 
 def test_a_feeder_that_dies_loses_no_packet_and_sweeps_what_went_meanwhile(live: LiveLab) -> None:

@@ -17,7 +17,7 @@ from appliance.config.load import parse_document
 from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.engine.backend import BackendUnavailable, StepError
 from appliance.errors import ValidationFailed
-from appliance.health.check import Look
+from appliance.health.check import Finding, Look
 from appliance.health.feeder import feeder
 from appliance.state.feeder import FedRoutes, FeederLag, FeederState
 from frr_config import V8_4, FakeFrr, Line, Routing, plan, render
@@ -179,6 +179,49 @@ def test_routes_that_vpp_does_not_have_are_alarms() -> None:
     (refused,) = feeder(Look(well.model_copy(update=worse), config))
     assert refused.kind == "routes_refused" and "refused 1 route that" in refused.summary
     assert refused.evidence == {"no such FIB / VRF": "4"} and refused.patience_s > 0
+
+
+def test_vpp_s_size_is_told_where_it_is_another(toy: ToyFeeder, tmp_path: Path) -> None:
+    size: list[int | None] = [None, 500, 700]
+    client = FeederClient(tmp_path / "feeder.sock", lambda: size.pop(0))
+    toy.answer = {**STATUS, "most_routes": 500}
+    state = client.state()
+    assert state.most_routes == 500
+    client.keep_size(state)
+    client.keep_size(state)
+    client.keep_size(state)
+    assert toy.asked == ["status", "most 700"]
+
+    def unreadable() -> int:
+        raise OSError("no such file")
+
+    with pytest.raises(BackendUnavailable, match="size is not known"):
+        FeederClient(tmp_path / "feeder.sock", unreadable).keep_size(state)
+
+
+def test_a_route_is_told_again(toy: ToyFeeder, client: FeederClient) -> None:
+    for wanted in (True, False):
+        toy.answer = {"wanted": wanted}
+        assert client.tell_again("2001:db8::/32") is wanted
+    assert toy.asked == ["again 2001:db8::/32"] * 2
+
+
+def test_routes_that_vpp_has_no_room_for_are_an_alarm_and_before_a_warning() -> None:
+    config = parse_document({"schema_version": 1})
+    state = FeederState(carrier="feeder", vpp_connected=True, frr_connected=True, most_routes=1000)
+
+    def at(ipv4: int, ipv6: int = 0, held_back: int = 0, stands: bool = False) -> list[Finding]:
+        routes = {"ipv4": FedRoutes(in_vpp=ipv4), "ipv6": FedRoutes(in_vpp=ipv6, held_back=held_back)}
+        standing = {("route_table_filling", "routes"): 5.0} if stands else {}
+        return list(feeder(Look(state.model_copy(update=routes), config, standing=standing)))
+
+    assert at(799) == at(700, 99) == at(749, stands=True) == []
+    for (warning,) in (at(800), at(400, 400), at(750, stands=True)):
+        assert (warning.kind, warning.severity) == ("route_table_filling", "warning")
+    (alarm,) = at(600, 400, held_back=1)
+    assert (alarm.kind, alarm.severity) == ("routes_held_back", "critical")
+    assert "no room for 1 route that" in alarm.summary
+    assert alarm.evidence == {"in VPP": "1,000", "room for": "1,000", "held back": "1"}
 
 
 def test_metrics_of_it(toy: ToyFeeder, client: FeederClient) -> None:

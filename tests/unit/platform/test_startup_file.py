@@ -92,9 +92,10 @@ def test_root_chooses_who_carries_the_routes(held: str | None, carrier: Carrier,
     if held is not None:
         choice.write_text(held)
     assert route_carrier.chosen(choice) == carrier
-    route_carrier.announce(carrier, mark)
+    route_carrier.announce(carrier, 678_000, mark)
     assert mark.exists() == (carrier == "feeder")
-    route_carrier.announce(None, mark)
+    assert carrier != "feeder" or mark.read_text() == "MOST_ROUTES=678000\n"
+    route_carrier.announce(None, mark=mark)
     assert not mark.exists()
 
 

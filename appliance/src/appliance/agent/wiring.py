@@ -69,9 +69,14 @@ def _log_source(settings: AgentSettings) -> LogSource | None:
 def _feeder(settings: AgentSettings) -> FeederClient | None:
     if settings.feeder_socket is None:
         return None
+    from appliance.dataplane.vpp import sizing, startup
     from appliance.dataplane.vpp.feeder import FeederClient
 
-    return FeederClient(settings.feeder_socket)
+    conf = settings.vpp_startup_conf
+    return FeederClient(
+        settings.feeder_socket,
+        lambda: None if conf is None else sizing.most_routes(startup.read(conf.read_text())),
+    )
 
 
 def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The feeder that carries FRR's routes into VPP: behind for long, or refused by VPP."""
+"""The feeder that carries FRR's routes into VPP: behind for long, refused, or more than VPP has room for."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 BEHIND_MS = 10_000
 """A full Internet table is in VPP before that."""
+FILLING = 0.8
+FILLING_ENDS = 0.75
+"""Of the routes that VPP has room for."""
+_STANDING = ("route_table_filling", "routes")
+_SIZE = (
+    "Where the machine has the memory set main_heap_mb and stats_segment_mb of /dataplane higher, or its"
+    " route_scale to full_tables: VPP is started again. Or take fewer routes, by a prefix list or a"
+    " neighbor's maximum."
+)
 _REFUSED_S = 4.0
 """A table or an interface may be made in this moment: the feeder tries again every 2 s."""
 
@@ -52,6 +61,38 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             {reason: str(count) for reason, count in state.refusals.items()},
             patience_s=_REFUSED_S,
         )
+    yield from _room(look)
 
 
-CHECKS = (Check("FIB feeder", _state, feeder),)
+def _room(look: Look[FeederState]) -> Iterator[Finding]:
+    state, most = look.now, look.now.most_routes
+    held_back = state.ipv4.held_back + state.ipv6.held_back
+    in_vpp = state.ipv4.in_vpp + state.ipv6.in_vpp
+    evidence = {"in VPP": f"{in_vpp:,}", "room for": "unknown" if most is None else f"{most:,}"}
+    if held_back:
+        yield Finding(
+            "routes_held_back",
+            "routes",
+            "critical",
+            f"VPP has no room for {held_back:,} route{'s'[: held_back != 1]} that FRR wants: packets for"
+            " them go by a shorter prefix or are dropped",
+            _SIZE,
+            evidence | {"held back": f"{held_back:,}"},
+        )
+    elif most and in_vpp >= most * (FILLING_ENDS if _STANDING in look.standing else FILLING):
+        yield Finding(
+            "route_table_filling",
+            "routes",
+            "warning",
+            f"VPP has {in_vpp:,} routes, {in_vpp * 100 // most} % of those that it has room for",
+            _SIZE,
+            evidence,
+        )
+
+
+def _keep_size(router: Router, look: Look[FeederState]) -> None:
+    if router.feeder is not None:
+        router.feeder.keep_size(look.now)
+
+
+CHECKS = (Check("FIB feeder", _state, feeder, mends=_keep_size),)

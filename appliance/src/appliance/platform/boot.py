@@ -113,7 +113,9 @@ def prepare() -> None:
         carrier = route_carrier.chosen()
         settings, heard = vpp_settings(wishes, machine)
         _size_vpp(machine, settings, records, carrier)
-    route_carrier.announce(carrier)
+        route_carrier.announce(carrier, sizing.most_routes(settings))
+    else:
+        route_carrier.announce(None)
     _write_agent_file(built, machine if heard else None, frozenset(reserved), carrier)
 
 

@@ -16,7 +16,7 @@ Carrier = Literal["feeder", "linux_nl"]
 CHOICE = Path("/var/lib/millrace/vpp/route-carrier")
 """Holds ``linux_nl``, and is absent where the feeder carries the routes."""
 MARK = Path("/run/millrace/routes-by-feeder")
-"""Without it millrace-feeder.service does not start."""
+"""The environment of millrace-feeder.service, which does not start without it."""
 FEEDER_SOCKET = Path("/run/millrace/feeder.sock")
 
 log = logging.getLogger(__name__)
@@ -38,9 +38,12 @@ def chosen(path: Path = CHOICE) -> Carrier:
     return "feeder"
 
 
-def announce(carrier: Carrier | None, mark: Path = MARK) -> None:
-    """Let the feeder start, or keep it from starting (``linux_nl``, or None where there is no VPP)."""
+def announce(carrier: Carrier | None, most_routes: int = 0, mark: Path = MARK) -> None:
+    """Let the feeder start, or keep it from starting (``linux_nl``, or None where there is no VPP).
+
+    It gives VPP no more than ``most_routes``, from before the agent is there on.
+    """
     if carrier == "feeder":
-        durable.write(mark, b"", 0o644)
+        durable.write(mark, f"MOST_ROUTES={most_routes}\n".encode(), 0o644)
     else:
         mark.unlink(missing_ok=True)

@@ -24,6 +24,7 @@ class FedRoutes(Answer):
     )
     refused: int = Field(0, description="VPP refused them as they are now; tried again every 2 s.")
     waiting: int = Field(0, description="None of their next hops leads over an interface of VPP's.")
+    held_back: int = Field(0, description="VPP has no room for them: packets go by a shorter prefix.")
 
 
 class FeederLag(Answer):
@@ -48,6 +49,9 @@ class FeederState(Answer):
     vpp_swept: bool = Field(False, description="VPP holds no routes that an earlier feeder left.")
     pending: int = Field(0, description="Changes that VPP does not have yet.")
     behind_ms: int = Field(0, description="Age of the oldest of them.")
+    most_routes: int | None = Field(
+        None, description="Routes of both families that VPP has room for; null while that is not known."
+    )
     ipv4: FedRoutes = FedRoutes()
     ipv6: FedRoutes = FedRoutes()
     given: int = Field(0, description="Routes that VPP took since the feeder was started.")

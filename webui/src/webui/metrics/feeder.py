@@ -20,6 +20,7 @@ _ROUTES = {
     "stale": "Routes that FRR has not told of since it came back.",
     "refused": "Routes that VPP refused as they are now.",
     "waiting": "Routes of which no next hop leads over an interface of VPP's.",
+    "held_back": "Routes that VPP has no room for.",
 }
 
 
@@ -42,6 +43,10 @@ def of_feeder(feeder: FeederState | None) -> Iterator[Metric]:
         for name, routes in (("ipv4", feeder.ipv4), ("ipv6", feeder.ipv6)):
             family.add_metric([name], getattr(routes, field))
         yield family
+    if feeder.most_routes is not None:
+        yield GaugeMetricFamily(
+            "millrace_feeder_routes_most", "Routes that VPP has room for.", value=feeder.most_routes
+        )
     yield GaugeMetricFamily(
         "millrace_feeder_pending", "Changes of routes that VPP does not have yet.", value=feeder.pending
     )

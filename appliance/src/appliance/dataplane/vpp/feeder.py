@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from appliance.state.feeder import FeederState
 from appliance.state.health import PartHealth
 from vpp_config.retvals import meaning
 
+log = logging.getLogger(__name__)
+
 NAME = "feeder"
 LABEL = "FIB feeder"
 VACATE_S = 20.0
@@ -25,10 +28,14 @@ _LONGEST_LINE_BYTES = 4 << 20
 
 
 class FeederClient:
-    """A feeder whose status socket is ``path``. Each question is a connection of its own; thread-safe."""
+    """A feeder whose status socket is ``path``. Each question is a connection of its own; thread-safe.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    ``most_routes`` says how many routes VPP has room for, None where that is not known. May raise OSError or
+    ValueError, of a startup file that cannot be read.
+    """
+
+    def __init__(self, path: Path, most_routes: Callable[[], int | None] = lambda: None) -> None:
+        self._path, self._most_routes = path, most_routes
 
     def state(self) -> FeederState:
         """Everything it knows of itself. Raises BackendUnavailable."""
@@ -37,6 +44,16 @@ class FeederClient:
                 return _state(told)
             except (KeyError, TypeError, ValidationError) as error:
                 raise BackendUnavailable(NAME, f"what it says is not as it should be: {error}") from error
+
+    def keep_size(self, state: FeederState) -> None:
+        """Tell it how many routes VPP has room for, unless it knows. Raises BackendUnavailable."""
+        try:
+            most = self._most_routes()
+        except (OSError, ValueError) as error:
+            raise BackendUnavailable(NAME, f"VPP's size is not known: {error}") from error
+        if most is not None and most != state.most_routes:
+            with self._asked(f"most {most}", _ANSWER_S):
+                log.info("VPP has room for %s routes", most)
 
     def health(self) -> PartHealth:
         """Up while it is connected to FRR and to VPP; never raises."""
@@ -50,6 +67,8 @@ class FeederClient:
             return PartHealth(state="down", detail="FRR's zebra is not connected", label=LABEL)
         held = state.ipv4.in_vpp + state.ipv6.in_vpp
         detail = f"{held:,} route{'s'[: held != 1]} in VPP"
+        if state.most_routes is not None:
+            detail += f", which has room for {state.most_routes:,}"
         if state.pending:
             detail += f", {state.pending:,} on the way"
         return PartHealth(state="up", detail=detail, label=LABEL)

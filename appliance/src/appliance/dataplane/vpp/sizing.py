@@ -34,6 +34,16 @@ _DPDK_PAGES = 32
 _DPDK_PAGES_PER_NIC = 8
 """Rings and device structures of DPDK."""
 
+_HEAP_OF_ALL_ELSE_MB = 40
+_HEAP_BYTES_PER_ROUTE = 730
+"""At most, of either family: VPP's tables grow by half, and the old one and the new one are there at once.
+VPP 26.06 died between 458,752 routes (256 MB) and 1,572,864 (512 MB of IPv4, 768 MB of IPv6)."""
+_STATS_BYTES_PER_ROUTE = 64
+"""Of each thread: two counters of 16 bytes, in tables that are doubled."""
+_STATS_OF_ALL_ELSE = 0.1
+_MAX_STATS_MB = 4096
+"""What a document may say."""
+
 BASELINE = UNSAID
 """Where nobody knows the machine: a lab, a test."""
 
@@ -44,7 +54,6 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
     Raises ValidationFailed when there is too little memory for ``full_tables``.
     """
     heap = _between(256, machine.memory_mb // 8 // 64 * 64, 2048)
-    stats = _between(64, machine.memory_mb // 32 // 32 * 32, 256)
     workers = _between(0, machine.cpus - 2, MAX_WORKERS)
     if scale == "full_tables":
         if machine.memory_mb < FULL_TABLES_MB:
@@ -52,10 +61,30 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
                 f"full tables need {FULL_TABLES_MB} MB of memory; this machine has {machine.memory_mb} MB"
             )
             raise ValidationFailed([Problem("/dataplane/route_scale", message)])
-        heap, stats = max(heap, 1536), 512
+        heap = max(heap, 1536)
     by_memory = (machine.memory_mb // _BUFFERS_OF_MEMORY << 20) // _BUFFER_BYTES // machine.numa_nodes
     buffers = min(max(8192 * (1 + workers), by_memory // 4096 * 4096), _MAX_BUFFERS)
+    stats = _stats_segment_mb(heap, workers, machine, scale)
     return StartupSettings(workers, 1 if machine.cpus > 1 else None, heap, stats, buffers)
+
+
+def most_routes(settings: StartupSettings) -> int:
+    """How many routes of both families VPP has room for by its heap and its statistics, whatever they are."""
+    statistics_bytes = (settings.stats_segment_mb << 20) * (1 - _STATS_OF_ALL_ELSE)
+    by_statistics = int(statistics_bytes) // (_STATS_BYTES_PER_ROUTE * (1 + settings.workers))
+    return min(_by_heap(settings.main_heap_mb), by_statistics)
+
+
+def _by_heap(main_heap_mb: int) -> int:
+    return (max(main_heap_mb - _HEAP_OF_ALL_ELSE_MB, 0) << 20) // _HEAP_BYTES_PER_ROUTE
+
+
+def _stats_segment_mb(main_heap_mb: int, workers: int, machine: Machine, scale: RouteScale) -> int:
+    """Counters of as many routes as the heap has room for, up to a twelfth of the machine's memory."""
+    bytes_of_routes = _by_heap(main_heap_mb) * _STATS_BYTES_PER_ROUTE * (1 + workers)
+    wanted = -(-int(bytes_of_routes / (1 - _STATS_OF_ALL_ELSE)) // (32 << 20)) * 32
+    fewest = 512 if scale == "full_tables" else 64
+    return max(fewest, min(wanted, machine.memory_mb // 12 // 32 * 32, _MAX_STATS_MB))
 
 
 class Most(TypedDict):
@@ -82,11 +111,16 @@ def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
     base = BASELINE if machine is None else for_machine(machine, dataplane.route_scale)
     if machine is None and dataplane.route_scale == "full_tables":
         base = StartupSettings(0, None, 1536, 512, BASELINE.buffers_per_numa)
+    workers = base.workers if dataplane.workers is None else dataplane.workers
+    heap = dataplane.main_heap_mb or base.main_heap_mb
+    stats = base.stats_segment_mb
+    if machine is not None:
+        stats = _stats_segment_mb(heap, workers, machine, dataplane.route_scale)
     wanted = StartupSettings(
-        base.workers if dataplane.workers is None else dataplane.workers,
+        workers,
         base.main_core if dataplane.main_core is None else dataplane.main_core,
-        dataplane.main_heap_mb or base.main_heap_mb,
-        dataplane.stats_segment_mb or base.stats_segment_mb,
+        heap,
+        dataplane.stats_segment_mb or stats,
         dataplane.buffers_per_numa or base.buffers_per_numa,
     )
     if machine is not None and wanted != base:

@@ -23,11 +23,12 @@ class Dataplane(Model):
     main_heap_mb: int | None = Field(
         default=None, ge=128, le=65536, title="Main heap", json_schema_extra={"unit": "MB"}
     )
-    """VPP's main heap; unset means what suits the machine's memory. 1M routes need about 512 MB."""
+    """VPP's main heap; unset means what suits the machine's memory. A million routes need 768 MB."""
     stats_segment_mb: int | None = Field(
         default=None, ge=32, le=4096, title="Statistics segment", json_schema_extra={"unit": "MB"}
     )
-    """Shared memory for counters; unset means what suits the machine. 1M routes need 512 MB."""
+    """Shared memory for counters; unset means what suits the machine. A million routes need 68 MB for
+    each thread."""
     buffers_per_numa: int | None = Field(default=None, ge=4096, le=1048576, title="Packet buffers")
     """Packet buffers on each NUMA node; unset means what suits the number of workers."""
 
