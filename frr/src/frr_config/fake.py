@@ -7,6 +7,7 @@ and has no sessions: state is empty.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 
@@ -24,6 +25,7 @@ from frr_config.transaction import MOST_ENTRIES, Between, unhindered
 from frr_config.version import V8_4, FrrVersion
 
 _AS_PATH = "bgp as-path access-list "
+_PREFIX_LIST = re.compile(r"no (ip(?:v6)? prefix-list \S+)")
 
 
 class FakeFrr(State):
@@ -166,6 +168,8 @@ class FakeFrr(State):
         peer = text.removeprefix("no neighbor ").removesuffix(" peer-group")
         if text.startswith("no neighbor ") and " " not in peer:
             gone = [at for at in kept if at.context[:1] == line.context and _is_of_peer(at, peer)]
+        elif prefix_list := _PREFIX_LIST.fullmatch(text):
+            gone = [at for at in kept if at.text.startswith(f"{prefix_list[1]} ")]
         else:
             gone = kept.taken_back_by(line)
         for at in gone:
