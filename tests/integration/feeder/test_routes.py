@@ -81,8 +81,22 @@ def test_every_kind_of_route(bench: Bench) -> None:
     assert _via(bench, "2001:db8:102::/48") == {("prohibit", 0)}
     assert _via(bench, "0.0.0.0/0") == {("192.0.2.18", 1)}
     status = bench.feeder.status()
-    assert status["ipv4"] == {"wanted": 7, "in_vpp": 7, "stale": 0, "refused": 0, "waiting": 0}
-    assert status["ipv6"] == {"wanted": 3, "in_vpp": 3, "stale": 0, "refused": 0, "waiting": 0}
+    assert status["ipv4"] == {
+        "wanted": 7,
+        "in_vpp": 7,
+        "stale": 0,
+        "refused": 0,
+        "waiting": 0,
+        "held_back": 0,
+    }
+    assert status["ipv6"] == {
+        "wanted": 3,
+        "in_vpp": 3,
+        "stale": 0,
+        "refused": 0,
+        "waiting": 0,
+        "held_back": 0,
+    }
     assert (status["pending"], status["behind_ms"], status["vpp"]["refused"]) == (0, 0, 0)
     names = bench.client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)
     of_vpp = {row.sw_if_index for row in names if row.interface_name.startswith("host-")}

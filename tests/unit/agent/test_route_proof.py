@@ -76,6 +76,18 @@ def _proof(router: Any) -> RouteProof:
     return RouteProof(router, router, router.clock, random.Random(7))
 
 
+def test_what_somebody_saw_differ_is_looked_at_first() -> None:
+    router = _Router(5 * PORTION)
+    router.missing = {"10.3.1.0/24"}
+    proof = _proof(router)
+    proof.look()
+    proof.suspect("10.3.1.0/24")
+    proof.suspect("10.0.0.0/24")
+    for _ in range(BELIEVED - 1):
+        assert proof.look().differing == {}
+    assert list(proof.look().differing) == ["10.3.1.0/24"]
+
+
 def test_the_feeder_tells_vpp_again_of_what_is_believed_and_not_of_more() -> None:
     router = _Router(10)
     told: list[str] = []

@@ -53,7 +53,7 @@ class Proof:
 
 
 class RouteProof:
-    """Compares a portion at each look. Not thread-safe: one thread looks."""
+    """Compares a portion at each look. One thread looks; any may say what it suspects."""
 
     def __init__(
         self,
@@ -71,14 +71,20 @@ class RouteProof:
         self._families: deque[Family] = deque()
         """Of this round, not read yet."""
         self._next_s = 0.0
+        self._suspected: deque[str] = deque(maxlen=MOST_SUSPECTS)
         self._seen: dict[str, int] = {}
         """Prefix to the looks in a row that saw it differ."""
+
+    def suspect(self, prefix: str) -> None:
+        """Somebody saw it differ: the next look begins with it."""
+        self._suspected.append(prefix)
 
     def look(self) -> Proof:
         """Compare the next portion and whatever differed before. Raises BackendUnavailable."""
         if not self._due:
             self._refill()
-        portion = [self._due.popleft() for _ in range(min(PORTION, len(self._due)))]
+        portion: list[RibRow | str] = [self._suspected.popleft() for _ in range(len(self._suspected))]
+        portion += [self._due.popleft() for _ in range(min(PORTION, len(self._due)))]
         again = {prefix: self._fresh(prefix) for prefix in self._seen}
         found = {prefix: state for prefix, state in again.items() if state is not None}
         for one in self._differing(portion):

@@ -64,7 +64,11 @@ class Router:
         """RIB, kernel and FIB side by side; one thread at a time may ask for lists."""
         if question.is_list:
             return route_table.routes(question, self.dataplane, self._lists)
-        return route_table.route(question, self.dataplane, self.routing)
+        answer = route_table.route(question, self.dataplane, self.routing)
+        for found in answer.routes:
+            if found.disagreement and found.protocol:
+                self.route_proof.suspect(found.prefix)
+        return answer
 
     @cached_property
     def route_proof(self) -> RouteProof:
