@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 
+from django.template.loader import render_to_string
 from django.test import Client
 
 from appliance.cli.system import show_system
+from appliance.state.feeder import FedRoutes, FeederState
+from appliance.state.system import SYSTEM
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from webui.accounts.models import User
@@ -41,6 +44,19 @@ def test_the_dashboard_shows_it(client_of: MakeClient, router: RouterInMemory) -
     assert 'aria-label="Disk /' in page
     assert re.search(r'aria-label="Memory used"></progress>\s+<span class="num">\d+ %</span>', page)
     assert f"Kernel {os.uname().release}" in page
+
+
+def test_the_dashboard_shows_how_many_routes_vpp_has_room_for(router: RouterInMemory) -> None:
+    system = router.client.state(SYSTEM)
+    room = FeederState(
+        carrier="feeder", ipv4=FedRoutes(in_vpp=1200), ipv6=FedRoutes(in_vpp=34), most_routes=2468
+    )
+    shown = render_to_string("ui/dashboard_system.html", {"system": system, "feeder": room})
+    assert '<progress class="bar" max="1" value="0.5" aria-label="Routes in VPP">' in shown
+    assert "1\u202f234 in VPP, which has room for 2\u202f468" in shown
+    for unknown in (None, FeederState(carrier="kernel"), FeederState(carrier="feeder")):
+        shown = render_to_string("ui/dashboard_system.html", {"system": system, "feeder": unknown})
+        assert "Routes in VPP" not in shown and "Up for" in shown
 
 
 def test_a_terminal_shows_it(router: RouterInMemory) -> None:

@@ -67,7 +67,7 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
 def _room(look: Look[FeederState]) -> Iterator[Finding]:
     state, most = look.now, look.now.most_routes
     held_back = state.ipv4.held_back + state.ipv6.held_back
-    in_vpp = state.ipv4.in_vpp + state.ipv6.in_vpp
+    in_vpp = state.in_vpp
     evidence = {"in VPP": f"{in_vpp:,}", "room for": "unknown" if most is None else f"{most:,}"}
     if held_back:
         yield Finding(

@@ -66,6 +66,16 @@ class FeederState(Answer):
     memory_bytes: int = 0
     uptime_s: int = 0
 
+    @property
+    def in_vpp(self) -> int:
+        """Routes of both families that VPP has."""
+        return self.ipv4.in_vpp + self.ipv6.in_vpp
+
+    @property
+    def share(self) -> float | None:
+        """Of the routes that VPP has room for; None while that is not known."""
+        return None if not self.most_routes else min(self.in_vpp / self.most_routes, 1.0)
+
 
 def _read(router: Router, _: Everything) -> FeederState:
     if router.feeder is not None:

@@ -65,10 +65,7 @@ class FeederClient:
             return PartHealth(state="down", detail=f"not connected to VPP: {state.vpp_error}", label=LABEL)
         if not state.frr_connected:
             return PartHealth(state="down", detail="FRR's zebra is not connected", label=LABEL)
-        held = state.ipv4.in_vpp + state.ipv6.in_vpp
-        detail = f"{held:,} route{'s'[: held != 1]} in VPP"
-        if state.most_routes is not None:
-            detail += f", which has room for {state.most_routes:,}"
+        detail = f"{state.in_vpp:,} route{'s'[: state.in_vpp != 1]} in VPP"
         if state.pending:
             detail += f", {state.pending:,} on the way"
         return PartHealth(state="up", detail=detail, label=LABEL)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from appliance.client.selection import Selection
 from appliance.state.alarms import Alarms
 from appliance.state.bgp import BGP
+from appliance.state.feeder import FEEDER
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES
 from appliance.state.ospf import OSPF, OspfState
@@ -99,6 +100,7 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "more_alarms": max(0, len(alarms.alarms) - _ALARMS),
         "workers": workers,
         "system": look(lambda: agent().state(SYSTEM), None).value,
+        "feeder": look(lambda: agent().state(FEEDER), None).value,
         # Three panels stand in a row, and four in two.
         "system_span": "span-6" if workers else "span-4",
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
