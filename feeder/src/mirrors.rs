@@ -5,7 +5,7 @@ use crate::fpm::Prefix;
 use crate::netlink::*;
 use crate::sys::Netlink;
 use crate::vpp_connection::Connection;
-use crate::vpp_messages::{local_route, multicast_route, FibTable, Kind, Pair};
+use crate::vpp_messages::{be32, local_route, multicast_route, FibTable, Kind, Pair};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
@@ -17,6 +17,8 @@ pub struct Mirrors {
     link_local: HashMap<u32, [u8; 16]>,
     /// Linux's index of each mirror that no route may use.
     vacated: HashSet<u32>,
+    /// Linux's index of each link that changed since the pairs were read.
+    touched: HashSet<u32>,
     events: Netlink,
     /// Something changed in Linux that may concern a mirror.
     pub changed: bool,
@@ -32,6 +34,7 @@ impl Mirrors {
             pairs: HashMap::new(),
             link_local: HashMap::new(),
             vacated: HashSet::new(),
+            touched: HashSet::new(),
             events,
             changed: true,
         })
@@ -98,7 +101,11 @@ impl Mirrors {
 
     fn take(&mut self, message: &Message) {
         match message.kind {
-            RTM_NEWLINK | RTM_DELLINK => self.changed = true,
+            RTM_NEWLINK | RTM_DELLINK => {
+                self.changed = true;
+                // Its VRF may be another one.
+                self.touched.extend(u32_at(message.body, 4));
+            }
             RTM_NEWADDR | RTM_DELADDR => {
                 if let Some((ifindex, address)) = link_local(message.body) {
                     if message.kind == RTM_NEWADDR {
@@ -131,12 +138,15 @@ impl Mirrors {
             let known = before.get(ifindex).map(|pair| pair.sw_if_index);
             if known != Some(pair.sw_if_index) {
                 appeared = true;
+            }
+            if known != Some(pair.sw_if_index) || self.touched.contains(ifindex) {
                 accept_multicast(vpp, pair.sw_if_index)?;
             }
             if let Some(address) = self.link_local.get(ifindex) {
                 set_link_local(vpp, pair.sw_if_index, address)?;
             }
         }
+        self.touched.clear();
         Ok(appeared)
     }
 
@@ -162,10 +172,19 @@ pub fn prepare_table(vpp: &mut Connection, table: FibTable) -> io::Result<()> {
 
 fn accept_multicast(vpp: &mut Connection, sw_if_index: u32) -> io::Result<()> {
     for v6 in [false, true] {
-        let group = link_scope_multicast(FibTable { id: 0, v6 });
+        let group = link_scope_multicast(FibTable { id: table_of(vpp, sw_if_index, v6)?, v6 });
         vpp.ask(Kind::MrouteAddDel, Kind::MrouteAddDelReply, |out| multicast_route(out, &group, Some(sw_if_index)))?;
     }
     Ok(())
+}
+
+/// The table in which packets of the interface are looked up: that of its VRF.
+fn table_of(vpp: &mut Connection, sw_if_index: u32, v6: bool) -> io::Result<u32> {
+    let answers = vpp.ask(Kind::GetTable, Kind::GetTableReply, |out| {
+        out.extend_from_slice(&sw_if_index.to_be_bytes());
+        out.push(u8::from(v6));
+    })?;
+    Ok(answers.last().and_then(|answer| be32(&answer.body, 4)).unwrap_or(0))
 }
 
 fn set_link_local(vpp: &mut Connection, sw_if_index: u32, address: &[u8; 16]) -> io::Result<()> {

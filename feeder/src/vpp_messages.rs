@@ -27,9 +27,11 @@ pub enum Kind {
     Ip6EnableReply,
     LinkLocal,
     LinkLocalReply,
+    GetTable,
+    GetTableReply,
 }
 
-pub const KINDS: [(Kind, &str); 19] = [
+pub const KINDS: [(Kind, &str); 21] = [
     (Kind::RouteAddDel, "ip_route_add_del_b8ecfe0d"),
     (Kind::RouteAddDelReply, "ip_route_add_del_reply_1992deab"),
     (Kind::MrouteAddDel, "ip_mroute_add_del_0dd7e790"),
@@ -49,6 +51,8 @@ pub const KINDS: [(Kind, &str); 19] = [
     (Kind::Ip6EnableReply, "sw_interface_ip6_enable_disable_reply_e8d4e804"),
     (Kind::LinkLocal, "sw_interface_ip6_set_link_local_address_1c10f15f"),
     (Kind::LinkLocalReply, "sw_interface_ip6_set_link_local_address_reply_e8d4e804"),
+    (Kind::GetTable, "sw_interface_get_table_2d033de4"),
+    (Kind::GetTableReply, "sw_interface_get_table_reply_a6eb0109"),
 ];
 
 pub const NO_INTERFACE: u32 = u32::MAX;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -12,11 +13,13 @@ import pytest
 from tests import fpm_stream as fpm
 from tests.integration.feeder.conftest import INTERFACES, Bench
 from tests.integration.vpp.harness import run
+from vpp_config import Family, InterfaceVrf, Session, VppState, VrfTable, plan
 from vpp_config.fib import FibRoute, fib_lookup
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
 LAN, WAN, LAN6, LINK_LOCAL, BOTH = 1, 2, 3, 4, 10
+VRF = 20
 
 
 def _wait_until(condition: Callable[[], bool], what: object = "", timeout_s: float = 10) -> None:
@@ -284,6 +287,60 @@ def test_a_stranger_on_zebras_port_changes_nothing(bench: Bench) -> None:
     assert _via(bench, "198.51.100.0/24") == {("192.0.2.2", 1)}
     stranger.close()
     zebra.close()
+
+
+def test_a_vrf_has_routes_and_multicast_of_its_own(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(
+        (
+            fpm.frame(fpm.route("198.51.100.0/24", LAN)),
+            fpm.frame(fpm.route("198.51.100.0/24", LAN, table=VRF)),
+            fpm.frame(fpm.route("2001:db8:100::/48", LAN6, table=VRF)),
+        )
+    )
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["refused"] == 1, "a table that is not there yet")
+    assert _exact(bench, "198.51.100.0/24") is not None
+    session = Session(bench.client)
+    own = session.observe()
+    families: tuple[Family, ...] = ("ipv4", "ipv6")
+    kept = [item for item in own.values() if item.key.partition("/")[2].partition("/")[0] != "lan0"]
+    kept += [VrfTable(VRF, "blue", family) for family in families]
+    for state in (
+        VppState.of(kept),
+        VppState.of(
+            [
+                *kept,
+                *(item for item in own.values() if item not in kept),
+                *(InterfaceVrf("lan0", family, VRF) for family in families),
+            ]
+        ),
+    ):
+        for step in plan(state, session.observe()):
+            session.apply(step)
+    lan = bench.ifindex("lan0")
+    zebra.send(
+        (fpm.frame(fpm.next_hop(LAN, "192.0.2.2", lan)), fpm.frame(fpm.next_hop(LAN6, "2001:db8::2", lan)))
+    )
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 2, "both routes")
+    bench.feeder.barrier()
+    for family, prefix, group in (
+        ("ip", "198.51.100.0/24", "224.0.0.0/24"),
+        ("ip6", "2001:db8:100::/48", "ff00::/8"),
+    ):
+        shown = bench.vpp.cli("show", family, "fib", "table", str(VRF), prefix)
+        assert (prefix in shown and "lan0" in shown) or "host-nic0" in shown, shown
+        _wait_until(
+            partial(_accepts, bench, family, group), f"{group} of the VRF's own interface", timeout_s=20
+        )
+    zebra.send(fpm.frame(fpm.withdraw("198.51.100.0/24", table=VRF)))
+    bench.feeder.barrier()
+    assert _exact(bench, "198.51.100.0/24") is not None, "that of the default VRF stays"
+
+
+def _accepts(bench: Bench, family: str, group: str) -> bool:
+    shown = bench.vpp.cli("show", family, "mfib", "table", str(VRF), group)
+    return "Accept" in shown and "Forward" in shown
 
 
 def test_multicast_of_the_link_goes_to_linux_as_linux_nl_would_have_it(bench: Bench) -> None:
