@@ -25,6 +25,8 @@ from tests.soak import damage, processes
 When = Literal["during", "before", "after"]
 
 _FORWARDING = ("vpp", *DAEMONS)
+_FEEDER = "feeder"
+"""VPP forwards on without it; a commit that takes an interface away waits for it, and fails."""
 _WEB_HALF = ("web", "worker", "beat", "postgres", "redis")
 _JUMP_S = 3600
 _BALLAST = "ballast"
@@ -52,7 +54,7 @@ class Fault:
 def catalogue() -> dict[str, Fault]:
     """Every fault by name."""
     found = [Fault("nothing", lambda _live, _rng: "nothing", lossless=True, steady=True)]
-    for name in ("agent", *_WEB_HALF, *_FORWARDING):
+    for name in ("agent", *_WEB_HALF, *_FORWARDING, _FEEDER):
         lossless, steady = name not in _FORWARDING, name in _WEB_HALF
         found += [
             Fault(f"kill-{name}", _killer(name), needs=name, lossless=lossless, steady=steady),
@@ -61,7 +63,7 @@ def catalogue() -> dict[str, Fault]:
     found += [
         Fault("kill-agent-twice", _kill_twice, lossless=True),
         Fault("kill-frr", _killer(*DAEMONS)),
-        Fault("kill-router", _killer("agent", "web", *_FORWARDING)),
+        Fault("kill-router", _killer("agent", "web", _FEEDER, *_FORWARDING)),
         Fault("disk-full", fill, free, lossless=True, steady=True, lasts=True),
         Fault("disk-full-restart", _fill_and_kill, free, lossless=True, lasts=True),
         Fault("clock-forward", _jumper(_JUMP_S), _clock_right, lossless=True, steady=True, lasts=True),
