@@ -4,6 +4,7 @@ use crate::fpm::{read_frame, Deframer};
 use crate::kernel::KernelCheck;
 use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
+use crate::listing::Listing;
 use crate::mirrors::Mirrors;
 use crate::rib::Rib;
 use crate::status::StatusSocket;
@@ -56,6 +57,7 @@ pub struct Feeder {
     pub started: Instant,
     pub zebra: Zebra,
     pub rib: Rib,
+    pub listing: Listing,
     pub mirrors: Mirrors,
     pub vpp: Option<Vpp>,
     pub vpp_since: Option<Instant>,
@@ -95,6 +97,7 @@ impl Feeder {
                 resync: true,
             },
             rib: Rib::holding(options.most_routes),
+            listing: Listing::default(),
             mirrors: Mirrors::open(options.namespace.clone())?,
             vpp: None,
             vpp_since: None,

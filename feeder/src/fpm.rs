@@ -26,7 +26,8 @@ pub enum Target {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    Route(Prefix, Target),
+    /// A route, where it leads, and by which protocol zebra has it (RTPROT_*).
+    Route(Prefix, Target, u8),
     Withdraw(Prefix),
     NextHop(u32, Object),
     NextHopGone(u32),
@@ -156,7 +157,7 @@ fn read_route(message: &Message) -> Option<Event> {
         },
         _ => return Some(Event::NotOurs),
     };
-    Some(Event::Route(prefix, target))
+    Some(Event::Route(prefix, target, protocol))
 }
 
 /// The destination of a route in the kernel's dump, where a routing protocol of zebra's put it there.
@@ -166,7 +167,7 @@ pub fn kernel_route(message: &Message) -> Option<Prefix> {
         return None;
     }
     match read_route(message)? {
-        Event::Route(prefix, _) => Some(prefix),
+        Event::Route(prefix, ..) => Some(prefix),
         _ => None,
     }
 }

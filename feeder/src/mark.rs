@@ -53,7 +53,7 @@ mod tests {
         let mut address = [0; 16];
         address[..3].copy_from_slice(&[10, 0, third]);
         let prefix = Prefix { table: 0, v6: false, address, length: 24 };
-        rib.take(Event::Route(prefix, Target::Inline(vec![NextHop { action, weight: 1 }])));
+        rib.take(Event::Route(prefix, Target::Inline(vec![NextHop { action, weight: 1 }]), 186));
     }
 
     fn send(rib: &mut Rib) -> (Handle, u64) {

@@ -72,6 +72,11 @@ impl Mirrors {
         pairs
     }
 
+    /// The name of a mirror by Linux's index.
+    pub fn name(&self, ifindex: u32) -> Option<&str> {
+        self.pairs.get(&ifindex).map(|pair| pair.name.as_str())
+    }
+
     pub fn forget_pairs(&mut self) {
         self.pairs.clear();
         self.changed = true;

@@ -1,7 +1,7 @@
 //! Next hops as zebra sends them, and the groups that routes refer to.
 
 use crate::netlink::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where a packet goes. `gateway_length` is 0 (attached), 4 or 16.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -126,6 +126,16 @@ impl Groups {
         let mut hops = Vec::new();
         self.collect(id, 1, DEPTH, &mut hops)?;
         Some(hops)
+    }
+
+    /// Every group some path of which leads to this gateway, `length` bytes long.
+    pub fn leading_to(&self, address: &[u8; 16], length: u8) -> HashSet<GroupId> {
+        let all = self.objects.keys().chain(self.inline.keys()).copied();
+        let leads = |hop: &NextHop| match &hop.action {
+            Action::Forward { gateway, gateway_length, .. } => *gateway_length == length && gateway == address,
+            _ => false,
+        };
+        all.filter(|id| self.resolve(*id).map_or(false, |hops| hops.iter().any(leads))).collect()
     }
 
     fn collect(&self, id: u32, weight: u8, depth: u32, hops: &mut Vec<NextHop>) -> Option<()> {

@@ -2,6 +2,7 @@
 
 use crate::feeder::Feeder;
 use crate::mark::Mark;
+use crate::pages;
 use crate::report;
 use crate::status::{Client, Json, Question};
 use std::io;
@@ -11,6 +12,7 @@ impl Feeder {
     /// Answers what can be answered. An error is VPP's: the connection to it is lost.
     pub fn answer(&mut self, now: Instant) -> io::Result<()> {
         self.status.read();
+        self.listing.forget_unused(now);
         if self.status.clients.is_empty() {
             return Ok(());
         }
@@ -44,6 +46,16 @@ impl Feeder {
             Some(Question::Most(count)) => {
                 self.rib.most = *count;
                 client.answer(&Json::new().raw("most_routes", &report::most(*count)).end());
+                return Ok(());
+            }
+            Some(Question::Routes(wanted)) => {
+                let wanted = wanted.clone();
+                let page = self.listing.page(&self.rib, &wanted, now);
+                client.answer(&pages::routes(&self.rib, &self.mirrors, &page));
+                return Ok(());
+            }
+            Some(Question::Protocols(table)) => {
+                client.answer(&pages::protocols(&self.rib, *table));
                 return Ok(());
             }
             // The turn in which a question came may have read zebra before it.

@@ -12,7 +12,7 @@ pub struct Handle(u32);
 const V6: u32 = 1 << 31;
 
 impl Handle {
-    fn new(v6: bool, at: u32) -> Handle {
+    pub fn new(v6: bool, at: u32) -> Handle {
         Handle(if v6 { at | V6 } else { at })
     }
     pub fn v6(self) -> bool {
@@ -108,7 +108,7 @@ impl Rib {
     pub fn take(&mut self, event: Event) {
         self.events += 1;
         match event {
-            Event::Route(prefix, target) => self.want(&prefix, target),
+            Event::Route(prefix, target, protocol) => self.want(&prefix, target, protocol),
             Event::Withdraw(prefix) => {
                 if let Some(handle) = self.find(&prefix) {
                     self.unwant(handle);
@@ -270,12 +270,17 @@ impl Rib {
         self.v4.len() + self.v6.len()
     }
 
+    /// The RIB's own number of a table; None where it has no route of it.
+    pub fn number_of_table(&self, table: u32) -> Option<u16> {
+        self.table_numbers.get(&table).copied()
+    }
+
     /// The next hops of a group.
     pub fn hops(&self, group: GroupId) -> Option<Vec<NextHop>> {
         self.groups.resolve(group)
     }
 
-    fn want(&mut self, prefix: &Prefix, target: Target) {
+    fn want(&mut self, prefix: &Prefix, target: Target, protocol: u8) {
         let group = match target {
             Target::Object(id) => id,
             Target::Inline(hops) => self.groups.intern(hops),
@@ -284,6 +289,7 @@ impl Rib {
         let (flags, before) = entry!(self, handle, entry => {
             let before = (entry.flags, entry.group);
             entry.group = group;
+            entry.protocol = protocol;
             entry.flags = entry.flags & !STALE | WANTED;
             before
         });
@@ -368,7 +374,7 @@ impl Rib {
         Handle::new(prefix.v6, at)
     }
 
-    fn prefix(&self, handle: Handle) -> Prefix {
+    pub fn prefix(&self, handle: Handle) -> Prefix {
         let mut address = [0; 16];
         let (table, length) = if handle.v6() {
             let entry = self.v6.entry(handle.at());

@@ -16,11 +16,11 @@ fn via(interface: u32) -> Action {
 }
 
 fn route(at: u8, group: u32) -> Event {
-    Event::Route(prefix(at), Target::Object(group))
+    Event::Route(prefix(at), Target::Object(group), 186)
 }
 
 fn inline(at: u8, interface: u32) -> Event {
-    Event::Route(prefix(at), Target::Inline(vec![NextHop { action: via(interface), weight: 1 }]))
+    Event::Route(prefix(at), Target::Inline(vec![NextHop { action: via(interface), weight: 1 }]), 186)
 }
 
 /// Sends all that is queued; what VPP would now be asked, in order.

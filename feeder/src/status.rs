@@ -6,9 +6,14 @@
 //! the connection ends: whoever asked then has removed the mirror, or has given it up, or is dead.
 //! `again PREFIX [TABLE]` - VPP is told of the route again, whatever it was told before; TABLE 0 is the main one.
 //! `most COUNT` - VPP gets no more routes than that, of both families together; what it has already stays.
+//! `routes FAMILY [table=N] [within=PREFIX] [protocol=N] [via=ADDRESS] [missing] [offset=N] [limit=N]` - a page of the
+//! routes in the order of their prefixes. FAMILY is ipv4 or ipv6, a protocol one of RTPROT_*, `missing` those that VPP
+//! does not have as zebra wants them; a page has 1000 routes at most.
+//! `protocols [TABLE]` - how many routes of each family and protocol there are, and how many of them VPP has.
 //! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
 
 use crate::fpm::Prefix;
+use crate::listing::Wanted;
 use crate::mark::Mark;
 use std::fs;
 use std::net::IpAddr;
@@ -21,6 +26,7 @@ use std::time::{Duration, Instant};
 
 const LINE_BYTES: usize = 256;
 const CLIENTS: usize = 64;
+const ROUTES_AT_ONCE: usize = 1000;
 const LONGEST: Duration = Duration::from_secs(600);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub enum Question {
     Vacate(String),
     Again(Prefix),
     Most(u64),
+    Routes(Wanted),
+    Protocols(u32),
 }
 
 pub struct Client {
@@ -154,7 +162,7 @@ impl Client {
                                 self.question = Some(question);
                             }
                             None => {
-                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, or most COUNT\"}");
+                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, most COUNT, routes FAMILY, or protocols TABLE\"}");
                             }
                         }
                     } else if self.line.len() <= LINE_BYTES {
@@ -192,8 +200,53 @@ fn parse(line: &str) -> Option<(Question, Duration)> {
         ["again", prefix, table] => {
             Some((Question::Again(parse_prefix(prefix, table.parse().ok()?)?), Duration::from_secs(5)))
         }
+        ["routes", family, words @ ..] => {
+            let v6 = match *family {
+                "ipv4" => false,
+                "ipv6" => true,
+                _ => return None,
+            };
+            Some((Question::Routes(parse_wanted(v6, words)?), Duration::from_secs(5)))
+        }
+        ["protocols"] => Some((Question::Protocols(0), Duration::from_secs(5))),
+        ["protocols", table] => Some((Question::Protocols(table.parse().ok()?), Duration::from_secs(5))),
         _ => None,
     }
+}
+
+fn parse_wanted(v6: bool, words: &[&str]) -> Option<Wanted> {
+    let mut wanted = Wanted { v6, limit: 100, ..Wanted::default() };
+    for word in words {
+        match word.split_once('=') {
+            None if *word == "missing" => wanted.missing = true,
+            Some(("table", number)) => wanted.table = number.parse().ok()?,
+            Some(("within", prefix)) => {
+                let prefix = parse_prefix(prefix, 0).filter(|prefix| prefix.v6 == v6)?;
+                wanted.within = Some((prefix.address, prefix.length));
+            }
+            Some(("protocol", number)) => wanted.protocol = Some(number.parse().ok()?),
+            Some(("via", address)) => {
+                let mut gateway = [0; 16];
+                let length = match address.parse().ok()? {
+                    IpAddr::V4(host) => {
+                        gateway[..4].copy_from_slice(&host.octets());
+                        4
+                    }
+                    IpAddr::V6(host) => {
+                        gateway = host.octets();
+                        16
+                    }
+                };
+                wanted.gateway = Some((gateway, length));
+            }
+            Some(("offset", number)) => wanted.offset = number.parse().ok()?,
+            Some(("limit", number)) => {
+                wanted.limit = number.parse().ok().filter(|limit| *limit <= ROUTES_AT_ONCE)?;
+            }
+            _ => return None,
+        }
+    }
+    Some(wanted)
 }
 
 /// Address/length, without host bits or with them: the route is found by its network.
@@ -288,6 +341,20 @@ mod tests {
         assert_eq!(parse("again 2001:db8::/0").unwrap().0, Question::Again(default));
         assert_eq!(parse("most 1000").unwrap().0, Question::Most(1000));
         for wrong in ["most", "most -1", "again", "again 10.0.0.0", "again 10.0.0.0/33", "again 10.0.0.0/8 x", "again ::/129"] {
+            assert_eq!(parse(wrong), None, "{}", wrong);
+        }
+        let within = Some((address, 17));
+        let wanted = Wanted { within, protocol: Some(186), offset: 5, limit: 7, table: 10, ..Wanted::default() };
+        assert_eq!(
+            parse("routes ipv4 within=10.1.129.0/17 protocol=186 offset=5 limit=7 table=10").unwrap().0,
+            Question::Routes(wanted)
+        );
+        let mut gateway = [0; 16];
+        gateway[15] = 1;
+        let wanted = Wanted { v6: true, gateway: Some((gateway, 16)), missing: true, limit: 100, ..Wanted::default() };
+        assert_eq!(parse("routes ipv6 via=::1 missing").unwrap().0, Question::Routes(wanted));
+        assert_eq!(parse("protocols 10").unwrap().0, Question::Protocols(10));
+        for wrong in ["routes", "routes ipv5", "routes ipv4 within=::/0", "routes ipv4 limit=1001", "routes ipv4 via=x", "routes ipv4 some"] {
             assert_eq!(parse(wrong), None, "{}", wrong);
         }
         for wrong in ["", "barrier", "barrier soon", "vacate lan0", "status 1", "barrier -1"] {

@@ -81,7 +81,7 @@ fn an_update_of_zebra_8_4_is_a_withdrawal_and_a_route_of_one_frame() {
     ]
     .concat();
     let prefix = v4([10, 1, 2, 0], 24);
-    assert_eq!(events(&payload), vec![Event::Withdraw(prefix), Event::Route(prefix, Target::Object(9))]);
+    assert_eq!(events(&payload), vec![Event::Withdraw(prefix), Event::Route(prefix, Target::Object(9), 186)]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn blackhole_unreachable_and_prohibit_come_by_the_type_of_the_route() {
     ] {
         let payload = route_message(RTM_NEWROUTE, AF_INET, 0, 196, rtype, &[]);
         let target = Target::Inline(vec![NextHop { action, weight: 1 }]);
-        assert_eq!(events(&payload), vec![Event::Route(v4([0; 4], 0), target)]);
+        assert_eq!(events(&payload), vec![Event::Route(v4([0; 4], 0), target, 196)]);
     }
 }
 
@@ -124,7 +124,7 @@ fn next_hops_of_a_route_itself_have_weights_and_may_be_ipv6_for_ipv4() {
         NextHop { action: forward(4, &[0xfe; 16]), weight: 1 },
     ];
     let prefix = Prefix { table: 1001, ..v4([9; 4], 32) };
-    assert_eq!(events(&payload), vec![Event::Route(prefix, Target::Inline(hops))]);
+    assert_eq!(events(&payload), vec![Event::Route(prefix, Target::Inline(hops), 186)]);
 }
 
 #[test]

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Address, ip_interface
 from pathlib import Path
 
 import pytest
 
+from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.state.routes import RoutesQuery
 from tests import fpm_stream as fpm
 from tests import requirements
 from tests.fib_feeder import Feeder
@@ -69,6 +71,7 @@ def _by_the_feeder() -> float:
         memory = (status["memory_bytes"] - before) / _ROUTES
         print(f"\nfeeder: {_ROUTES} routes in {took_s:.2f} s, {_ROUTES / took_s:,.0f} a second;"
               f" {memory:.0f} bytes of the feeder a route; VPP's CPU {vpp_s:.2f} s")  # fmt: skip
+        _pages(feeder)
         began = time.monotonic()
         zebra.send(fpm.frame(fpm.next_hop(7, "192.0.2.3", ifindex)))
         feeder.barrier(_LIMIT_S)
@@ -80,6 +83,31 @@ def _by_the_feeder() -> float:
         assert feeder.status()["vpp"]["refused"] == 0
         assert memory <= 150
     return took_s
+
+
+def _pages(feeder: Feeder) -> None:
+    """What pages of the list cost, in turn so that each kind meets an index that is there."""
+    client = FeederClient(feeder.status_socket)
+    memory = feeder.status()["memory_bytes"]
+    kinds: dict[str, tuple[RoutesQuery, Callable[[int], int]]] = {
+        "first": (RoutesQuery(), lambda _: 0),
+        "any": (RoutesQuery(), lambda at: at * 7919 % _ROUTES),
+        "last": (RoutesQuery(), lambda _: _ROUTES - 100),
+        "inside a /16": (RoutesQuery(prefix="16.9.0.0/16", within=True), lambda _: 0),
+        "of a next hop": (RoutesQuery(next_hop="192.0.2.1"), lambda at: at * 7919 % _ROUTES),
+        "of another protocol": (RoutesQuery(protocol="ospf"), lambda _: 0),
+    }
+    for name, (query, offset) in kinds.items():
+        took_ms = []
+        for at in range(40):
+            began = time.monotonic()
+            page = client.route_page("ipv4", query, offset(at), 100)
+            took_ms.append((time.monotonic() - began) * 1000)
+            assert len(page.rows) == min(100, page.total)
+        took_ms.sort()
+        print(f"feeder: a page of 100 of {page.total:,}, {name}: median {took_ms[20]:.1f} ms,"
+              f" p95 {took_ms[37]:.1f} ms, longest {took_ms[-1]:.1f} ms")  # fmt: skip
+    print(f"feeder: the index takes {(feeder.status()['memory_bytes'] - memory) / _ROUTES:.0f} bytes a route")
 
 
 def _by_linux_nl(directory: Path) -> float:

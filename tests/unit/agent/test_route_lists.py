@@ -9,7 +9,8 @@ import pytest
 
 from appliance.agent import route_table
 from appliance.agent.route_lists import LISTED, RouteLists
-from appliance.routing.rows import Family, RibRow
+from appliance.engine.backend import BackendUnavailable
+from appliance.routing.rows import Family, FedPage, RibRow
 from appliance.routing.walks import BURST_S, SHARE
 from appliance.state.routes import RouteCount, RoutesQuery
 
@@ -167,3 +168,81 @@ def test_few_lists_are_kept() -> None:
         _page(zebra, lists, family="ipv4", protocol=f"p{at}")
         clock.now_s += 10
     assert len(lists._kept) <= 4
+
+
+class Fed:
+    """A feeder that knows a million IPv4 routes and three of IPv6."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.away = False
+
+    def route_counts(self) -> dict[str, dict[str, RouteCount]]:
+        if self.away:
+            raise BackendUnavailable("feeder", "gone")
+        return {
+            "ipv4": {"bgp": RouteCount(rib=1_000_000, fib=999_999), "static": RouteCount(rib=12, fib=12)},
+            "ipv6": {"bgp": RouteCount(rib=3, fib=3)},
+        }
+
+    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+        self.asked.append((family, query.protocol, query.next_hop, offset, limit))
+        total = 12 if query.protocol == "static" else 1_000_012
+        count = max(0, min(limit, total - offset))
+        rows = [RibRow(f"16.0.{at >> 8 & 255}.{at & 255}/32", "bgp") for at in range(offset, offset + count)]
+        return FedPage(total, rows, 0.25)
+
+
+def _fed_page(zebra: Any, lists: RouteLists, fed: Any, **query: Any) -> dict[str, Any]:
+    return route_table.routes(RoutesQuery.model_validate(query), zebra, lists, fed).model_dump(mode="json")
+
+
+def test_a_long_table_is_listed_from_what_the_feeder_knows_without_a_walk_of_zebras() -> None:
+    _, zebra, lists = _made(MILLION)
+    fed = Fed()
+    answer = _fed_page(zebra, lists, fed, offset=1_000_010, limit=100)
+    # The short family follows from zebra, the long one is never walked.
+    assert zebra.asked == [("count", "ipv6"), ("list", "ipv6", None)]
+    assert fed.asked == [("ipv4", None, None, 1_000_010, 100)]
+    assert (answer["total"], answer["unlisted"], answer["list_limit"]) == (1_000_015, {}, 1_000_012)
+    assert [row["family"] for row in answer["routes"]] == ["ipv4"] * 2 + ["ipv6"] * 3
+    assert answer["counts"]["ipv4"]["bgp"] == {"rib": 1_000_000, "fib": 999_999}
+    assert answer["note"].startswith("Connected and local routes are not in this list")
+
+
+def test_what_the_feeder_is_not_told_of_is_listed_by_zebra() -> None:
+    _, zebra, lists = _made(MILLION)
+    fed = Fed()
+    answer = _fed_page(zebra, lists, fed, protocol="connected", family="ipv4")
+    assert (answer["total"], fed.asked) == (3, [])
+    fed.away = True
+    assert _fed_page(zebra, lists, fed, family="ipv4")["unlisted"] == {"ipv4": 1_000_015}
+
+
+def test_a_next_hop_chooses_routes_of_either_list() -> None:
+    _, zebra, lists = _made({"ipv4": {"bgp": 5}, "ipv6": {}})
+    assert _page(zebra, lists, next_hop="192.0.2.1")["total"] == 0
+    fed = Fed()
+    _fed_page(zebra, lists, fed, family="ipv4", next_hop="192.0.2.1", limit=5)
+    assert fed.asked == [("ipv4", None, "192.0.2.1", 0, 5)]
+
+
+def test_covering_routes_come_longest_first_and_only_where_they_exist() -> None:
+    class Rib:
+        known = ("0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.2.0.0/16")
+
+        def rib_entry(self, destination: str) -> list[RibRow]:
+            # Zebra answers for a prefix that it lacks with nothing.
+            return [RibRow(destination, "bgp")] if destination in self.known else []
+
+    _, zebra, _ = _made({"ipv4": {}, "ipv6": {}})
+    rib: Any = Rib()
+
+    def found(prefix: str, **more: Any) -> list[str]:
+        query = RoutesQuery.model_validate({"prefix": prefix, "covering": True, **more})
+        return [route.prefix for route in route_table.covering(query, zebra, rib).routes]
+
+    assert found("10.1.2.3") == ["10.1.2.0/24", "10.1.0.0/16", "10.0.0.0/8", "0.0.0.0/0"]
+    assert found("10.1.0.0/16") == ["10.1.0.0/16", "10.0.0.0/8", "0.0.0.0/0"]
+    assert found("10.1.2.3", limit=1, offset=1) == ["10.1.0.0/16"]
+    assert found("10.1.2.3", protocol="static") == []

@@ -20,7 +20,7 @@ from appliance.agent import route_table
 from appliance.agent.route_lists import RouteLists
 from appliance.dataplane.base import DataPlane
 from appliance.engine.backend import BackendUnavailable
-from appliance.routing.rows import Family, RibRow
+from appliance.routing.rows import FAMILIES, Family, RibRow
 from appliance.routing.view import RoutingView
 from appliance.state.routes import RoutesQuery, RouteState
 
@@ -109,7 +109,7 @@ class RouteProof:
     def _refill(self) -> None:
         """A family at a time: zebra has a rest between two lists."""
         if not self._families and self._clock() >= self._next_s:
-            self._families.extend(route_table.FAMILIES)
+            self._families.extend(FAMILIES)
         if not self._families:
             return
         family, began_s = self._families.popleft(), self._clock()

@@ -1,27 +1,32 @@
 """RIB, kernel and FIB side by side: where a packet goes, and where the three disagree.
 
-A question for a prefix or an address costs each of the three the same whatever the size of its table. Only
-the list of routes needs a walk, of the RIB alone: see ``route_lists``.
+A question for a prefix or an address costs each of the three the same whatever the size of its table. Lists
+need a walk: of the RIB where it is short (``route_lists``), else of what FRR told the feeder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Protocol
 
 from appliance.agent.route_lists import LISTED, RouteLists
 from appliance.dataplane.base import DataPlane
 from appliance.dataplane.route_answer import Entry, RouteAnswer, Untold
 from appliance.engine.backend import BackendUnavailable
-from appliance.routing.rows import Family, RibRow
+from appliance.routing.rows import FAMILIES, Family, FedPage, RibRow
 from appliance.routing.view import RoutingView
 from appliance.state.routes import RouteCount, Routes, RoutesQuery, RouteState, TableHop
 
-FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _EXTERNAL = {"kernel", "connected", "local"}
 _OWN_KINDS = {"local", "broadcast", "multicast"}
 """Entries that a table makes for itself."""
 _DROPS = {"blackhole", "unreachable", "prohibit"}
+_FED = (
+    "Connected and local routes are not in this list, which is of what FRR told VPP: ask for their prefix, "
+    "or for protocol connected."
+)
 
 
 def route(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Routes:
@@ -40,7 +45,19 @@ def route(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Rou
     return _answer(query, shown, len(shown), note=note)
 
 
-def routes(query: RoutesQuery, dataplane: DataPlane, lists: RouteLists) -> Routes:
+class LongTable(Protocol):
+    """What the feeder knows of FRR's routes, whatever their number."""
+
+    def route_counts(self) -> Mapping[Family, Mapping[str, RouteCount]]:
+        """By family and protocol. Raises BackendUnavailable."""
+
+    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+        """A page in the order of the prefixes, which may be empty. Raises BackendUnavailable."""
+
+
+def routes(
+    query: RoutesQuery, dataplane: DataPlane, lists: RouteLists, table: LongTable | None = None
+) -> Routes:
     """One page of the list, an entry for each prefix that the RIB has selected a route for.
 
     What is not listed is counted and said. Raises BackendUnavailable when the RIB cannot be asked.
@@ -49,18 +66,103 @@ def routes(query: RoutesQuery, dataplane: DataPlane, lists: RouteLists) -> Route
     families: Sequence[Family] = FAMILIES if query.family is None else (query.family,)
     if within is not None:
         families = ("ipv6",) if within.version == 6 else ("ipv4",)
-    read = {family: lists.read(family, query.protocol) for family in families}
-    rows = [row for listed in read.values() for row in listed.rows or () if _inside(row, within)]
-    page = rows[query.offset : query.offset + query.limit]
+    fed = _fed(query, families, table)
+    parts: list[_Part] = []
+    offset, rows = query.offset, list[RibRow]()
+    for family in families:
+        limit = query.limit - len(rows)
+        if family in fed:
+            assert table is not None
+            part = _of_feeder(table.route_page(family, query, offset, limit), family, fed[family])
+        else:
+            part = _of_zebra(lists, family, query, within, offset, limit)
+        rows += part.rows
+        offset = max(0, offset - part.total)
+        parts.append(part)
     return _answer(
         query,
-        compared(dataplane, page),
-        len(rows),
-        note=" ".join(dict.fromkeys(listed.note for listed in read.values() if listed.note)),
-        counts={family: dict(listed.counts) for family, listed in read.items()},
-        unlisted={family: listed.count for family, listed in read.items() if listed.rows is None},
-        age_s=round(max(lists.age_s(listed) for listed in read.values()), 1),
+        compared(dataplane, rows),
+        sum(part.total for part in parts),
+        note=" ".join(dict.fromkeys(part.note for part in parts if part.note)),
+        counts={part.family: dict(part.counts) for part in parts},
+        unlisted={part.family: part.unlisted for part in parts if part.unlisted is not None},
+        age_s=round(max(part.age_s for part in parts), 1),
+        list_limit=max(
+            (sum(count.rib for count in counts.values()) for counts in fed.values()), default=LISTED
+        ),
     )
+
+
+def covering(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Routes:
+    """Every route that contains the prefix or address, the longest first. Raises BackendUnavailable."""
+    assert query.prefix is not None
+    network = ip_network(query.prefix)
+    rows = []
+    for length in range(network.prefixlen, -1, -1):
+        shorter = str(network.supernet(new_prefix=length))
+        found = [row for row in routing.rib_entry(shorter) if row.selected and row.prefix == shorter]
+        rows += [row for row in found[:1] if query.protocol in (None, row.protocol) and _leads_to(row, query)]
+    page = rows[query.offset : query.offset + query.limit]
+    return _answer(query, compared(dataplane, page), len(rows), note="")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one family adds to a page."""
+
+    family: Family
+    total: int
+    rows: Sequence[RibRow]
+    counts: Mapping[str, RouteCount]
+    note: str = ""
+    age_s: float = 0.0
+    unlisted: int | None = None
+
+
+def _fed(
+    query: RoutesQuery, families: Sequence[Family], table: LongTable | None
+) -> dict[Family, Mapping[str, RouteCount]]:
+    """The families whose lists come from the feeder: too long for zebra."""
+    if table is None or query.protocol in _EXTERNAL:
+        return {}
+    try:
+        counts = table.route_counts()
+    except BackendUnavailable:
+        return {}
+    return {
+        family: counts[family]
+        for family in families
+        if sum(count.rib for count in counts[family].values()) > LISTED
+    }
+
+
+def _of_feeder(page: FedPage, family: Family, counts: Mapping[str, RouteCount]) -> _Part:
+    return _Part(family, page.total, page.rows, counts, _FED, page.age_s)
+
+
+def _of_zebra(
+    lists: RouteLists,
+    family: Family,
+    query: RoutesQuery,
+    within: IPv4Network | IPv6Network | None,
+    offset: int,
+    limit: int,
+) -> _Part:
+    listed = lists.read(family, query.protocol)
+    rows = [row for row in listed.rows or () if _inside(row, within) and _leads_to(row, query)]
+    return _Part(
+        family,
+        len(rows),
+        rows[offset : offset + limit],
+        listed.counts,
+        listed.note,
+        lists.age_s(listed),
+        listed.count if listed.rows is None else None,
+    )
+
+
+def _leads_to(row: RibRow, query: RoutesQuery) -> bool:
+    return query.next_hop is None or any(hop.address == query.next_hop for hop in row.next_hops)
 
 
 def compared(dataplane: DataPlane, rows: Sequence[RibRow]) -> list[RouteState]:
@@ -122,6 +224,7 @@ def _answer(
     counts: Mapping[str, dict[str, RouteCount]] | None = None,
     unlisted: Mapping[str, int] | None = None,
     age_s: float = 0.0,
+    list_limit: int = LISTED,
 ) -> Routes:
     return Routes(
         routes=tuple(shown),
@@ -130,7 +233,7 @@ def _answer(
         unlisted=dict(unlisted or {}),
         counts=dict(counts or {}),
         age_s=age_s,
-        list_limit=LISTED,
+        list_limit=list_limit,
         offset=query.offset,
         limit=query.limit,
     )

@@ -62,8 +62,10 @@ class Router:
 
     def routes(self, question: RoutesQuery) -> Routes:
         """RIB, kernel and FIB side by side; one thread at a time may ask for lists."""
+        if question.covering and question.prefix is not None:
+            return route_table.covering(question, self.dataplane, self.routing)
         if question.is_list:
-            return route_table.routes(question, self.dataplane, self._lists)
+            return route_table.routes(question, self.dataplane, self._lists, self.feeder)
         answer = route_table.route(question, self.dataplane, self.routing)
         for found in answer.routes:
             if found.disagreement and found.protocol:

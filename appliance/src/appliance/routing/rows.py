@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from frr_config.protocols.bgp.session import ESTABLISHED, state_of, why_down
 
 Json = Mapping[str, Any]
 Family = Literal["ipv4", "ipv6"]
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _BGP = ("ebgp", "ibgp")
 """What the summary counts apart is one protocol everywhere else."""
 
@@ -31,6 +32,16 @@ class RibRow:
     metric: int | None = None
     tag: int | None = None
     uptime: str | None = None
+
+
+@dataclass(frozen=True)
+class FedPage:
+    """A page of the routes that FRR told the feeder of."""
+
+    total: int
+    rows: Sequence[RibRow]
+    age_s: float = 0.0
+    """Routes that came since are missing."""
 
 
 def rib_counts(summary: Json) -> dict[str, RouteCount]:

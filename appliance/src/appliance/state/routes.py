@@ -21,6 +21,15 @@ def _destination(text: str) -> str:
         raise PydanticCustomError("destination", "must be an address or a prefix") from None
 
 
+def _gateway(text: str) -> str:
+    try:
+        if "%" in text:
+            raise ValueError
+        return str(ip_address(text))
+    except ValueError:
+        raise PydanticCustomError("gateway", "must be an address") from None
+
+
 Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_destination)]
 """An address or a prefix, in its canonical form."""
 
@@ -34,6 +43,12 @@ class RoutesQuery(Question):
     )
     longest: bool = Field(False, description="Of a prefix: the route that its first address takes.")
     within: bool = Field(False, description="Of a prefix: the list of it and longer ones inside it.")
+    covering: bool = Field(
+        False, description="Of an address or a prefix: every route that contains it, the longest first."
+    )
+    next_hop: Annotated[str, StringConstraints(max_length=64), AfterValidator(_gateway)] | None = Field(
+        None, description="Of a list: only routes some path of which leads to this address."
+    )
     protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = Field(
         None, description="Only routes of this protocol."
     )
@@ -44,7 +59,7 @@ class RoutesQuery(Question):
     @property
     def is_list(self) -> bool:
         """Whether the question is for many routes."""
-        return self.prefix is None or self.within
+        return self.prefix is None or self.within or self.covering
 
 
 class RibHop(Answer):
@@ -99,8 +114,10 @@ class Routes(Answer):
     note: str = Field("", description="What is not in the list, and why; empty when it is whole.")
     unlisted: dict[str, int] = Field({}, description="Routes that were counted and not listed, by family.")
     counts: dict[str, dict[str, RouteCount]] = Field({}, description="Of a list: by family and protocol.")
-    age_s: Number = Field(0, description="Seconds since FRR was asked for the list.")
-    list_limit: int = Field(description="Routes up to which there are lists.")
+    age_s: Number = Field(0, description="Seconds since the list was read.")
+    list_limit: int = Field(
+        description="Routes of a family, or of one of its protocols, up to which there are lists."
+    )
     offset: int
     limit: int
 
@@ -108,8 +125,9 @@ class Routes(Answer):
 ROUTES = Part(
     "routes",
     "RIB, kernel and data plane FIB side by side.\n\n"
-    "A list is shown of up to `list_limit` routes of a family, or of one of its protocols; a prefix or an "
-    "address is answered whatever the size of the table.",
+    "A list is shown of up to `list_limit` routes of a family, or of one of its protocols; where the FIB "
+    "feeder carries the routes, of any number. A prefix, an address and the routes that cover it are "
+    "answered whatever the size of the table.",
     RoutesQuery,
     Routes,
     lambda router, question: router.routes(question),

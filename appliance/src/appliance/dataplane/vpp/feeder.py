@@ -10,11 +10,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from appliance.dataplane.vpp.fed_routes import page_question, read_page, route_counts
 from appliance.engine.backend import BackendUnavailable, StepError
+from appliance.routing.rows import FAMILIES, Family, FedPage
 from appliance.state.feeder import FeederState
 from appliance.state.health import PartHealth
+from appliance.state.routes import RouteCount, RoutesQuery
 from vpp_config.retvals import meaning
 
 log = logging.getLogger(__name__)
@@ -39,11 +40,8 @@ class FeederClient:
 
     def state(self) -> FeederState:
         """Everything it knows of itself. Raises BackendUnavailable."""
-        with self._asked("status", _ANSWER_S) as told:
-            try:
-                return _state(told)
-            except (KeyError, TypeError, ValidationError) as error:
-                raise BackendUnavailable(NAME, f"what it says is not as it should be: {error}") from error
+        with self._asked("status", _ANSWER_S) as told, _as_it_should_be():
+            return _state(told)
 
     def keep_size(self, state: FeederState) -> None:
         """Tell it how many routes VPP has room for, unless it knows. Raises BackendUnavailable."""
@@ -83,6 +81,16 @@ class FeederClient:
         with self._asked(f"again {prefix}", _ANSWER_S) as told:
             return bool(told.get("wanted"))
 
+    def route_counts(self) -> Mapping[Family, Mapping[str, RouteCount]]:
+        """Routes that FRR wants in the FIB, by family and protocol. Raises BackendUnavailable."""
+        with self._asked("protocols", _ANSWER_S) as told, _as_it_should_be():
+            return {family: route_counts(family, told[family]) for family in FAMILIES}
+
+    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+        """A page of these routes in the order of their prefixes. Raises BackendUnavailable."""
+        with self._asked(page_question(family, query, offset, limit), _ANSWER_S) as told, _as_it_should_be():
+            return read_page(family, told)
+
     @contextmanager
     def vacated(self, name: str) -> Iterator[None]:
         """During the block VPP has no route over the mirror, and gets none. Raises StepError."""
@@ -115,6 +123,14 @@ class FeederClient:
             if not isinstance(told, dict) or "error" in told:
                 raise BackendUnavailable(NAME, f"{LABEL} does not understand {question!r}: {told}")
             yield told
+
+
+@contextmanager
+def _as_it_should_be() -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise BackendUnavailable(NAME, f"what it says is not as it should be: {error}") from error
 
 
 def _state(told: Mapping[str, Any]) -> FeederState:

@@ -114,6 +114,8 @@ def _query(request: HttpRequest) -> dict[str, Any]:
     query: dict[str, Any] = {
         "prefix": given.get("prefix", "").strip() or None,
         "within": given.get("match") == "within" and bool(given.get("prefix", "").strip()),
+        "covering": given.get("match") == "covering" and bool(given.get("prefix", "").strip()),
+        "next_hop": given.get("next_hop", "").strip() or None,
         "protocol": given.get("protocol") or None,
         "family": given.get("family") or None,
         "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
@@ -135,11 +137,12 @@ def _table(request: HttpRequest) -> dict[str, Any]:
             "total": total,
             "previous": _link(request, max(0, offset - _PER_PAGE)) if offset else "",
             "following": _link(request, offset + _PER_PAGE) if offset + len(found) < total else "",
+            "jump": _kept(request),
         },
         "failure": live.failure,
         "note": answer.note,
         "age_s": answer.age_s,
-        "families": _counts(answer) if answer.unlisted else [],
+        "families": _counts(answer) if answer.note else [],
         "longer": _longer(request),
     }
 
@@ -185,6 +188,11 @@ def _longer(request: HttpRequest) -> str:
     return "?" + query.urlencode()
 
 
+def _kept(request: HttpRequest) -> list[tuple[str, str]]:
+    """The search, as fields of a form that asks for another place in its list."""
+    return [(name, value) for name, value in request.GET.items() if name != "offset" and value]
+
+
 def _link(request: HttpRequest, offset: int) -> str:
     query = request.GET.copy()
     query["offset"] = str(offset)
@@ -212,6 +220,8 @@ def routes(request: HttpRequest) -> HttpResponse:
                 ("A page of the table", "/state/routes?limit=100"),
                 ("Which route a packet to this address takes", "/state/routes?prefix=203.0.113.10"),
                 ("A prefix and longer ones inside it", "/state/routes?prefix=10.0.0.0/8&within=true"),
+                ("Every route that covers an address", "/state/routes?prefix=203.0.113.10&covering=true"),
+                ("Routes that lead to a next hop", "/state/routes?next_hop=192.0.2.1&limit=100"),
             ),
         },
     )
