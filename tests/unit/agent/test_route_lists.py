@@ -235,7 +235,7 @@ def test_covering_routes_come_longest_first_and_only_where_they_exist() -> None:
             # Zebra answers for a prefix that it lacks with nothing.
             return [RibRow(destination, "bgp")] if destination in self.known else []
 
-    _, zebra, _ = _made({"ipv4": {}, "ipv6": {}})
+    zebra: Any = _made({"ipv4": {}, "ipv6": {}})[1]
     rib: Any = Rib()
 
     def found(prefix: str, **more: Any) -> list[str]:

@@ -190,7 +190,7 @@ def _longer(request: HttpRequest) -> str:
 
 def _kept(request: HttpRequest) -> list[tuple[str, str]]:
     """The search, as fields of a form that asks for another place in its list."""
-    return [(name, value) for name, value in request.GET.items() if name != "offset" and value]
+    return [(name, str(value)) for name, value in request.GET.items() if name != "offset" and value]
 
 
 def _link(request: HttpRequest, offset: int) -> str:
