@@ -1,5 +1,6 @@
 //! How many routes of a family stand how.
 
+use crate::rib::Rib;
 use crate::table::*;
 
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,14 @@ pub struct Counts {
     pub held: u64,
 }
 
-pub fn counts<A: Address>(table: &Table<A>) -> Counts {
+impl Rib {
+    /// IPv4's and IPv6's; a walk over all routes.
+    pub fn counts(&self) -> (Counts, Counts) {
+        (counts(&self.v4), counts(&self.v6))
+    }
+}
+
+fn counts<A: Address>(table: &Table<A>) -> Counts {
     let mut counts = Counts::default();
     for at in table.positions() {
         let flags = table.entry(at).flags;

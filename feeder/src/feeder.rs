@@ -6,6 +6,7 @@ use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
 use crate::listing::Listing;
 use crate::mirrors::Mirrors;
+use crate::proof::Proof;
 use crate::rib::Rib;
 use crate::status::StatusSocket;
 use crate::sys::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
@@ -58,6 +59,7 @@ pub struct Feeder {
     pub zebra: Zebra,
     pub rib: Rib,
     pub listing: Listing,
+    pub proof: Proof,
     pub mirrors: Mirrors,
     pub vpp: Option<Vpp>,
     pub vpp_since: Option<Instant>,
@@ -98,6 +100,7 @@ impl Feeder {
             },
             rib: Rib::holding(options.most_routes),
             listing: Listing::default(),
+            proof: Proof::new(now),
             mirrors: Mirrors::open(options.namespace.clone())?,
             vpp: None,
             vpp_since: None,
@@ -170,6 +173,9 @@ impl Feeder {
                 timeout_ms = 1;
             }
         }
+        if self.rib.pending() == 0 && self.vpp.as_ref().map_or(false, |vpp| !vpp.marked) {
+            timeout_ms = timeout_ms.min(self.proof.idle(Instant::now()).as_millis() as i32 + 1);
+        }
         let others = fds.len();
         if let Some(vpp) = &self.vpp {
             // Something is always left unread there: only the end is heard of.
@@ -192,6 +198,7 @@ impl Feeder {
             self.vpp_error.clear();
             self.next_refresh = now + REFRESH;
             self.rib.vpp_is_new();
+            self.proof.begin_anew(now);
         }
         let vpp = match &mut self.vpp {
             Some(vpp) => vpp,
@@ -210,6 +217,16 @@ impl Feeder {
         vpp.send(&mut self.rib, &self.mirrors)?;
         if vpp.marked && !self.zebra.resync && self.rib.pending() == 0 {
             vpp.sweep(&self.mirrors)?;
+        }
+        // Before the sweep routes of an earlier feeder may stand in for those that were given.
+        if !vpp.marked && self.rib.pending() == 0 {
+            let due = self.proof.due(&self.rib, now);
+            let same = vpp.compare(&self.rib, &self.mirrors, &due)?;
+            for (handle, same) in due.into_iter().zip(same) {
+                if self.proof.judge(handle, same, now) {
+                    self.rib.enqueue(handle);
+                }
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::fpm::Prefix;
 use crate::mirrors::{prepare_table, Mirrors};
 use crate::rib::{Handle, Rib, Work};
 use crate::vpp_connection::{Answer, Connection};
-use crate::vpp_messages::{paths, route, FibTable, Kind, Paths};
+use crate::vpp_messages::{leads_there, lookup, paths, route, FibTable, Kind, Paths};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::path::Path;
@@ -164,6 +164,20 @@ impl Vpp {
             }
         }
         Ok(())
+    }
+
+    /// For each route whether VPP has it as it was given.
+    pub fn compare(&mut self, rib: &Rib, mirrors: &Mirrors, routes: &[Handle]) -> io::Result<Vec<bool>> {
+        let prefixes: Vec<Prefix> = routes.iter().map(|handle| rib.prefix(*handle)).collect();
+        let found = self.control.ask_each(Kind::RouteLookup, Kind::RouteLookupReply, &prefixes, lookup)?;
+        let mut same = Vec::with_capacity(routes.len());
+        for ((handle, prefix), answer) in routes.iter().zip(&prefixes).zip(found) {
+            let group = rib.group(*handle);
+            let cached = self.cache.entry((group, prefix.v6));
+            let wanted = cached.or_insert_with(|| encode(rib, mirrors, group, prefix.v6));
+            same.push(answer.retval() == 0 && wanted.as_ref().map_or(false, |paths| leads_there(&answer.body, paths)));
+        }
+        Ok(same)
     }
 
     /// Everything wanted was given: what is still marked in VPP is from before, and goes.

@@ -17,6 +17,7 @@ mod mirrors;
 mod netlink;
 mod nexthop;
 mod pages;
+mod proof;
 mod questions;
 mod report;
 mod rib;

@@ -1,5 +1,6 @@
 //! Answers about many routes: a page of them, and how many there are of each protocol.
 
+use crate::fpm::Prefix;
 use crate::listing::{by_protocol, Page};
 use crate::mirrors::Mirrors;
 use crate::nexthop::{Action, NextHop};
@@ -46,12 +47,21 @@ fn route(rib: &Rib, mirrors: &Mirrors, handle: Handle) -> String {
     let hops = rib.hops(group).unwrap_or_default();
     let hops: Vec<String> = hops.iter().map(|hop| next_hop(mirrors, hop)).collect();
     Json::new()
-        .text("prefix", &format!("{}/{}", address(&prefix.address, if prefix.v6 { 16 } else { 4 }), prefix.length))
+        .text("prefix", &text(&prefix))
         .number("protocol", protocol.into())
         .text("state", state(flags))
         .raw("stale", if flags & STALE != 0 { "true" } else { "false" })
         .raw("hops", &list(&hops))
         .end()
+}
+
+/// A route's prefix and table.
+pub fn named(prefix: &Prefix) -> String {
+    Json::new().text("prefix", &text(prefix)).number("table", prefix.table.into()).end()
+}
+
+fn text(prefix: &Prefix) -> String {
+    format!("{}/{}", address(&prefix.address, if prefix.v6 { 16 } else { 4 }), prefix.length)
 }
 
 fn state(flags: u8) -> &'static str {

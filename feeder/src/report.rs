@@ -2,12 +2,14 @@
 
 use crate::feeder::Feeder;
 use crate::lag::BUCKETS_MS;
+use crate::pages;
 use crate::counts::Counts;
 use crate::status::Json;
 use std::fs;
 use std::time::Instant;
 
 const PAGE_BYTES: u64 = 4096;
+const DIFFERING_NAMED: usize = 64;
 
 /// Everything the feeder knows of itself.
 pub fn status(feeder: &Feeder, now: Instant) -> String {
@@ -57,9 +59,30 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
         .number("last_burst_ms", feeder.lag.burst.1.as_millis() as u64)
         .raw("lag", &lag(feeder))
         .number("memory_bytes", memory_bytes())
+        .raw("proof", &proof(feeder, now))
         .raw("zebra", &zebra.end())
         .raw("vpp", &vpp.end())
         .raw("mirrors", &format!("[{}]", mirrors.join(",")))
+        .end()
+}
+
+/// What is known of VPP's routes beyond its own word for each.
+fn proof(feeder: &Feeder, now: Instant) -> String {
+    let last = feeder.proof.last.map(|pass| {
+        Json::new()
+            .number("routes", pass.routes)
+            .number("took_ms", pass.took.as_millis() as u64)
+            .number("ended_s", now.saturating_duration_since(pass.ended).as_secs())
+            .end()
+    });
+    let differing: Vec<_> = feeder.proof.differing(&feeder.rib).collect();
+    let named: Vec<String> = differing.iter().take(DIFFERING_NAMED).map(pages::named).collect();
+    Json::new()
+        .number("checked", feeder.proof.checked)
+        .raw("last_pass", &last.unwrap_or_else(|| "null".to_string()))
+        .number("told_again", feeder.proof.told_again)
+        .number("differing", differing.len() as u64)
+        .raw("named", &format!("[{}]", named.join(",")))
         .end()
 }
 

@@ -1,6 +1,5 @@
 //! What zebra wants, what VPP has of it, and the queue of what differs.
 
-use crate::counts::{counts, Counts};
 use crate::fpm::{Event, Prefix, Target};
 use crate::nexthop::{GroupId, Groups, NextHop};
 use crate::table::*;
@@ -260,11 +259,6 @@ impl Rib {
         }
     }
 
-    /// IPv4's and IPv6's; a walk over all routes.
-    pub fn counts(&self) -> (Counts, Counts) {
-        (counts(&self.v4), counts(&self.v6))
-    }
-
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
@@ -372,6 +366,15 @@ impl Rib {
             self.v4.find_or_add(table, first_four(&prefix.address), prefix.length)
         };
         Handle::new(prefix.v6, at)
+    }
+
+    /// The next-hop group of a route.
+    pub fn group(&self, handle: Handle) -> GroupId {
+        if handle.v6() {
+            self.v6.entry(handle.at()).group
+        } else {
+            self.v4.entry(handle.at()).group
+        }
     }
 
     pub fn prefix(&self, handle: Handle) -> Prefix {

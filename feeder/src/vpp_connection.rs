@@ -181,6 +181,25 @@ impl Connection {
         Some(Answer { kind: at.map(|at| KINDS[at].0), context: be32(message, 2)?, body: message.get(6..)?.to_vec() })
     }
 
+    /// The reply to each of `items`, all on their way at once. For connections that block.
+    pub fn ask_each<T>(
+        &mut self,
+        request: Kind,
+        reply: Kind,
+        items: &[T],
+        fields: impl Fn(&mut Vec<u8>, &T),
+    ) -> io::Result<Vec<Answer>> {
+        let contexts: Vec<u32> = items.iter().map(|item| self.put(request, |out| fields(out, item))).collect();
+        self.flush()?;
+        let mut answers = Vec::with_capacity(contexts.len());
+        while answers.len() < contexts.len() {
+            let message = read_message(&mut self.stream)?;
+            let answer = self.answer(&message).filter(|answer| answer.kind == Some(reply));
+            answers.extend(answer.filter(|answer| answer.context == contexts[answers.len()]));
+        }
+        Ok(answers)
+    }
+
     /// One request and its answers up to the one of kind `last`, waiting for them. For connections that block.
     pub fn ask(&mut self, request: Kind, last: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> io::Result<Vec<Answer>> {
         let context = self.put(request, fields);

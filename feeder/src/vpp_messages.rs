@@ -10,6 +10,8 @@ use crate::nexthop::{Action, NextHop};
 pub enum Kind {
     RouteAddDel,
     RouteAddDelReply,
+    RouteLookup,
+    RouteLookupReply,
     MrouteAddDel,
     MrouteAddDelReply,
     TableDump,
@@ -31,9 +33,11 @@ pub enum Kind {
     GetTableReply,
 }
 
-pub const KINDS: [(Kind, &str); 21] = [
+pub const KINDS: [(Kind, &str); 23] = [
     (Kind::RouteAddDel, "ip_route_add_del_b8ecfe0d"),
     (Kind::RouteAddDelReply, "ip_route_add_del_reply_1992deab"),
+    (Kind::RouteLookup, "ip_route_lookup_710d6471"),
+    (Kind::RouteLookupReply, "ip_route_lookup_reply_5d8febcb"),
     (Kind::MrouteAddDel, "ip_mroute_add_del_0dd7e790"),
     (Kind::MrouteAddDelReply, "ip_mroute_add_del_reply_1992deab"),
     (Kind::TableDump, "ip_table_dump_51077d14"),
@@ -156,6 +160,46 @@ pub fn route(out: &mut Vec<u8>, prefix: &Prefix, add: bool, paths: &Paths) {
     out.push(prefix.length);
     out.push(paths.count);
     out.extend_from_slice(&paths.bytes);
+}
+
+/// ip_route_lookup: the entry of exactly this prefix.
+pub fn lookup(out: &mut Vec<u8>, prefix: &Prefix) {
+    out.extend_from_slice(&prefix.table.to_be_bytes());
+    out.push(1); // exact
+    out.push(u8::from(prefix.v6));
+    out.extend_from_slice(&prefix.address);
+    out.push(prefix.length);
+}
+
+const PATH_BYTES: usize = 167;
+const ROUTE_BEFORE_PATHS: usize = 31;
+
+/// Whether the route of ip_route_lookup_reply, after the context, leads where `paths` do.
+pub fn leads_there(reply: &[u8], paths: &Paths) -> bool {
+    let count = reply.get(ROUTE_BEFORE_PATHS - 1).map_or(0, |count| usize::from(*count));
+    match reply.get(ROUTE_BEFORE_PATHS..ROUTE_BEFORE_PATHS + count * PATH_BYTES) {
+        Some(found) => ways(found) == ways(&paths.bytes),
+        None => false,
+    }
+}
+
+/// What of each path says where it leads, in an order of their own: VPP sorts them.
+fn ways(paths: &[u8]) -> Vec<(u32, u32, u8, [u8; 16], Vec<u32>)> {
+    let way = |path: &[u8]| {
+        let kind = be32(path, 14).unwrap_or(u32::MAX);
+        if kind != PATH_NORMAL {
+            return (kind, NO_INTERFACE, 0, [0; 16], Vec::new());
+        }
+        let mut gateway = [0; 16];
+        let length = if be32(path, 22) == Some(0) { 4 } else { 16 };
+        gateway[..length].copy_from_slice(&path[26..26 + length]);
+        let labels = path[55..].chunks_exact(7).take(usize::from(path[54]));
+        let labels = labels.filter_map(|label| be32(label, 1)).collect();
+        (kind, be32(path, 0).unwrap_or(NO_INTERFACE), path[12], gateway, labels)
+    };
+    let mut ways: Vec<_> = paths.chunks_exact(PATH_BYTES).map(way).collect();
+    ways.sort_unstable();
+    ways
 }
 
 /// ip_route_add_del: an address of the router itself, whose packets go to Linux.

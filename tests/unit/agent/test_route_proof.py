@@ -11,6 +11,7 @@ from appliance.agent.route_lists import LISTED
 from appliance.agent.route_proof import BELIEVED, MOST_SUSPECTS, PORTION, ROUND_S, RouteProof
 from appliance.config.load import parse_document
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
+from appliance.engine.backend import BackendUnavailable
 from appliance.health.check import Look
 from appliance.health.forwarding import differing
 from appliance.routing.rows import Family, RibRow
@@ -181,3 +182,25 @@ def test_a_table_that_is_not_listed_is_tried_by_addresses() -> None:
     for _ in range(BELIEVED - 1):
         found = proof.look()
     assert list(found.differing) == ["128.0.0.0/1"]
+
+
+def test_what_the_feeder_found_is_looked_at_and_its_silence_stops_nothing() -> None:
+    router = _Router(0, listed=False)
+    router.prefixes = ["203.0.113.0/24"]
+    router.missing = {"203.0.113.0/24"}
+    named = ["203.0.113.0/24"]
+    away = False
+
+    def doubtful() -> list[str]:
+        if away:
+            raise BackendUnavailable("feeder", "gone")
+        return named
+
+    proof = RouteProof(router, router, router.clock, random.Random(7), doubtful=doubtful)  # type: ignore[arg-type]
+    for _ in range(BELIEVED - 1):
+        assert proof.look().differing == {}
+    assert list(proof.look().differing) == ["203.0.113.0/24"]
+    away = True
+    assert list(proof.look().differing) == ["203.0.113.0/24"]
+    router.missing.clear()
+    assert proof.look().differing == {}

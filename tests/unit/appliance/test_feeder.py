@@ -19,7 +19,7 @@ from appliance.engine.backend import BackendUnavailable, StepError
 from appliance.errors import ValidationFailed
 from appliance.health.check import Finding, Look
 from appliance.health.feeder import feeder
-from appliance.state.feeder import FedRoutes, FeederLag, FeederState
+from appliance.state.feeder import ComparedRoutes, FedRoutes, FeederLag, FeederState
 from frr_config import V8_4, FakeFrr, Line, Routing, plan, render
 from vpp_config import LcpPair, Loopback, Session, VppState
 from vpp_config import plan as vpp_plan
@@ -37,6 +37,8 @@ STATUS: dict[str, Any] = {
     "zebra": {"connected": True, "resync": False, "unsupported": {"MPLS": 7}},
     "vpp": {"connected": True, "error": "", "sweep_due": False, "given": 12, "taken": 3, "refused": 2,
             "refusals": {"-3": 2}},
+    "proof": {"checked": 4, "told_again": 2, "differing": 1, "named": [{"prefix": "10.0.0.0/8", "table": 0}],
+              "last_pass": {"routes": 9, "took_ms": 60000, "ended_s": 7}},
     "mirrors": [],
 }  # fmt: skip
 """As the program prints it (feeder/src/report.rs)."""
@@ -108,9 +110,13 @@ def test_its_state_is_told_in_the_words_of_the_router(toy: ToyFeeder, client: Fe
         last_burst_routes=11,
         last_burst_ms=4,
         lag=FeederLag(bounds_ms=(1, 2), counts=(4, 2, 1), sum_ms=9),
+        compared=ComparedRoutes(
+            checked=4, routes=9, took_s=60, ended_s=7, told_again=2, differing=1, named=("10.0.0.0/8",)
+        ),
         memory_bytes=4096,
         uptime_s=5,
     )
+    assert client.doubtful() == ("10.0.0.0/8",)
     health = client.health()
     assert (health.state, health.detail) == ("up", "9 routes in VPP, 3 on the way")
 
@@ -234,6 +240,8 @@ def test_metrics_of_it(toy: ToyFeeder, client: FeederClient) -> None:
     assert buckets == [("0.001", 4), ("0.002", 6), ("+Inf", 7)]
     routes = found["millrace_feeder_routes_in_vpp"].samples
     assert {(one.labels["family"], one.value) for one in routes} == {("ipv4", 8), ("ipv6", 1)}
+    assert [one.value for one in found["millrace_feeder_routes_differing"].samples] == [1]
+    assert [one.value for one in found["millrace_feeder_compared_age_seconds"].samples] == [7]
     (up,) = of_feeder(None)
     assert [(sample.labels, sample.value) for sample in up.samples] == [({"to": "agent"}, 0)]
     assert list(of_feeder(FeederState(carrier="kernel"))) == []

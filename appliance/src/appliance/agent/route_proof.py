@@ -1,8 +1,8 @@
 """Whether packets go where FRR sends them: routes of RIB, kernel and FIB compared, some at a time, for ever.
 
 A difference is believed when it is seen again and again: while routes come and go each table is for a moment
-another. Where the feeder carries the routes it then tells VPP of them again. A table that is too long for
-zebra to list is tried by addresses drawn at random.
+another. Where the feeder carries the routes it then tells VPP of them again, and compares all that it gave
+VPP by itself. A table that is too long for zebra to list is tried by addresses drawn at random.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
@@ -62,10 +62,12 @@ class RouteProof:
         clock: Callable[[], float] = time.monotonic,
         drawing: random.Random | None = None,
         tell_again: Callable[[str], bool] | None = None,
+        doubtful: Callable[[], Iterable[str]] = tuple,
     ) -> None:
+        """``doubtful`` names routes that somebody else found to differ; it may raise BackendUnavailable."""
         self._dataplane, self._routing, self._clock = dataplane, routing, clock
         self._drawing = drawing or random.Random()
-        self._tell_again = tell_again
+        self._tell_again, self._doubtful = tell_again, doubtful
         self._lists = RouteLists(routing, clock)
         self._due: deque[RibRow | str] = deque()
         self._families: deque[Family] = deque()
@@ -81,6 +83,9 @@ class RouteProof:
 
     def look(self) -> Proof:
         """Compare the next portion and whatever differed before. Raises BackendUnavailable."""
+        with suppress(BackendUnavailable):  # of the feeder, whose absence is an alarm of its own
+            for prefix in self._doubtful():
+                self.suspect(prefix)
         if not self._due:
             self._refill()
         portion: list[RibRow | str] = [self._suspected.popleft() for _ in range(len(self._suspected))]

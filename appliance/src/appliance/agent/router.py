@@ -76,8 +76,10 @@ class Router:
     def route_proof(self) -> RouteProof:
         """RIB, kernel and FIB compared again and again; one thread at a time may look."""
         feeder = self.feeder
+        if feeder is None:
+            return RouteProof(self.dataplane, self.routing)
         return RouteProof(
-            self.dataplane, self.routing, tell_again=None if feeder is None else feeder.tell_again
+            self.dataplane, self.routing, tell_again=feeder.tell_again, doubtful=feeder.doubtful
         )
 
     @cached_property

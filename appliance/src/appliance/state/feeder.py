@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Part
+from appliance.state.part import Answer, Everything, Number, Part
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -33,6 +33,21 @@ class FeederLag(Answer):
     bounds_ms: tuple[int, ...] = Field((), description="Upper bounds of all but the last bucket.")
     counts: tuple[int, ...] = Field((), description="Readings of FRR's stream in each bucket.")
     sum_ms: int = 0
+
+
+class ComparedRoutes(Answer):
+    """Routes that VPP was asked for after it had taken them, to see whether it has them as they were given.
+
+    All are compared in turn, up to 1,000 a second, while nothing is on its way. What differs is given again.
+    """
+
+    checked: int = Field(0, description="Routes compared since the last pass over all of them.")
+    routes: int | None = Field(None, description="Routes of the last whole pass; null before its end.")
+    took_s: Number = Field(0, description="How long that pass took.")
+    ended_s: Number = Field(0, description="How long ago it ended.")
+    told_again: int = Field(0, description="Times that a route differed and was given again.")
+    differing: int = Field(0, description="Routes that still differ although they were given again.")
+    named: tuple[str, ...] = Field((), description="The first of these.")
 
 
 class FeederState(Answer):
@@ -63,6 +78,7 @@ class FeederState(Answer):
     last_burst_routes: int = Field(0, description="Changes in the last time that VPP was behind.")
     last_burst_ms: int = Field(0, description="How long it took until VPP had them all.")
     lag: FeederLag = FeederLag()
+    compared: ComparedRoutes = ComparedRoutes()
     memory_bytes: int = 0
     uptime_s: int = 0
 

@@ -12,7 +12,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-from appliance.state.feeder import FeederState
+from appliance.state.feeder import ComparedRoutes, FeederState
 
 _ROUTES = {
     "wanted": "Routes that FRR wants in the FIB.",
@@ -67,10 +67,30 @@ def of_feeder(feeder: FeederState | None) -> Iterator[Metric]:
     for kind, count in feeder.unsupported.items():
         unsupported.add_metric([kind], count)
     yield unsupported
+    yield from _compared(feeder.compared)
     yield _lag(feeder)
     yield GaugeMetricFamily(
         "millrace_feeder_memory_bytes", "Resident memory of the feeder.", value=feeder.memory_bytes
     )
+
+
+def _compared(compared: ComparedRoutes) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "millrace_feeder_routes_differing",
+        "Routes that VPP does not have as they were given, although they were given again.",
+        value=compared.differing,
+    )
+    yield CounterMetricFamily(
+        "millrace_feeder_routes_told_again",
+        "Times that VPP did not have a route as it was given, and it was given again.",
+        value=compared.told_again,
+    )
+    if compared.routes is not None:
+        yield GaugeMetricFamily(
+            "millrace_feeder_compared_age_seconds",
+            "How long ago the last comparison of all routes ended.",
+            value=float(compared.ended_s or 0),
+        )
 
 
 def _lag(feeder: FeederState) -> Metric:

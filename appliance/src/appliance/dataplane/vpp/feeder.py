@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,13 @@ class FeederClient:
         if state.pending:
             detail += f", {state.pending:,} on the way"
         return PartHealth(state="up", detail=detail, label=LABEL)
+
+    def doubtful(self) -> Sequence[str]:
+        """Routes that VPP does not have as they were given, although it was told again.
+
+        Raises BackendUnavailable.
+        """
+        return self.state().compared.named
 
     def caught_up(self, timeout_s: float) -> bool:
         """Wait until VPP has all that FRR had told by now; False when the time is over first.
@@ -147,6 +154,22 @@ def _state(told: Mapping[str, Any]) -> FeederState:
             "vpp_swept": vpp["connected"] and not vpp["sweep_due"],
             "given": vpp["given"],
             "withdrawn": vpp["taken"],
+            "compared": _compared(told["proof"]),
             "refusals": {meaning(int(retval)): count for retval, count in vpp["refusals"].items()},
         }
     )
+
+
+def _compared(told: Mapping[str, Any]) -> dict[str, Any]:
+    last = told["last_pass"]
+    return {
+        "checked": told["checked"],
+        "told_again": told["told_again"],
+        "differing": told["differing"],
+        "named": [one["prefix"] for one in told["named"]],
+        **(
+            {}
+            if last is None
+            else {"routes": last["routes"], "took_s": last["took_ms"] / 1000, "ended_s": last["ended_s"]}
+        ),
+    }
