@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
@@ -73,6 +74,38 @@ def test_a_limit_below_what_the_neighbor_has_sent(live: LiveLab) -> None:
     finally:
         vtysh(live.topology.namespaces.router, f"clear bgp {WAN}")
         wait_until(lambda: _session(live)["state"] == "Established", timeout_s=60, what="it is up again")
+
+
+def test_routes_that_a_policy_refuses_or_withdraws_are_as_many_as_foretold(live: LiveLab) -> None:
+    wait_until(lambda: _session(live)["state"] == "Established", timeout_s=60, what="the session is up")
+    before = _session(live)["families"]["ipv4_unicast"]
+    lists = {
+        "bogons": {"rules": {"40": {"action": "permit", "prefix": "198.18.0.0/19", "le": 32}}},
+        "own": {"rules": {"5": {"action": "deny", "prefix": "10.31.0.0/16", "le": 32}}},
+    }
+    patch = {"routing": {"policy": {"prefix_lists": lists}}}
+    certain = [one["text"] for one in _plan(live, patch)["result"]["findings"] if one["grade"] == "certain"]
+    refused, withdrawn = certain
+    assert "are refused by the new rules: 198.18.0.0/25," in refused
+    assert "are withdrawn by the new rules: 10.31." in withdrawn
+    fewer = {
+        "prefixes_received": int(refused.split(" of ")[0].replace(",", "")),
+        "prefixes_sent": int(withdrawn.split(" of ")[0].replace(",", "")),
+    }
+    assert fewer["prefixes_received"] == sum(
+        one.subnet_of(IPv4Network("198.18.0.0/19")) for one in at.WAN_PREFIXES_V4
+    )
+    assert all(fewer.values())
+    with _committed(live, patch):
+        expected = {counted: before[counted] - lost for counted, lost in fewer.items()}
+        wait_until(
+            lambda: _session(live)["families"]["ipv4_unicast"] == expected,
+            timeout_s=30,
+            what=f"{fewer} of {before} are gone",
+        )
+    wait_until(
+        lambda: _session(live)["families"]["ipv4_unicast"] == before, timeout_s=30, what="all are back"
+    )
 
 
 def test_a_first_list_without_ipv6_rules(live: LiveLab) -> None:

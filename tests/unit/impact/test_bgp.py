@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
+from appliance.features.bgp.policy_effects import MOST_JUDGED, TABLES, Table
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.state.bgp import BgpState
+from frr_config.protocols.bgp.routes import BgpEntry, BgpPath
 from tests.unit.impact.changes import INTERNAL, PEER, UP, found, kinds, result, session
 
 AT = f"/routing/bgp/neighbors/{PEER}"
@@ -155,3 +159,93 @@ def test_an_interface_that_is_made_anew_takes_its_sessions_down() -> None:
     assert "the adjacency with 10.255.0.2: core0 is made anew" in ospf.text
     removed = found({"interfaces": {"wan0": None}}, taken_down=frozenset({"wan0"}))
     assert not any("made anew" in one.text for one in removed)
+
+
+def _route(prefix: str, *, neighbor: str = PEER, sent_to: tuple[str, ...] = (), **more: Any) -> BgpEntry:
+    path = BgpPath(neighbor, as_path="65001", communities=(), is_best=True, **more)
+    return BgpEntry(ip_network(prefix), frozenset(sent_to), (path,))
+
+
+def _counting(*entries: BgpEntry, why_not: str = "") -> dict[Any, Any]:
+    return {**UP, TABLES["ipv4_unicast"]: Table(tuple(entries), why_not)}
+
+
+TAKEN = (
+    _route("203.0.113.0/24", sent_to=(INTERNAL,)),
+    _route("203.0.113.0/25", sent_to=(INTERNAL,)),
+    _route("198.51.100.0/24", neighbor=INTERNAL, sent_to=(PEER,)),
+)
+
+
+def test_routes_that_new_rules_refuse_are_counted_and_named() -> None:
+    rules = {"10": {"action": "permit", "prefix": "203.0.113.0/25"}}
+    patch = {"routing": {"policy": {"prefix_lists": {"some": {"rules": rules}}}}}
+    certain, possible = found(patch, facts=_counting(*TAKEN))
+    assert (certain.grade, certain.kind, certain.path) == ("certain", "routes", f"{AT}/ipv4_unicast")
+    assert certain.text == (
+        f"1 of 2 IPv4 unicast routes from {PEER} are refused by the new rules: 203.0.113.0/24."
+    )
+    refused = "which of the routes that were refused until now pass: FRR does not tell of them"
+    assert possible.depends_on == refused
+
+
+def test_prefixes_that_new_rules_withdraw_or_add_are_counted() -> None:
+    own = {"own": {"rules": {"10": {"action": "permit", "prefix": "192.0.2.0/24", "le": 32}}}}
+    entries = (*TAKEN, _route("10.10.0.0/24", neighbor="", sent_to=(PEER, INTERNAL)))
+    patch = _peer(ipv4_unicast={"prefix_list_out": "own"})
+    patch["routing"]["policy"] = {"prefix_lists": own}
+    (withdrawn,) = found(patch, facts=_counting(*entries))
+    assert withdrawn.grade == "certain"
+    assert withdrawn.text == (
+        f"2 of 2 IPv4 unicast routes sent to {PEER} are withdrawn by the new rules: "
+        "198.51.100.0/24, 10.10.0.0/24."
+    )
+    # The way back: both pass that are not sent now, and nothing says that nothing else keeps them.
+    kept = [replace(entry, advertised_to=entry.advertised_to - {PEER}) for entry in entries]
+    back = {"routing": {"policy": {"prefix_lists": {"own": {"rules": {"10": {"prefix": "0.0.0.0/0"}}}}}}}
+    (possible,) = found(back, facts=_counting(*kept), first=patch)
+    assert possible.grade == "possible" and "2 that are not sent now pass the new rules." in possible.text
+    assert possible.depends_on == "whether something else keeps the new ones back"
+
+
+def test_rules_that_change_nothing_of_what_is_sent_are_no_finding() -> None:
+    wide = {"all": {"rules": {"10": {"action": "permit", "prefix": "0.0.0.0/0", "le": 32}}}}
+    patch = _peer(ipv4_unicast={"prefix_list_out": "all"})
+    patch["routing"]["policy"] = {"prefix_lists": wide}
+    assert found(patch, facts=_counting(*TAKEN)) == []
+
+
+def test_other_attributes_of_routes_that_stay_are_counted() -> None:
+    rules = {"10": {"set": {"local_preference": 200}}}
+    patch = {"routing": {"policy": {"route_maps": {"in": {"rules": rules}}}}}
+    (possible,) = found(patch, facts=_counting(TAKEN[0], _route("203.0.113.0/24"), TAKEN[2]))
+    assert possible.grade == "possible" and "2 get other attributes." in possible.text
+    assert possible.depends_on.startswith("which route is the best by its new attributes")
+
+
+def test_what_the_old_rules_may_have_set_is_not_taken_for_what_was_received() -> None:
+    setting = {"10": {"set": {"communities": ["65000:1"]}}}
+    sets = {"routing": {"policy": {"route_maps": {"in": {"rules": setting}}}}}
+    lists = {"gold": {"rules": {"10": {"action": "permit", "communities": ["65000:1"]}}}}
+    rules = {"10": {"set": {"communities": []}, "match": {"community_list": "gold"}}}
+    patch = {"routing": {"policy": {"community_lists": lists, "route_maps": {"in": {"rules": rules}}}}}
+    only = _counting(_route("203.0.113.0/24"))
+    (possible,) = found(patch, facts=only, first=sets)
+    assert possible.grade == "possible" and "attributes of 1 routes" in possible.depends_on
+
+
+def test_of_many_routes_some_are_judged_and_that_is_said() -> None:
+    many = [_route(f"203.0.{at >> 8}.{at & 255}/32") for at in range(3 * MOST_JUDGED)]
+    none = {"10": {"action": "permit", "prefix": "192.0.2.0/24"}}
+    patch = {"routing": {"policy": {"prefix_lists": {"some": {"rules": none}}}}}
+    certain, possible = found(patch, facts=_counting(*many))
+    assert certain.text.startswith("2,000 of the 2,000 looked at of 6,000 IPv4 unicast routes from")
+    assert "and 1,995 more." in certain.text
+    assert "the 4,000 routes that were not looked at" in possible.depends_on
+
+
+def test_a_table_that_is_too_long_is_said_to_be_not_counted() -> None:
+    rules = {"10": {"action": "permit", "prefix": "192.0.2.0/24"}}
+    patch = {"routing": {"policy": {"prefix_lists": {"some": {"rules": rules}}}}}
+    (possible,) = found(patch, facts=_counting(why_not="BGP's table is too long to be listed"))
+    assert possible.depends_on.endswith("were not counted, because BGP's table is too long to be listed")

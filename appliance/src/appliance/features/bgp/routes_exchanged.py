@@ -7,19 +7,22 @@ from typing import Any
 
 from appliance.config.pointer import join
 from appliance.features.bgp.effective import FAMILIES, TITLES, Family, Peer, peers
+from appliance.features.bgp.policy_effects import Effects, Policies
 from appliance.features.bgp.sessions import alive, evidence
 from appliance.impact.change import Change
 from appliance.impact.result import Finding
+from appliance.state.bgp_routes import Direction
 from frr_config.protocols.bgp.model import BgpFamily
 from frr_config.protocols.policy.model import Policy, RouteMap
 
 _FIELDS = ("prefix_list_in", "route_map_in", "prefix_list_out", "route_map_out")
+_WAYS: dict[Direction, str] = {"received": "_in", "advertised": "_out"}
 _SHOWN = 5
 
 
 def filters(change: Change) -> Iterator[Finding]:
     """Sessions whose routes are filtered or changed by other rules than before."""
-    before, changed = peers(change.before), _Changed(change)
+    before, changed, policies = peers(change.before), _Changed(change), Policies(change)
     for address, now in peers(change.after).items():
         change.in_time()
         was = before.get(address)
@@ -28,39 +31,124 @@ def filters(change: Change) -> Iterator[Finding]:
                 continue
             said = {field: told for field in _FIELDS if (told := changed.of(was, now, family, field))}
             if said and alive(change, address) is not False:
-                yield _finding(change, now, family, said)
+                yield from _findings(change, policies, (was, now), family, said)
 
 
-def _finding(change: Change, peer: Peer, family: Family, said: Mapping[str, str]) -> Finding:
+def _findings(
+    change: Change, policies: Policies, both: tuple[Peer, Peer], family: Family, said: Mapping[str, str]
+) -> Iterator[Finding]:
     """``said`` is what is new, by its field."""
-    path = join(["routing", "bgp", "neighbors", peer.address, family])
-    prefix_list = peer.named(family, "prefix_list_in") if "prefix_list_in" in said else None
-    rules = change.after.routing.policy.prefix_lists.get(prefix_list or "")
-    if (
-        prefix_list is not None
-        and rules is not None
-        and all(one.action == "deny" for one in rules.rules.values())
-    ):
-        return Finding(
-            grade="certain" if alive(change, peer.address) else "possible",
-            kind="routes",
-            path=path,
-            text=(
-                f"Every {TITLES[family]} route from {peer.address} is refused: prefix list {prefix_list} "
-                "permits none."
-            ),
-            depends_on=""
-            if alive(change, peer.address)
-            else "the session is up now, which the router does not report",
-            evidence=evidence(change, peer.address),
+    peer = both[1]
+    if (name := _refuses_all(change, peer, family, said)) is not None:
+        yield _found(
+            change,
+            peer,
+            family,
+            f"Every {TITLES[family]} route from {peer.address} is refused: prefix list {name} permits none.",
         )
+        said = {
+            field: told for field, told in said.items() if field not in ("prefix_list_in", "route_map_in")
+        }
+    for direction, suffix in _WAYS.items():
+        news = [told for field, told in said.items() if field.endswith(suffix)]
+        if not news:
+            continue
+        effects = policies.effects(*both, family, direction)
+        if not isinstance(effects, str) and effects.lost_count:
+            yield _found(change, peer, family, _lost(peer, family, effects))
+        depends = _depends(effects)
+        if depends:
+            yield Finding(
+                grade="possible",
+                kind="routes",
+                path=_path(peer, family),
+                text=f"{TITLES[family]} routes exchanged with {peer.address} change: {'; '.join(news)}."
+                + _counted(effects),
+                depends_on=depends,
+                evidence=_evidence(change, peer, effects),
+            )
+
+
+def _refuses_all(change: Change, peer: Peer, family: Family, said: Mapping[str, str]) -> str | None:
+    """The name of a new inbound prefix list that permits nothing."""
+    name = peer.named(family, "prefix_list_in") if "prefix_list_in" in said else None
+    rules = change.after.routing.policy.prefix_lists.get(name or "")
+    denies = rules is not None and all(one.action == "deny" for one in rules.rules.values())
+    return name if denies else None
+
+
+def _found(change: Change, peer: Peer, family: Family, text: str) -> Finding:
+    is_up = alive(change, peer.address)
     return Finding(
-        grade="possible",
+        grade="certain" if is_up else "possible",
         kind="routes",
-        path=path,
-        text=f"{TITLES[family]} routes exchanged with {peer.address} change: {'; '.join(said.values())}.",
-        depends_on="which routes the new rules match: they were not counted",
+        path=_path(peer, family),
+        text=text,
+        depends_on="" if is_up else "the session is up now, which the router does not report",
         evidence=evidence(change, peer.address),
+    )
+
+
+def _path(peer: Peer, family: Family) -> str:
+    return join(["routing", "bgp", "neighbors", peer.address, family])
+
+
+def _lost(peer: Peer, family: Family, effects: Effects) -> str:
+    """What the new rules deny, with the first of them by name."""
+    whole = (
+        f"{effects.routes:,}"
+        if effects.is_whole
+        else f"the {effects.judged:,} looked at of {effects.routes:,}"
+    )
+    more = (
+        f" and {effects.lost_count - len(effects.lost):,} more"
+        if effects.lost_count > len(effects.lost)
+        else ""
+    )
+    what = f"{effects.lost_count:,} of {whole} {TITLES[family]} routes"
+    done = (
+        f"from {peer.address} are refused by the new rules"
+        if effects.direction == "received"
+        else f"sent to {peer.address} are withdrawn by the new rules"
+    )
+    return f"{what} {done}: {', '.join(effects.lost)}{more}."
+
+
+def _counted(effects: Effects | str) -> str:
+    """What changes of the routes that stay, and what is new, as sentences."""
+    if isinstance(effects, str):
+        return ""
+    told = [
+        (effects.changed, "get other attributes"),
+        (effects.new, "that are not sent now pass the new rules"),
+    ]
+    return "".join(f" {count:,} {what}." for count, what in told if count)
+
+
+def _depends(effects: Effects | str) -> str:
+    """What the rest depends on; empty where all was counted and nothing changes."""
+    if isinstance(effects, str):
+        return f"which routes the new rules match: they were not counted, because {effects}"
+    parts = []
+    if effects.unknown:
+        parts.append(f"attributes of {effects.unknown:,} routes, which the router does not tell")
+    if effects.changed:
+        parts.append("which route is the best by its new attributes")
+    if effects.new:
+        parts.append("whether something else keeps the new ones back")
+    if not effects.is_whole:
+        parts.append(f"the {effects.routes - effects.judged:,} routes that were not looked at")
+    if effects.direction == "received":
+        parts.append("which of the routes that were refused until now pass: FRR does not tell of them")
+    return "; ".join(parts)
+
+
+def _evidence(change: Change, peer: Peer, effects: Effects | str) -> str:
+    told = evidence(change, peer.address)
+    if isinstance(effects, str):
+        return told
+    return ", ".join(
+        filter(None, (told, f"{effects.judged:,} of {effects.routes:,} routes were judged by both rules"))
     )
 
 

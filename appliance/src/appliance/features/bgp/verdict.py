@@ -21,6 +21,15 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
+class Judged:
+    """Whether a route passes, and what it is given; None where that depends on what is not known."""
+
+    permits: bool | None
+    changes: tuple[str, ...] | None = ()
+    """In words."""
+
+
+@dataclass(frozen=True)
 class PolicyOfNeighbor:
     """The policy for one direction and family of a neighbor."""
 
@@ -50,12 +59,27 @@ class PolicyOfNeighbor:
         if names == (None, None):
             return self._without_policy()
         try:
-            outcomes = self.evaluator.outcomes(*names, self._facts(network, path))
+            outcomes = self.evaluator.outcomes(*names, self.facts(network, path))
         except TooLong:
             return PolicyVerdict(verdict="unknown", depends_on="the policy is too long to be followed here")
         if accepted and path is not None:
             outcomes = tuple(one for one in outcomes if one.permits and _fits(one.given, path)) or outcomes
         return _summed_up(outcomes)
+
+    def judged(self, facts: Facts) -> Judged:
+        """What becomes of a route of which so much is known."""
+        names = self.prefix_list, self.route_map
+        if names == (None, None):
+            return Judged(self._without_policy().verdict == "permit")
+        try:
+            outcomes = self.evaluator.outcomes(*names, facts)
+        except TooLong:
+            return Judged(None, None)
+        permits, changes = {one.permits for one in outcomes}, {one.changes for one in outcomes}
+        return Judged(
+            next(iter(permits)) if len(permits) == 1 else None,
+            next(iter(changes)) if len(changes) == 1 else None,
+        )
 
     @property
     def _way(self) -> str:
@@ -66,7 +90,8 @@ class PolicyOfNeighbor:
             return PolicyVerdict(verdict="deny", rule="no policy is set, and one is required (RFC 8212)")
         return PolicyVerdict(verdict="permit", rule="no policy is set")
 
-    def _facts(self, network: IpNetwork, path: BgpPath | None) -> Facts:
+    def facts(self, network: IpNetwork, path: BgpPath | None) -> Facts:
+        """What is known of a route before the policy."""
         if path is None:
             return Facts(network)
         if self.direction == "advertised":
