@@ -163,7 +163,7 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
     "memif down": ([_LISTENS], _MEMIF, Memif("m0", _LISTENS.socket_id, 3, _MEMIF_MAC, enabled=False)),
     "memif role": ([_LISTENS, _OFFERS], _MEMIF, Memif("m0", _OFFERS.socket_id, 3, _MEMIF_MAC)),
     "memif rings": (
-        [_OFFERS, _OFFERS_LESS, LcpPair("m0", "m0", "NETNS"), AclBinding("m0", ("one",)), _ONE],
+        [_OFFERS, _OFFERS_LESS, AclBinding("m0", ("one",)), _ONE],
         Memif("m0", _OFFERS.socket_id, 3, _MEMIF_MAC),
         Memif("m0", _OFFERS_LESS.socket_id, 3, _MEMIF_MAC),
     ),
