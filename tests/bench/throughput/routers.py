@@ -149,8 +149,11 @@ class VppRouter(Router):
     _runs = 0
 
     def priorities(self) -> Mapping[int, int]:
-        """The worker."""
-        return dict.fromkeys(threads(self.vpp.pid, "vpp_wk"), 1)
+        """The worker. And the main thread, for whom workers wait at a barrier: without it the sender, with
+        whom it shares a CPU, would keep it from letting them go on.
+        """
+        main, workers = threads(self.vpp.pid, "vpp_main"), threads(self.vpp.pid, "vpp_wk")
+        return {**dict.fromkeys(workers, 1), **dict.fromkeys(main, 2)}
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -176,6 +179,10 @@ class VppRouter(Router):
     def cli(self, command: str) -> str:
         """Ask VPP's command line."""
         return self.vpp.cli(*command.split())
+
+    @abstractmethod
+    def interface(self, side: str) -> str:
+        """VPP's name of it."""
 
     def nodes(self) -> dict[str, dict[str, float]]:
         """Of the worker since its counters were cleared: calls, packets and clocks a packet of each node."""
@@ -291,7 +298,7 @@ class Millrace(VppRouter):
 
     def priorities(self) -> Mapping[int, int]:
         """The agent goes before the sender, with whom it shares a CPU: it is not starved by the test."""
-        return super().priorities() | dict.fromkeys(threads(self._agent.pid), 2)
+        return {**super().priorities(), **dict.fromkeys(threads(self._agent.pid), 2)}
 
     @property
     def client(self) -> AgentClient:

@@ -54,7 +54,7 @@ def _to_left_6(routes: int) -> Streams:
     return None, six
 
 
-def _routes(router: VppRouter | Bare | Millrace, count: int, family: str, word: str = "add") -> None:
+def _routes(router: VppRouter, count: int, family: str, word: str = "add") -> None:
     first, hop = ("16.0.0.0/32", "100.0.0.2") if family == "v4" else ("2001:1600::/64", "2001:db8:100::2")
     with router.running():
         said = router.cli(f"ip route {word} {first} count {count} via {hop} {router.interface('left')}")

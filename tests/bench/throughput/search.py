@@ -1,9 +1,9 @@
 """The rate a router takes: searched by trials, of several routers in turn so that the machine is the same.
 
-NDR, the non-drop rate, is the highest rate at which nothing was lost (RFC 2544, section 26.1); PDR the highest
-with at most 0.1 % lost. The maximum receive rate (MRR) is what arrives when far more is offered. Both searches
-halve the interval as RFC 2544 does; as in MLRsearch (RFC 9411's successor drafts) a rate is judged by several
-trials, for a virtual CPU may be taken away in one of them: it passes when one of up to three does.
+NDR, the non-drop rate, is the highest rate at which nothing was lost (RFC 2544, section 26.1); PDR the
+highest with at most 0.1 % lost. The maximum receive rate (MRR) is what arrives when far more is offered. The
+searches halve an interval. As in MLRsearch a rate is judged by several trials, for a virtual CPU may be taken
+away in one of them: it passes when one of up to three does.
 """
 
 from __future__ import annotations
@@ -97,8 +97,9 @@ def _halving(router: Router, known: Measured) -> Iterator[bool]:
 
 def _undisturbed(trial: Callable[[], Trial]) -> Trial:
     """A trial in which the sender ran; the last one where none was."""
-    for _ in range(_ATTEMPTS):
-        told = trial()
+    told = trial()
+    for _ in range(1, _ATTEMPTS):
         if told.longest_stall_s < _TOO_LONG_S:
             break
+        told = trial()
     return told
