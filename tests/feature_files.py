@@ -17,6 +17,7 @@ WORDS: dict[str, str] = {
     "bond": r"\bbonds?\b|\bbond_|_bonds?\b|Bond[A-Z]?",
     "sub_interface": r"\bsub[_-]interfaces?\b|SubInterface|VlanLink",
     "loopback": r"[\"'/.]loopback\b|Loopback",
+    "memif": r"\bmemif\b|\bmemif_|\bMemif",
     "acl": r"\bacls?\b|\bacl_|_acls?\b|\bAcls?[A-Z]?|_ACLS?\b|\bACL",
     "nat": r"\bnat\b|\bnat_|_nat\b|\bNat(?=[A-Z]|\b)|\bNAT",
     "bgp": r"\bbgp\b|_bgp\b|\bbgp_|\bBgp|\bBGP\b",

@@ -56,6 +56,7 @@ PAGES = (
     "/acls",
     "/nat",
     "/nat?kind=nat_sessions",
+    "/forwarding",
     "/configuration",
     "/configuration/compare?from=1&to=running",
 )

@@ -53,6 +53,7 @@ TABLE: dict[str, str] = {
     "get_nat_state": "viewer",
     "get_nat_users_state": "viewer",
     "get_nat_sessions_state": "viewer",
+    "get_forwarding_state": "viewer",
     "get_hardware_state": "viewer",
     "get_health_state": "viewer",
     "get_system_state": "viewer",

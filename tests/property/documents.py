@@ -89,13 +89,15 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
         interfaces[name] = {"type": "ethernet", "match": match, **settings}
     for number in range(rng.randint(0, 2)):
         interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
+    if "memif" not in capabilities.lacking:
+        _memifs(rng, networks, interfaces)
     if "bond" not in capabilities.lacking:
         _bond(rng, interfaces, capabilities)
     taken = interfaces.get("bond0", {}).get("members", ())
     parents = [
         name
         for name, interface in interfaces.items()
-        if interface["type"] in ("ethernet", "bond") and name not in taken
+        if interface["type"] in ("ethernet", "bond", "memif") and name not in taken
     ]
     if "sub_interface" not in capabilities.lacking and parents:
         for vlan_id in rng.sample(range(1, 4095), rng.randint(0, 3)):
@@ -109,6 +111,20 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 **_management(rng),
             }
     return interfaces
+
+
+def _memifs(rng: random.Random, networks: _Networks, interfaces: dict[str, Json]) -> None:
+    """Some on a socket each way."""
+    for number in range(rng.choice([0, 0, 1, 3])):
+        role = rng.choice(["master", "slave"])
+        memif: Json = {"type": "memif", "role": role, "socket": f"to-{role}", "id": number}
+        if role == "slave" and rng.random() < 0.5:
+            memif |= {"ring_size": rng.choice([128, 1024, 16384]), "buffer_size": rng.choice([2048, 4096])}
+            memif |= {"rx_queues": rng.randint(1, 16), "tx_queues": rng.randint(1, 16)}
+        if rng.random() < 0.3:
+            memif["mac"] = f"02:4d:52:00:01:{number:02x}"
+        memif |= {**_settings(rng, networks, 9000), **_management(rng)}
+        interfaces[f"memif{number}"] = memif
 
 
 def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabilities) -> None:

@@ -38,6 +38,7 @@ MOST_FILES = {
     "bond": 17,
     "sub_interface": 16,
     "loopback": 11,
+    "memif": 8,
     "acl": 51,
     "nat": 27,
     "bgp": 60,
@@ -225,7 +226,7 @@ def test_a_kind_of_interface_is_added_by_a_folder_and_one_line(tmp_path: Path) -
     for name, text in TUNNEL.items():
         (folder / name).write_text(text)
     seen = json.loads(_run(WITH_A_TUNNEL, str(tmp_path)))
-    assert seen["kinds"] == ["bond", "ethernet", "loopback", "sub_interface", "tunnel"]
+    assert seen["kinds"] == ["bond", "ethernet", "loopback", "memif", "sub_interface", "tunnel"]
     assert seen["good"] == []
     assert seen["bad"] == [
         ["/interfaces/tun0/over", "there is no interface gone"],

@@ -64,6 +64,8 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
             client.call("af_packet_delete", host_if_name=row.interface_name.removeprefix("host-"))
         elif row.interface_name.startswith("BondEthernet"):
             client.call("bond_delete", sw_if_index=row.sw_if_index)
+        elif row.interface_name.startswith("memif"):
+            client.call("memif_delete", sw_if_index=row.sw_if_index)
         elif row.interface_name.startswith("loop"):
             client.call("delete_loopback", sw_if_index=row.sw_if_index)
     for acl in client.dump("acl_dump", acl_index=0xFFFFFFFF):

@@ -23,6 +23,9 @@ from vpp_config import (
     LcpPair,
     LoadBalance,
     Loopback,
+    Memif,
+    MemifRings,
+    MemifSocket,
     PuntPolicer,
     SubInterface,
     VppObject,
@@ -56,8 +59,10 @@ def random_state(random: Random, netns: str) -> VppState:
         for family in _FAMILIES
         if random.random() < 0.6
     ]
+    sockets, memifs = _memifs(random)
+    interfaces += memifs
     members = _members(random, interfaces)
-    objects: list[VppObject] = [*interfaces, *members, *acls, *tables, *policers]
+    objects: list[VppObject] = [*interfaces, *sockets, *members, *acls, *tables, *policers]
     bonded = {member.interface for member in members}
     for position, interface in enumerate(interfaces):
         if interface.name in bonded:
@@ -93,6 +98,22 @@ def _interfaces(random: Random) -> list[Interface]:
                 Loopback(f"lo{number}", instance, mac_or_none, random.choice(_MTUS), random.random() < 0.9)
             )
     return made
+
+
+def _memifs(random: Random) -> tuple[list[MemifSocket], list[Interface]]:
+    """Up to three on one socket or two, which are named whether an interface is on them or not."""
+    if random.random() < 0.5:
+        return [], []
+    rings = MemifRings(random.choice((128, 1024)), random.choice((2048, 16384)), random.choice((1, 16)))
+    sockets = [MemifSocket("left", 5), MemifSocket("right", 131070, rings)]
+    made: list[Interface] = []
+    for number in range(3):
+        socket = random.choice(sockets)
+        mac = f"02:fe:00:00:00:{random.choice((number, number + 16)):02x}"
+        if random.random() < 0.7:
+            mtu, up = random.choice(_MTUS), random.random() < 0.8
+            made.append(Memif(f"m{number}", socket.socket_id, number, mac, mtu, up))
+    return sockets, made
 
 
 def _bonded(random: Random) -> list[Interface]:

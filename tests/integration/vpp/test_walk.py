@@ -23,6 +23,9 @@ from vpp_config import (
     InterfaceVrf,
     LcpPair,
     Loopback,
+    Memif,
+    MemifRings,
+    MemifSocket,
     Session,
     Step,
     SubInterface,
@@ -86,6 +89,11 @@ _ON_BOND: list[VppObject] = [
     Address("bond0", ip_interface("10.0.0.1/24")),
 ]
 _BACKUP = Bond("bond0", 7, "active_backup", nic_mac(0))
+_LISTENS = MemifSocket("left", 7)
+_OFFERS = MemifSocket("left", 7, MemifRings(4096, 8192, 2, 3))
+_OFFERS_LESS = MemifSocket("left", 7, MemifRings(128, 2048, 1, 3))
+_MEMIF_MAC = "02:fe:00:00:00:01"
+_MEMIF = Memif("m0", _LISTENS.socket_id, 3, _MEMIF_MAC)
 _ONE, _TWO = Acl("one", (_PERMIT,)), Acl("two", (_PERMIT, _DENY))
 
 # What it stands on, one form of it, another form of it: both kept under one key.
@@ -144,6 +152,20 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
         [_PARTS[0], _BOND, *_IN_BOND],
         _PARTS[1],
         Ethernet("lan0", AfPacket("nic1"), nic_mac(0), enabled=False),
+    ),
+    "memif number": (
+        [_LISTENS, SubInterface("m0.10", "m0", 10), Address("m0", ip_interface("10.0.0.1/24"))],
+        _MEMIF,
+        Memif("m0", _LISTENS.socket_id, 4, _MEMIF_MAC),
+    ),
+    "memif mac": ([_LISTENS], _MEMIF, Memif("m0", _LISTENS.socket_id, 3, "02:fe:00:00:00:02")),
+    "memif mtu": ([_LISTENS], _MEMIF, Memif("m0", _LISTENS.socket_id, 3, _MEMIF_MAC, 9000)),
+    "memif down": ([_LISTENS], _MEMIF, Memif("m0", _LISTENS.socket_id, 3, _MEMIF_MAC, enabled=False)),
+    "memif role": ([_LISTENS, _OFFERS], _MEMIF, Memif("m0", _OFFERS.socket_id, 3, _MEMIF_MAC)),
+    "memif rings": (
+        [_OFFERS, _OFFERS_LESS, AclBinding("m0", ("one",)), _ONE],
+        Memif("m0", _OFFERS.socket_id, 3, _MEMIF_MAC),
+        Memif("m0", _OFFERS_LESS.socket_id, 3, _MEMIF_MAC),
     ),
     "access list": ([_WAN, AclBinding("wan0", ("one",))], _ONE, Acl("one", (_DENY, _PERMIT))),
     "binding": (

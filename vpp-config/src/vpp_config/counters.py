@@ -271,7 +271,7 @@ def _read(segment: StatsSegment, names: Mapping[int, str]) -> Sample:
         time.time(),
         _read_interfaces(segment, names),
         _read_workers(segment),
-        _read_drops(segment),
+        read_drops(segment),
         _read_memory(segment),
         {name: index for index, name in names.items()},
         segment.scalar("/sys/boottime"),
@@ -319,7 +319,7 @@ def _read_workers(segment: StatsSegment) -> tuple[Worker, ...]:
     return tuple(Worker(name, rate, min(rate / _FULL_VECTOR, 1.0)) for name, rate in named)
 
 
-def _read_drops(segment: StatsSegment) -> dict[str, int]:
+def read_drops(segment: StatsSegment) -> dict[str, int]:
     drops = {}
     for entry, packets in segment.counted("/err/").items():
         node, _, reason = entry.removeprefix("/err/").partition("/")
@@ -329,7 +329,7 @@ def _read_drops(segment: StatsSegment) -> dict[str, int]:
 
 
 def _read_families(segment: StatsSegment) -> FamilyCounts:
-    drops = _read_drops(segment)
+    drops = read_drops(segment)
     return FamilyCounts(
         {name: sum(map(sum, segment.simple(f"/if/{short}"))) for name, short in _FAMILIES.items()},
         {

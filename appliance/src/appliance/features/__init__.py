@@ -13,6 +13,7 @@ FEATURES: tuple[str, ...] = (
     "bond",
     "sub_interface",
     "loopback",
+    "memif",
     "acl",
     "nat",
     "control_plane",

@@ -13,6 +13,8 @@
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
 ``watch.py``          ``MEASURES``: what is compared after a commit with before. ``probes(config)``: whom
                       the router pings meanwhile
+``costs.py``          ``NODES``: what nodes of VPP's graph do for it, by the beginning of their names.
+                      ``paid(config)``: what a packet pays for it, at the most expensive place
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -30,7 +32,7 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch"]
+Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs"]
 
 
 @cache

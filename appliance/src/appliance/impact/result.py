@@ -30,6 +30,26 @@ class Finding(BaseModel):
     evidence: str = Field("", description="What the router shows now that it was concluded from.")
 
 
+class Cost(BaseModel):
+    """What a packet costs at the most expensive place of the router, before and after."""
+
+    model_config = ConfigDict(frozen=True)
+
+    clocks_before: int = Field(description="Clocks of the forwarding CPU for a packet, now.")
+    clocks_after: int = Field(description="The same with the change.")
+    capacity: float = Field(description="Packets a second the router takes afterwards, as a share of now's.")
+    features: tuple[str, ...] = Field((), description="What is new and costs something.")
+    source: str = Field(description="Where the figures come from.")
+
+    def sentence(self) -> str:
+        """For the summary."""
+        new = f" for {', '.join(self.features)}" if self.features else ""
+        return (
+            f"A packet costs about {self.clocks_after} clocks instead of {self.clocks_before}{new}: a worker"
+            f" that is full takes {self.capacity:.0%} of the packets it takes now ({self.source})."
+        )
+
+
 class Result(BaseModel):
     """What was found, and what was looked at: nothing is claimed of anything else."""
 
@@ -41,6 +61,8 @@ class Result(BaseModel):
     not_looked_at: tuple[str, ...] = Field(
         (), description="What was not, or not to its end, with the reason."
     )
+
+    cost: Cost | None = Field(None, description="Where the change makes packets dearer or cheaper.")
 
     @property
     def certain(self) -> tuple[Finding, ...]:
@@ -71,6 +93,8 @@ def summary(result: Result, impacts: Sequence[str]) -> list[str]:
         sentences.append(f"{looked}; found nothing that closes a session or drops traffic.")
     else:
         sentences.append(f"{looked}.")
+    if result.cost is not None:
+        sentences.append(result.cost.sentence())
     if result.not_looked_at:
         sentences.append(f"Not looked at: {'; '.join(result.not_looked_at)}.")
     return sentences

@@ -14,6 +14,7 @@ from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.counters import COUNTERS
 from appliance.state.feeder import FEEDER
+from appliance.state.forwarding import FORWARDING
 from appliance.state.hardware import HARDWARE
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
@@ -47,6 +48,7 @@ PARTS: tuple[AnyPart, ...] = (
     CONTROL_PLANE,
     NEIGHBORS,
     HARDWARE,
+    FORWARDING,
     HEALTH,
     SYSTEM,
     CAPTURES,

@@ -15,6 +15,7 @@ from vpp_config.fake.acl_calls import AclCalls
 from vpp_config.fake.bond_calls import BondCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
 from vpp_config.fake.ip_calls import IpCalls
+from vpp_config.fake.memif_calls import MemifCalls
 from vpp_config.fake.nat_calls import NatCalls
 from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import UNSUPPORTED, AnyInterface, FakePath, RefusedError, Tables
@@ -69,6 +70,7 @@ class FakeVpp:
             AclCalls(self._held),
             PolicerCalls(self._held),
             BondCalls(self._held),
+            MemifCalls(self._held),
             self._nat,
         ):
             for name in dir(part):

@@ -13,6 +13,8 @@ from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, Vi
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
 from vpp_config.objects.loopback import Loopback
+from vpp_config.objects.memif import Memif
+from vpp_config.objects.memif_socket import MemifRings, MemifSocket
 from vpp_config.objects.nat import Nat
 from vpp_config.objects.nat_interface import NatInterface
 from vpp_config.objects.nat_mapping import NatMapping
@@ -30,6 +32,8 @@ KINDS: tuple[type[VppObject], ...] = (
     Bond,
     BondMember,
     Loopback,
+    MemifSocket,
+    Memif,
     SubInterface,
     InterfaceVrf,
     LcpPair,
@@ -65,6 +69,9 @@ __all__ = [
     "LcpPair",
     "LoadBalance",
     "Loopback",
+    "Memif",
+    "MemifRings",
+    "MemifSocket",
     "Nat",
     "NatInterface",
     "NatMapping",

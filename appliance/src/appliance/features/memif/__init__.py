@@ -1,0 +1,1 @@
+"""An interface to another process of this machine, by shared memory."""

@@ -1,0 +1,16 @@
+"""Memifs in the kernel: it has none, and says so when it is asked for a link of this kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.dataplane.kernel_need import KernelNeed
+from appliance.dataplane.linux.objects import LinuxObject
+from appliance.dataplane.wanted import Wanted
+
+NEEDS = (KernelNeed("memif", "memif", "memif is shared memory of VPP's: the linux data plane has none"),)
+
+
+def objects(_wanted: Wanted) -> Iterator[LinuxObject]:
+    """None: a document with a memif is refused before."""
+    yield from ()

@@ -1,0 +1,19 @@
+"""What static routes cost a packet. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.document import RouterConfig
+from appliance.impact.cost import Paid
+
+_FEW = 100
+CLOCKS = ((1, 0.0), (10000, 20.0), (262144, 125.0), (1000000, 138.0))
+"""Routes, each of them hit -> clocks a packet, by the bench."""
+
+
+def paid(config: RouterConfig) -> Iterator[Paid]:
+    """A lookup among them; what neighbors announce is not in the document."""
+    count = len(config.routing.static)
+    if count >= _FEW:
+        yield Paid(f"lookup among {count:,} static routes", CLOCKS, count, "ip4-lookup")
