@@ -4,6 +4,7 @@
 //! mirrors which. It keeps what zebra wants, so a VPP that starts again gets everything at once, and a zebra that
 //! starts again finds its routes still forwarding.
 
+mod addresses;
 mod counts;
 mod feeder;
 mod fpm;
@@ -15,6 +16,7 @@ mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
+mod pins;
 mod questions;
 mod report;
 mod rib;
