@@ -13,6 +13,7 @@ FEATURES: tuple[str, ...] = (
     "bond",
     "sub_interface",
     "loopback",
+    "gre",
     "acl",
     "nat",
     "control_plane",
