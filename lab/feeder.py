@@ -9,6 +9,8 @@ from lab.command import run
 from lab.errors import MissingProgram
 
 _SOURCES = Path(__file__).resolve().parent.parent / "feeder" / "src"
+_BUILT_S = 900.0
+"""It takes 20 s of a processor, which a busy machine may not have for long."""
 _FLAGS = ("--edition", "2021", "-C", "opt-level=3", f"--remap-path-prefix={_SOURCES}=feeder")
 
 
@@ -33,7 +35,8 @@ def build(directory: Path, *, tests: bool = False) -> Path:
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
         output = Path(scratch) / "feeder"
         kind = ["--test"] if tests else ["-C", "panic=abort", "-C", "strip=symbols"]
-        run([str(rustc), *_FLAGS, *kind, str(_SOURCES / "main.rs"), "-o", str(output)])
+        argv = [str(rustc), *_FLAGS, *kind, str(_SOURCES / "main.rs"), "-o", str(output)]
+        run(argv, timeout_s=_BUILT_S)
         output.replace(made)
     return made
 

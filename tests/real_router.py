@@ -37,6 +37,7 @@ class RealRouter:
     routing: FrrBackend
     backends: tuple[Backend, ...]
     state_dir: Path
+    vpp: PrivateVpp | None = None
 
     @property
     def nics(self) -> tuple[Nic, ...]:
@@ -66,7 +67,7 @@ def real_routers(kind: str, directory: Path) -> Iterator[Callable[[Path], RealRo
     what FRR reads. Ends the daemons on leaving.
     """
     with ExitStack() as stack:
-        feeds = kind == "vpp-feeder"
+        feeds, vpp = kind == "vpp-feeder", None
         if kind != "linux":
             vpp = stack.enter_context(PrivateVpp(nics=NICS, without_plugins=("linux_nl",) if feeds else ()))
             netns = vpp.mirror_namespace
@@ -94,6 +95,6 @@ def real_routers(kind: str, directory: Path) -> Iterator[Callable[[Path], RealRo
 
         def make(state: Path) -> RealRouter:
             host = HostBackend(state / "host")
-            return RealRouter(dataplane, routing, (dataplane, routing, host), state / "agent")
+            return RealRouter(dataplane, routing, (dataplane, routing, host), state / "agent", vpp)
 
         yield make

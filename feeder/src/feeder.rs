@@ -214,6 +214,7 @@ impl Feeder {
             self.next_retry = now + ROUTE_RETRY;
             self.rib.retry();
         }
+        vpp.pin(&self.mirrors, &mut self.rib)?;
         vpp.send(&mut self.rib, &self.mirrors)?;
         if vpp.marked && !self.zebra.resync && self.rib.pending() == 0 {
             vpp.sweep(&self.mirrors)?;

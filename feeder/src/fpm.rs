@@ -9,7 +9,7 @@ use crate::nexthop::{parse_id, parse_object, Action, GroupId, HopAttributes, Nex
 const FRAME_HEADER: usize = 4;
 
 /// A route's destination in VPP's terms: table 0 is Linux's main table. IPv4 takes the first 4 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Prefix {
     pub table: u32,
     pub v6: bool,

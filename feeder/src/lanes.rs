@@ -2,6 +2,7 @@
 
 use crate::fpm::Prefix;
 use crate::mirrors::{prepare_table, Mirrors};
+use crate::pins::Pins;
 use crate::rib::{Handle, Rib, Work};
 use crate::vpp_connection::{Answer, Connection};
 use crate::vpp_messages::{leads_there, lookup, paths, route, FibTable, Kind, Paths};
@@ -32,6 +33,7 @@ pub struct Vpp {
     lanes: Vec<Lane>,
     tables: Vec<FibTable>,
     cache: HashMap<(u32, bool), Option<Paths>>,
+    pub pins: Pins,
     /// What VPP held before this connection is marked: what is not given again goes with `sweep`.
     pub marked: bool,
 }
@@ -62,7 +64,7 @@ impl Vpp {
         }
         mirrors.forget_pairs();
         mirrors.refresh(&mut control)?;
-        Ok(Vpp { control, lanes: opened, tables, cache: HashMap::new(), marked: true })
+        Ok(Vpp { control, lanes: opened, tables, cache: HashMap::new(), pins: Pins::default(), marked: true })
     }
 
     pub fn fds(&self) -> Vec<i32> {
@@ -128,6 +130,8 @@ impl Vpp {
                 None => break,
             };
             match work {
+                Work::Give(prefix, _) if self.pins.hold(&prefix) => rib.kept(handle, true),
+                Work::Take(prefix) if self.pins.hold(&prefix) => rib.kept(handle, false),
                 Work::Take(prefix) => put(&mut self.lanes, rib, handle, &prefix, None)?,
                 Work::Give(prefix, group) => {
                     let key = (group, prefix.v6);
@@ -175,7 +179,9 @@ impl Vpp {
             let group = rib.group(*handle);
             let cached = self.cache.entry((group, prefix.v6));
             let wanted = cached.or_insert_with(|| encode(rib, mirrors, group, prefix.v6));
-            same.push(answer.retval() == 0 && wanted.as_ref().map_or(false, |paths| leads_there(&answer.body, paths)));
+            let is_there = || answer.retval() == 0 && wanted.as_ref().map_or(false, |paths| leads_there(&answer.body, paths));
+            // What is pinned is another route on purpose.
+            same.push(self.pins.hold(prefix) || is_there());
         }
         Ok(same)
     }

@@ -4,6 +4,7 @@
 //! mirrors which. It keeps what zebra wants, so a VPP that starts again gets everything at once, and a zebra that
 //! starts again finds its routes still forwarding.
 
+mod addresses;
 mod counts;
 mod feeder;
 mod fpm;
@@ -17,6 +18,7 @@ mod mirrors;
 mod netlink;
 mod nexthop;
 mod pages;
+mod pins;
 mod proof;
 mod questions;
 mod report;

@@ -1,8 +1,10 @@
 //! Which of VPP's interfaces a Linux interface mirrors, and what linux-nl would do for a mirror besides routes:
 //! multicast for the routing protocols, and Linux's link-local address.
 
+use crate::addresses::Addresses;
 use crate::fpm::Prefix;
 use crate::netlink::*;
+use crate::pins::Tunnels;
 use crate::sys::Netlink;
 use crate::vpp_connection::Connection;
 use crate::vpp_messages::{be32, local_route, multicast_route, FibTable, Kind, Pair};
@@ -17,6 +19,12 @@ pub struct Mirrors {
     link_local: HashMap<u32, [u8; 16]>,
     /// Linux's index of each mirror that no route may use.
     vacated: HashSet<u32>,
+    addresses: Addresses,
+    /// The tables of VPP's interfaces that are mirrored, for IPv4 and IPv6.
+    tables: HashMap<u32, [u32; 2]>,
+    pub tunnels: Tunnels,
+    /// Counts what may change the way to the far end of a tunnel.
+    pub changes: u64,
     /// Linux's index of each link that changed since the pairs were read.
     touched: HashSet<u32>,
     events: Netlink,
@@ -27,13 +35,17 @@ pub struct Mirrors {
 impl Mirrors {
     /// Hears of links and addresses of this process's network namespace. Pairs of another `namespace` are left out.
     pub fn open(namespace: Option<String>) -> io::Result<Mirrors> {
-        let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
-        events.send(&dump_request(RTM_GETADDR, AF_INET6, 8))?;
+        let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
+        events.send(&dump_request(RTM_GETADDR, AF_UNSPEC, 8))?;
         Ok(Mirrors {
             namespace,
             pairs: HashMap::new(),
             link_local: HashMap::new(),
             vacated: HashSet::new(),
+            addresses: Addresses::default(),
+            tables: HashMap::new(),
+            tunnels: Tunnels::default(),
+            changes: 0,
             touched: HashSet::new(),
             events,
             changed: true,
@@ -52,10 +64,24 @@ impl Mirrors {
         self.pairs.get(&ifindex).map(|pair| pair.sw_if_index)
     }
 
+    /// The same where it is no tunnel.
+    pub fn outside(&self, ifindex: u32) -> Option<u32> {
+        self.sw_if_index(ifindex).filter(|found| !self.tunnels.has(*found))
+    }
+
+    /// Linux's index of the mirror, of none of a tunnel, whose network holds the address, and the network's length.
+    pub fn connected(&self, one: &Prefix) -> Option<(u32, u8)> {
+        self.addresses.on_link(one, |ifindex| {
+            let found = self.outside(ifindex).and_then(|index| self.tables.get(&index));
+            found.map_or(false, |tables| tables[usize::from(one.v6)] == one.table)
+        })
+    }
+
     /// From now on no route may use the mirror; Linux's index of it, or None where there is none of that name.
     pub fn vacate(&mut self, name: &str) -> Option<u32> {
         let ifindex = self.pairs.values().find(|pair| pair.name == name)?.ifindex;
         self.vacated.insert(ifindex);
+        self.changes += 1;
         Some(ifindex)
     }
 
@@ -97,7 +123,7 @@ impl Mirrors {
                 Err(_) => {
                     // Some were lost: the pairs are read anyway, and the addresses again.
                     self.changed = true;
-                    let _ = self.events.send(&dump_request(RTM_GETADDR, AF_INET6, 8));
+                    let _ = self.events.send(&dump_request(RTM_GETADDR, AF_UNSPEC, 8));
                     return;
                 }
             }
@@ -110,8 +136,12 @@ impl Mirrors {
                 self.changed = true;
                 // Its VRF may be another one.
                 self.touched.extend(u32_at(message.body, 4));
+                if let (RTM_DELLINK, Some(ifindex)) = (message.kind, u32_at(message.body, 4)) {
+                    self.addresses.forget(ifindex);
+                }
             }
             RTM_NEWADDR | RTM_DELADDR => {
+                self.changes += u64::from(self.addresses.take(message));
                 if let Some((ifindex, address)) = link_local(message.body) {
                     if message.kind == RTM_NEWADDR {
                         self.changed |= self.link_local.insert(ifindex, address) != Some(address);
@@ -137,6 +167,10 @@ impl Mirrors {
                 }
             }
         }
+        // After the pairs: where a tunnel has a mirror, the tunnel is known.
+        let tunnels = Tunnels::read(vpp)?;
+        self.changes += u64::from(tunnels != self.tunnels || pairs != self.pairs);
+        self.tunnels = tunnels;
         let before = std::mem::replace(&mut self.pairs, pairs);
         let mut appeared = false;
         for (ifindex, pair) in &self.pairs {
@@ -145,7 +179,10 @@ impl Mirrors {
                 appeared = true;
             }
             if known != Some(pair.sw_if_index) || self.touched.contains(ifindex) {
-                accept_multicast(vpp, pair.sw_if_index)?;
+                let tables = accept_multicast(vpp, pair.sw_if_index)?;
+                if self.tables.insert(pair.sw_if_index, tables) != Some(tables) {
+                    self.changes += 1;
+                }
             }
             if let Some(address) = self.link_local.get(ifindex) {
                 set_link_local(vpp, pair.sw_if_index, address)?;
@@ -175,12 +212,14 @@ pub fn prepare_table(vpp: &mut Connection, table: FibTable) -> io::Result<()> {
     Ok(())
 }
 
-fn accept_multicast(vpp: &mut Connection, sw_if_index: u32) -> io::Result<()> {
+/// Returns the interface's tables, of IPv4 and IPv6.
+fn accept_multicast(vpp: &mut Connection, sw_if_index: u32) -> io::Result<[u32; 2]> {
+    let tables = [table_of(vpp, sw_if_index, false)?, table_of(vpp, sw_if_index, true)?];
     for v6 in [false, true] {
-        let group = link_scope_multicast(FibTable { id: table_of(vpp, sw_if_index, v6)?, v6 });
+        let group = link_scope_multicast(FibTable { id: tables[usize::from(v6)], v6 });
         vpp.ask(Kind::MrouteAddDel, Kind::MrouteAddDelReply, |out| multicast_route(out, &group, Some(sw_if_index)))?;
     }
-    Ok(())
+    Ok(tables)
 }
 
 /// The table in which packets of the interface are looked up: that of its VRF.

@@ -17,8 +17,10 @@ pub const NLM_F_REQUEST: u16 = 1;
 pub const NLM_F_DUMP: u16 = 0x300;
 
 pub const RTMGRP_LINK: u32 = 1;
+pub const RTMGRP_IPV4_IFADDR: u32 = 0x10;
 pub const RTMGRP_IPV6_IFADDR: u32 = 0x100;
 
+pub const AF_UNSPEC: u8 = 0;
 pub const AF_INET: u8 = 2;
 pub const AF_INET6: u8 = 10;
 

@@ -99,6 +99,7 @@ impl Feeder {
         if client.mark.is_none() {
             vpp.refresh(&mut self.mirrors, &mut self.rib)?;
             client.vacated = self.mirrors.vacate(name);
+            vpp.pin(&self.mirrors, &mut self.rib)?;
             vpp.repath(&self.mirrors, &mut self.rib);
         }
         Ok(!vpp.marked)

@@ -1,6 +1,7 @@
 //! What is given once more: what VPP refused, what waited, what it had no room for, what somebody asks for.
 
 use crate::fpm::Prefix;
+use crate::nexthop::GroupId;
 use crate::rib::{Handle, Rib};
 use crate::table::*;
 
@@ -32,6 +33,18 @@ impl Rib {
             }
             _ => false,
         }
+    }
+
+    /// VPP has a route of this prefix whatever zebra says; `has` is whether zebra wants it.
+    pub fn kept(&mut self, handle: Handle, has: bool) {
+        self.sent(handle);
+        self.done(handle, has, true);
+    }
+
+    /// The group of a route that zebra wants.
+    pub fn wanted(&self, prefix: &Prefix) -> Option<GroupId> {
+        let handle = self.find(prefix).filter(|handle| self.flags(*handle) & WANTED != 0)?;
+        Some(if handle.v6() { self.v6.entry(handle.at()).group } else { self.v4.entry(handle.at()).group })
     }
 
     fn flags(&self, handle: Handle) -> u8 {

@@ -5,7 +5,7 @@
 //! their way at once.
 
 use crate::held_stream::HeldStream;
-use crate::vpp_messages::{be32, text, Kind, KINDS};
+use crate::vpp_messages::{be32, text, Kind, KINDS, OPTIONAL};
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::io::{AsRawFd, RawFd};
@@ -17,6 +17,8 @@ const HEADER: usize = 16;
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The one message whose number is fixed: the table of the others comes with its reply.
 const CREATE: u16 = 15;
+/// Stands for the number of a message that VPP is without; no message has it.
+const ABSENT: u16 = u16::MAX;
 const CHUNK: usize = 64 * 1024;
 
 pub struct Connection {
@@ -76,7 +78,11 @@ impl Connection {
             .collect();
         let mut numbers = [0; KINDS.len()];
         for (kind, name) in KINDS {
-            numbers[kind as usize] = *known.get(name).ok_or_else(|| missing(name, &known))?;
+            numbers[kind as usize] = match known.get(name) {
+                Some(number) => *number,
+                None if OPTIONAL.contains(&kind) && other(name, &known).is_none() => ABSENT,
+                None => return Err(missing(name, &known)),
+            };
         }
         Ok(Connection {
             stream,
@@ -87,6 +93,11 @@ impl Connection {
             input: Vec::new(),
             next_context: 1,
         })
+    }
+
+    /// Whether VPP has this message; false only for one of a plugin that it is without.
+    pub fn has(&self, kind: Kind) -> bool {
+        self.numbers[kind as usize] != ABSENT
     }
 
     pub fn fd(&self) -> RawFd {
@@ -232,10 +243,14 @@ fn read_message(stream: &mut HeldStream) -> io::Result<Vec<u8>> {
     stream.message(|header: &[u8; HEADER]| be32(header, 8).unwrap_or(0) as usize)
 }
 
-fn missing(name: &str, known: &HashMap<String, u16>) -> io::Error {
+/// A message of the same name with another checksum.
+fn other<'a>(name: &str, known: &'a HashMap<String, u16>) -> Option<&'a String> {
     let plain = &name[..name.len() - 9];
-    let other = known.keys().find(|other| other.len() == name.len() && other.starts_with(plain));
-    broken(match other {
+    known.keys().find(|other| other.len() == name.len() && other.starts_with(plain))
+}
+
+fn missing(name: &str, known: &HashMap<String, u16>) -> io::Error {
+    broken(match other(name, known) {
         Some(other) => format!("VPP has {other} where this feeder knows {name}: it was built for another VPP"),
         None => format!("VPP does not have {name}: is its plugin linux_cp loaded?"),
     })

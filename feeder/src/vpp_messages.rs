@@ -31,9 +31,11 @@ pub enum Kind {
     LinkLocalReply,
     GetTable,
     GetTableReply,
+    TunnelDump,
+    TunnelDetails,
 }
 
-pub const KINDS: [(Kind, &str); 23] = [
+pub const KINDS: [(Kind, &str); 25] = [
     (Kind::RouteAddDel, "ip_route_add_del_b8ecfe0d"),
     (Kind::RouteAddDelReply, "ip_route_add_del_reply_1992deab"),
     (Kind::RouteLookup, "ip_route_lookup_710d6471"),
@@ -57,7 +59,12 @@ pub const KINDS: [(Kind, &str); 23] = [
     (Kind::LinkLocalReply, "sw_interface_ip6_set_link_local_address_reply_e8d4e804"),
     (Kind::GetTable, "sw_interface_get_table_2d033de4"),
     (Kind::GetTableReply, "sw_interface_get_table_reply_a6eb0109"),
+    (Kind::TunnelDump, "gre_tunnel_v2_dump_f9e6675e"),
+    (Kind::TunnelDetails, "gre_tunnel_v2_details_65521177"),
 ];
+
+/// Messages of a plugin that VPP may be without. With another checksum they are refused as the others are.
+pub const OPTIONAL: [Kind; 2] = [Kind::TunnelDump, Kind::TunnelDetails];
 
 pub const NO_INTERFACE: u32 = u32::MAX;
 const MAX_PATHS: usize = 255;

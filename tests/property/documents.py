@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from ipaddress import ip_interface
 from typing import Any
 
@@ -13,6 +13,7 @@ from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
 from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
+from frr_config import Routing
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
 
@@ -48,7 +49,9 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     }
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
-    config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
+    routing = random_routing(rng, addresses, **can)
+    tunnels = {name for name, interface in interfaces.items() if interface["type"] == "gre"}
+    config = plain.model_copy(update={"routing": _point_to_point(routing, tunnels)})
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
         for problem in check(config, capabilities)
@@ -57,6 +60,17 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         config = config.model_copy(update={"nat": None})
     require_valid(config, capabilities)
     return config
+
+
+def _point_to_point(routing: Routing, tunnels: Collection[str]) -> Routing:
+    """OSPF on tunnels is point-to-point."""
+    if routing.ospf is None:
+        return routing
+    interfaces = {
+        name: one.model_copy(update={"network_type": "point-to-point"}) if name in tunnels else one
+        for name, one in routing.ospf.interfaces.items()
+    }
+    return routing.model_copy(update={"ospf": routing.ospf.model_copy(update={"interfaces": interfaces})})
 
 
 def _one_of_each_network(addresses: Sequence[str]) -> list[str]:
@@ -110,6 +124,8 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 **_settings(rng, networks, largest),
                 **_management(rng),
             }
+    if "gre" not in capabilities.lacking:
+        _tunnels(rng, networks, interfaces, "gre_over_ipv6" not in capabilities.lacking)
     return interfaces
 
 
@@ -125,6 +141,25 @@ def _memifs(rng: random.Random, networks: _Networks, interfaces: dict[str, Json]
             memif["mac"] = f"02:4d:52:00:01:{number:02x}"
         memif |= {**_settings(rng, networks, 9000), **_management(rng)}
         interfaces[f"memif{number}"] = memif
+
+
+def _tunnels(rng: random.Random, networks: _Networks, interfaces: dict[str, Json], over_ipv6: bool) -> None:
+    """Tunnels that begin at an interface, or its address, and end in the same network."""
+    sources = [(name, address) for name, one in interfaces.items() for address in one["addresses"]]
+    for number, (name, text) in enumerate(rng.sample(sources, min(len(sources), rng.randint(0, 3)))):
+        address = ip_interface(text)
+        overhead, longest = (24, 24) if address.version == 4 else (44, 64)
+        largest = interfaces[name].get("mtu", 1500) - overhead
+        if address.network.prefixlen > longest or largest < 1280 or (address.version == 6 and not over_ipv6):
+            continue
+        settings = {**_settings(rng, networks, 1400), **_management(rng)}
+        interfaces[f"gre{number + 1}"] = {
+            "type": "gre",
+            "source": rng.choice([name, str(address.ip)]),
+            "destination": str(address.network[200 + number]),
+            **settings,
+            "mtu": min(largest, settings["mtu"]),
+        }
 
 
 def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabilities) -> None:

@@ -33,9 +33,12 @@ NAMES_ITS_FEATURES: dict[str, str] = {
     "dataplane/vpp/sizing.py": "sizes VPP by the data plane's own settings",
 }
 """Machinery that imports a feature, and why. Nothing is added here for a new feature."""
+OTHER_MEANINGS = {"config/ip_protocols.py": "gre"}
+"""Words of machinery that are no kind of interface: the number of a protocol has the same name."""
 MOST_FILES = {
-    "ethernet": 25,
+    "ethernet": 26,
     "bond": 17,
+    "gre": 13,
     "sub_interface": 16,
     "loopback": 11,
     "memif": 8,
@@ -81,7 +84,9 @@ def test_machinery_imports_no_feature_and_asks_for_no_kind_of_interface() -> Non
         said += [
             str(node.value)
             for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and json.dumps(str(node.value)) in kinds
+            if isinstance(node, ast.Constant)
+            and json.dumps(str(node.value)) in kinds
+            and node.value != OTHER_MEANINGS.get(str(path.relative_to(SOURCE)))
         ]
         if said:
             found[str(path.relative_to(SOURCE))] = said
@@ -226,7 +231,7 @@ def test_a_kind_of_interface_is_added_by_a_folder_and_one_line(tmp_path: Path) -
     for name, text in TUNNEL.items():
         (folder / name).write_text(text)
     seen = json.loads(_run(WITH_A_TUNNEL, str(tmp_path)))
-    assert seen["kinds"] == ["bond", "ethernet", "loopback", "memif", "sub_interface", "tunnel"]
+    assert seen["kinds"] == ["bond", "ethernet", "gre", "loopback", "memif", "sub_interface", "tunnel"]
     assert seen["good"] == []
     assert seen["bad"] == [
         ["/interfaces/tun0/over", "there is no interface gone"],

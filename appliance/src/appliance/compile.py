@@ -31,16 +31,17 @@ def compile_document(config: RouterConfig, driver: Driver, context: CompileConte
         dataplane: Any = compile_vpp(config, nics, context)
     else:
         dataplane = compile_linux(config, nics)
-    return {driver: dataplane, "frr": config.routing, "host": compile_host(config.system)}
+    tunnels = {name for name, interface in config.interfaces.items() if not interface.is_ethernet}
+    routing = config.routing.over_tunnels(tunnels)
+    return {driver: dataplane, "frr": routing, "host": compile_host(config.system)}
 
 
 def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConfig:
     gone = {name for name, nic in nics.items() if not nic.present}
     if not gone:
         return config
-    left = {
-        name: interface
-        for name, interface in config.interfaces.items()
-        if name not in gone and interface.carrier not in gone
-    }
+    left = config.interfaces
+    while gone:
+        left = {name: interface for name, interface in left.items() if name not in gone}
+        gone = {name for name, interface in left.items() if interface.carrier in gone}
     return config.model_copy(update={"interfaces": left})

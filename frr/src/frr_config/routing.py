@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pydantic import Field
 
 from frr_config.protocols.bfd.model import Bfd
@@ -27,3 +29,16 @@ class Routing(Model):
     """Prefix lists, AS path lists, community lists and route maps."""
     bfd: Bfd = Field(default_factory=Bfd, title="BFD")
     """Profiles of sessions that watch the way to a neighbor."""
+
+    def over_tunnels(self, names: Collection[str]) -> Routing:
+        """As FRR has it where these interfaces are links between two routers.
+
+        ospfd takes such a link as point-to-point by itself, and does not show it then.
+        """
+        if self.ospf is None or not any(name in names for name in self.ospf.interfaces):
+            return self
+        interfaces = {
+            name: one.model_copy(update={"network_type": "broadcast"}) if name in names else one
+            for name, one in self.ospf.interfaces.items()
+        }
+        return self.model_copy(update={"ospf": self.ospf.model_copy(update={"interfaces": interfaces})})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_interface, ip_network
+from ipaddress import ip_address, ip_interface, ip_network
 from random import Random
 
 from tests.integration.vpp.harness import nic_mac
@@ -32,6 +32,8 @@ from vpp_config import (
     VppState,
     VrfTable,
 )
+from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.lcp_pair import HostIfType
 
 _MTUS = (1280, 1400, 1500, 9000)
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
@@ -74,7 +76,7 @@ def random_state(random: Random, netns: str) -> VppState:
 
 def _interfaces(random: Random) -> list[Interface]:
     if random.random() < 0.3:
-        return _bonded(random)
+        return [*_bonded(random), *_tunnels(random)]
     made: list[Interface] = []
     for number, name in enumerate(("wan0", "lan0")):
         if random.random() < 0.15:
@@ -97,6 +99,20 @@ def _interfaces(random: Random) -> list[Interface]:
             made.append(
                 Loopback(f"lo{number}", instance, mac_or_none, random.choice(_MTUS), random.random() < 0.9)
             )
+    return [*made, *_tunnels(random)]
+
+
+def _tunnels(random: Random) -> list[GreTunnel]:
+    """Over IPv4 and IPv6; its ends go from one to the other."""
+    made: list[GreTunnel] = []
+    ends = random.sample(
+        [("192.0.2.1", "192.0.2.2"), ("192.0.2.1", "192.0.2.3"), ("2001:db8::1", "2001:db8::2")], 2
+    )
+    for number, (source, destination) in enumerate(ends):
+        if random.random() < 0.4:
+            mtu = random.choice(_MTUS)
+            one, other = ip_address(source), ip_address(destination)
+            made.append(GreTunnel(f"gre{number}", one, other, mtu, random.random() < 0.8))
     return made
 
 
@@ -195,7 +211,8 @@ def _on_interface(
         if choices and random.random() < 0.3:
             objects.append(InterfaceVrf(name, family, random.choice(choices)))
     if not isinstance(interface, SubInterface) and random.random() < 0.6:
-        objects.append(LcpPair(name, random.choice((name, f"m-{name}")), netns))
+        kind: HostIfType = "tun" if isinstance(interface, GreTunnel) else "tap"
+        objects.append(LcpPair(name, random.choice((name, f"m-{name}")), netns, kind))
     number = 1 + position
     for host in range(random.randrange(3)):
         length = random.choice((24, 28))

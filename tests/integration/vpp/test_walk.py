@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_interface, ip_network
+from ipaddress import ip_address, ip_interface, ip_network
 from random import Random
 
 import pytest
@@ -36,6 +36,7 @@ from vpp_config import (
 )
 from vpp_config.client import Reply, Request, VppClient
 from vpp_config.errors import VppApiError, VppError
+from vpp_config.objects.gre import GreTunnel
 
 _WALK_LENGTH = 100
 _ANY = ip_network("0.0.0.0/0")
@@ -75,6 +76,15 @@ _WAN = Ethernet("wan0", AfPacket("nic0"), nic_mac(0))
 _LAN = Ethernet("lan0", AfPacket("nic1"), nic_mac(1))
 _VLAN = SubInterface("wan0.10", "wan0", 10)
 _LOOP = Loopback("lo0", 0)
+_FAR, _FARTHER = ip_address("192.0.2.2"), ip_address("192.0.2.3")
+_NEAR = ip_address("192.0.2.1")
+_TUNNEL = GreTunnel("gre1", _NEAR, _FAR)
+_IN_TUNNEL: list[VppObject] = [
+    _LOOP,
+    Address("lo0", ip_interface("192.0.2.1/32")),
+    Address("gre1", ip_interface("10.9.0.1/30")),
+    Address("gre1", ip_interface("2001:db8:9::1/64")),
+]
 _BLUE = VrfTable(10, "blue", "ipv4")
 _PERMIT = AclRule("permit", _ANY, _ANY)
 _DENY = AclRule("deny", _ANY, _ANY)
@@ -167,6 +177,14 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
         Memif("m0", _OFFERS.socket_id, 3, _MEMIF_MAC),
         Memif("m0", _OFFERS_LESS.socket_id, 3, _MEMIF_MAC),
     ),
+    "tunnel's end": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FARTHER)),
+    "tunnel over IPv6": (
+        _IN_TUNNEL,
+        _TUNNEL,
+        GreTunnel("gre1", ip_address("2001:db8::1"), ip_address("2001:db8::2")),
+    ),
+    "tunnel mtu": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, 1400)),
+    "tunnel down": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, enabled=False)),
     "access list": ([_WAN, AclBinding("wan0", ("one",))], _ONE, Acl("one", (_DENY, _PERMIT))),
     "binding": (
         [_WAN, _ONE, _TWO],
@@ -237,6 +255,15 @@ def test_a_nic_becomes_a_member_and_back(target: Target) -> None:
         for row in target.client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF)
     }
     assert macs["millrace:lan0"] == nic_mac(1)
+
+
+def test_two_tunnels_exchange_their_ends(target: Target) -> None:
+    """VPP knows a tunnel by its ends, so one is removed before the other takes them."""
+    session = target.session()
+    one = VppState.of([GreTunnel("gre1", _NEAR, _FAR), GreTunnel("gre2", _NEAR, _FARTHER)])
+    other = VppState.of([GreTunnel("gre1", _NEAR, _FARTHER), GreTunnel("gre2", _NEAR, _FAR)])
+    for desired in (one, other, one, _NOTHING):
+        _go(session, desired)
 
 
 def test_addresses_reach_the_mirror(target: Target) -> None:
@@ -313,11 +340,17 @@ _FULL_BOND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("objects", [_FULL, _FULL_BOND], ids=["nics", "bond"])
+_FULL_TUNNEL = [*_IN_TUNNEL, _TUNNEL, _ONE, AclBinding("gre1", ("one",))]
+
+
+@pytest.mark.parametrize("objects", [_FULL, _FULL_BOND, _FULL_TUNNEL], ids=["nics", "bond", "tunnel"])
 def test_killed_between_any_two_calls(target: Target, objects: list[VppObject]) -> None:
     """However far an apply came, the next observe and plan repair it, whether they go on or back."""
     mirrored = "bond0" if objects is _FULL_BOND else "wan0"
-    full = VppState.of([*objects, LcpPair(mirrored, mirrored, target.netns)])
+    mirror = LcpPair(mirrored, mirrored, target.netns)
+    if objects is _FULL_TUNNEL:
+        mirror = LcpPair("gre1", "gre1", target.netns, "tun")
+    full = VppState.of([*objects, mirror])
     for desired in (full, _NOTHING):
         calls = 0
         died = True

@@ -35,6 +35,7 @@ SHORT = {
     "show bgp ipv4 unicast 16.0.7.0/24 json",
     "show bgp ipv4 unicast 16.0.7.9 json",
     *(f"show bgp ipv4 unicast {ip_network(f'16.0.7.9/{length}', strict=False)} json" for length in range(33)),
+    *(f"show ip route {ip_network(f'16.0.7.9/{length}', strict=False)} json" for length in range(33)),
     *(
         f"show bgp ipv4 unicast {inner} json"
         for length in range(24, 33)
@@ -55,6 +56,7 @@ SHORT = {
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "counters", "traces", "feeder",
+    "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
     "routes?prefix=16.0.7.0/24", "routes?prefix=16.0.7.9", "routes?prefix=16.0.7.9/32&longest=true",

@@ -203,3 +203,12 @@ def test_plan_is_the_same_whatever_the_order_of_the_document() -> None:
 def test_broken_step(broken: object) -> None:
     with pytest.raises(FrrConfigError):
         Step.from_json(broken)
+
+
+def test_a_tunnel_is_point_to_point_by_itself() -> None:
+    settings = {"area": "0.0.0.0", "network_type": "point-to-point"}
+    ospf = {"router_id": "10.255.0.1", "interfaces": {"gre1": settings, "lan0": settings}}
+    routing = Routing.model_validate({"ospf": ospf})
+    told = "\n".join(line.text for line in render(routing.over_tunnels({"gre1"}), V8_4).lines())
+    assert told.count("ip ospf network point-to-point") == 1
+    assert routing.over_tunnels({"wan0"}) is routing

@@ -17,7 +17,22 @@ from appliance.dataplane.own_mac import of_alias
 ALIAS = "millrace:"
 """Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
 
-_VIRTUAL = frozenset(["bridge", "dummy", "vlan", "vxlan", "tun", "ifb", "gre", "ipip", "sit", "macvlan"])
+_VIRTUAL = frozenset(
+    [
+        "bridge",
+        "dummy",
+        "vlan",
+        "vxlan",
+        "tun",
+        "ifb",
+        "gretap",
+        "ip6gretap",
+        "erspan",
+        "ipip",
+        "sit",
+        "macvlan",
+    ]
+)
 _MASTER = 0x400
 """Of a link that is made of others."""
 

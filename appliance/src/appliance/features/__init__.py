@@ -14,6 +14,7 @@ FEATURES: tuple[str, ...] = (
     "sub_interface",
     "loopback",
     "memif",
+    "gre",
     "acl",
     "nat",
     "control_plane",

@@ -11,7 +11,7 @@ from vpp_config.fake.tables import FakeInterface, Pair, RefusedError, Tables
 
 _MIN_AF_PACKET_MTU = 68
 _DEFAULT_NETNS = "dataplane"
-_TAP = "tap"
+_TAP, _TUN = "tap", 1
 
 
 class InterfaceCalls:
@@ -157,6 +157,8 @@ class InterfaceCalls:
             return None
         if row.pair is not None:
             raise RefusedError(t.VALUE_EXIST)
+        if row.mac == t.NO_MAC and fields["host_if_type"] != _TUN:
+            raise RefusedError(t.INVALID_ARGUMENT)
         if row.parent is not None and self._held.interfaces[row.parent].pair is None:
             raise RefusedError(t.INVALID_SW_IF_INDEX)
         self._held.vif_indexes += 1

@@ -36,6 +36,9 @@ INSTANCE_IN_USE = -147
 ALREADY_DISABLED = -169
 ALREADY_ENABLED = -170
 
+NO_MAC = "00:00:00:00:00:00"
+"""Of what carries no Ethernet."""
+
 AnyInterface = IPv4Interface | IPv6Interface
 
 
@@ -133,7 +136,7 @@ class Tables:
     def fresh(cls) -> Tables:
         """As after VPP's start."""
         tables = cls(ip_tables={(0, False): "ipv4-VRF:0", (0, True): "ipv6-VRF:0"})
-        tables.interfaces[0] = FakeInterface(0, "local0", "local", "00:00:00:00:00:00", 0, 0)
+        tables.interfaces[0] = FakeInterface(0, "local0", "local", NO_MAC, 0, 0)
         return tables
 
     def interface(self, index: int) -> FakeInterface:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import pkgutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
-from vpp_config.fake.acl_calls import AclCalls
-from vpp_config.fake.bond_calls import BondCalls
 from vpp_config.fake.interface_calls import InterfaceCalls
-from vpp_config.fake.ip_calls import IpCalls
-from vpp_config.fake.memif_calls import MemifCalls
 from vpp_config.fake.nat_calls import NatCalls
-from vpp_config.fake.policer_calls import PolicerCalls
 from vpp_config.fake.tables import UNSUPPORTED, AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
 
@@ -38,6 +36,18 @@ class _Failure:
     name: str | None
     retval: int
     skip: int
+
+
+def _parts() -> list[Callable[[Tables], object]]:
+    """The class of handlers in each file ``<what>_calls.py`` of this folder: those of one plugin of VPP."""
+    names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    modules = [import_module(f"vpp_config.fake.{name}") for name in names if name.endswith("_calls")]
+    return [
+        value
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith("Calls") and value.__module__ == module.__name__
+    ]
 
 
 class FakeVpp:
@@ -64,15 +74,8 @@ class FakeVpp:
         self._held = Tables.fresh()
         self._nat = NatCalls(self._held)
         self._handlers: dict[str, Callable[..., Any]] = {}
-        for part in (
-            InterfaceCalls(self._held, self._host_devices),
-            IpCalls(self._held),
-            AclCalls(self._held),
-            PolicerCalls(self._held),
-            BondCalls(self._held),
-            MemifCalls(self._held),
-            self._nat,
-        ):
+        others = [made(self._held) for made in _parts() if made not in (InterfaceCalls, NatCalls)]
+        for part in (InterfaceCalls(self._held, self._host_devices), self._nat, *others):
             for name in dir(part):
                 if not name.startswith("_"):
                     self._handlers[name] = getattr(part, name)

@@ -10,6 +10,7 @@ from vpp_config.objects.base import Family, Interface, VppObject
 from vpp_config.objects.bond import Bond, BondMode, LoadBalance
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, VirtioPci
+from vpp_config.objects.gre import GreTunnel
 from vpp_config.objects.interface_vrf import InterfaceVrf
 from vpp_config.objects.lcp_pair import LcpPair
 from vpp_config.objects.loopback import Loopback
@@ -34,6 +35,7 @@ KINDS: tuple[type[VppObject], ...] = (
     Loopback,
     MemifSocket,
     Memif,
+    GreTunnel,
     SubInterface,
     InterfaceVrf,
     LcpPair,

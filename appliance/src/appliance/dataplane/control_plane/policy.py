@@ -28,6 +28,15 @@ class BfdPeer:
 
 
 @dataclass(frozen=True, order=True)
+class TunnelEnd:
+    """Who may send packets of a tunnel: its other end as a prefix."""
+
+    prefix: str
+    protocol: int
+    """IANA's number of what carries the packets in it."""
+
+
+@dataclass(frozen=True, order=True)
 class Opening:
     """A management service that an interface lets in."""
 
@@ -52,6 +61,7 @@ class ControlPlane:
     bfd: tuple[BfdPeer, ...] = ()
     bfd_links: tuple[str, ...] = ()
     """Interfaces on which every neighbor of the link may speak BFD: OSPF finds its neighbors itself."""
+    tunnels: tuple[TunnelEnd, ...] = ()
     management: tuple[Opening, ...] = ()
     altered: bool = False
     """Somebody else changed the rules: never so in what is wanted."""

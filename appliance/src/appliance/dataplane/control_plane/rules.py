@@ -4,16 +4,17 @@ Layout of table ``inet millrace_control``::
 
     chain input (input)                 packets of the guarded interfaces go on in chain protect
     chain protect                       by protocol into the chains below; else dropped
-    chain bgp, ospf, bfd, echo, icmp, traceroute, management
+    chain bgp, ospf, bfd, tunnel, echo, icmp, traceroute, management
     set guarded                         names of the guarded interfaces
     set bgp-<family>-<TTL>              neighbors by address; TTL is the least their packets may have
     set bfd-<family>-<link or far>      neighbors by address, on the link or several hops away
+    set tunnel-<family>-<protocol>      other ends of tunnels by address
     set links-bfd                       interfaces on which any neighbor may speak BFD
     set accepted-<reason>, dropped-<reason>, rate-<reason>
                                         interfaces, each with its own counter, or its own rate
 
 No rule names connection tracking: what a flood would fill is not there. Nothing but the sets and the chains
-``bgp``, ``bfd`` and ``management`` depends on the document, so that counts outlive a commit.
+``bgp``, ``bfd``, ``tunnel`` and ``management`` depends on the document, so that counts outlive a commit.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ TABLE = "millrace_control"
 HOOK = ("input", 0, "accept")
 """Behind the access lists, which are asked before the kernel routes."""
 
-ACCEPTED = ("bgp", "ospf", "bfd", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
-DROPPED = ("bgp", "ospf", "bfd", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
+ACCEPTED = ("bgp", "ospf", "bfd", "tunnel", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
+DROPPED = ("bgp", "ospf", "bfd", "tunnel", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
 RATES = {"echo": 500, "icmp": 1000, "traceroute": 100}
 """Packets a second, and at once, of each interface."""
 FAMILIES = ("ipv4", "ipv6")
@@ -38,6 +39,8 @@ FAMILIES = ("ipv4", "ipv6")
 _BGP = 179
 _BFD, _BFD_ECHO, _BFD_FAR = 3784, 3785, 4784
 _IGMP, _TCP, _UDP, _OSPF = 2, 6, 17, 89
+_TUNNELS = [4, 41, 47]
+"""IP in IP, IPv6 in IP, and GRE."""
 NFPROTO = {"ipv4": 2, "ipv6": 10}
 _ACK_OR_RST = 0x14
 _TRACEROUTE = [33434, 33534]
@@ -73,8 +76,8 @@ def bfd_set(family: str, *, multihop: bool) -> str:
 
 
 def is_of_peers(name: str) -> bool:
-    """Whether a set holds addresses of neighbors."""
-    return name.startswith(("bgp-", "bfd-"))
+    """Whether a set holds addresses of neighbors, or of the other ends of tunnels."""
+    return name.startswith(("bgp-", "bfd-", "tunnel-"))
 
 
 def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
@@ -84,6 +87,8 @@ def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
         found.setdefault(bgp_set(family_of(peer.prefix), peer.least_ttl), []).append(peer.prefix)
     for one in wanted.bfd:
         found.setdefault(bfd_set(family_of(one.prefix), multihop=one.multihop), []).append(one.prefix)
+    for end in wanted.tunnels:
+        found.setdefault(f"tunnel-{family_of(end.prefix)}-{end.protocol}", []).append(end.prefix)
     return {name: tuple(sorted(prefixes)) for name, prefixes in found.items()}
 
 
@@ -126,6 +131,7 @@ def chains(wanted: ControlPlane) -> dict[str, list[list[Json]]]:
         "bgp": [*_bgp_rules(wanted), *_refused("bgp")],
         "ospf": [_accepted("ospf"), *_refused("ospf")],
         "bfd": [*_bfd_rules(wanted), *_refused("bfd")],
+        "tunnel": [*_tunnel_rules(wanted), *_refused("tunnel")],
         "echo": [_limited("echo", {"accept": None}), *_refused("echo")],
         "icmp": [_limited("icmp", {"accept": None}), *_refused("icmp")],
         "traceroute": [
@@ -152,6 +158,7 @@ def _protect() -> list[list[Json]]:
         [match(payload("tcp", "dport"), _BGP), _goto("bgp")],
         [match(payload("tcp", "sport"), _BGP), match(flags, 0, "!="), _goto("bgp")],
         [match(meta("nfproto"), NFPROTO["ipv4"]), match(meta("l4proto"), _OSPF), _goto("ospf")],
+        [match(meta("l4proto"), {"set": _TUNNELS}), _goto("tunnel")],
         [match(payload("udp", "dport"), {"set": [_BFD, _BFD_ECHO, _BFD_FAR]}), _goto("bfd")],
         *([match(payload(name, "type"), number), _goto("echo")] for name, number in _ECHO_REQUEST.items()),
         *([*matches, _goto("icmp")] for matches in answers),
@@ -165,12 +172,13 @@ def _protect() -> list[list[Json]]:
 
 def _bgp_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     for name in sorted(peer_sets(wanted)):
-        kind, family, least_ttl = name.split("-")
+        kind, family, *rest = name.split("-")
         if kind != "bgp":
             continue
+        least_ttl = int(rest[0])
         matches = [match(_SOURCE[family], f"@{name}")]
-        if int(least_ttl):
-            matches.append(match(_TTL[family], int(least_ttl), ">="))
+        if least_ttl:
+            matches.append(match(_TTL[family], least_ttl, ">="))
         yield [*matches, *_accepted("bgp")]
 
 
@@ -178,11 +186,11 @@ def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     """On a link nothing that came from further away; an echo packet has been forwarded once."""
     control, echo = match(payload("udp", "dport"), _BFD), match(payload("udp", "dport"), _BFD_ECHO)
     for name in sorted(peer_sets(wanted)):
-        kind, family, distance = name.split("-")
+        kind, family, *rest = name.split("-")
         if kind != "bfd":
             continue
         known = match(_SOURCE[family], f"@{name}")
-        if distance == "far":
+        if rest == ["far"]:
             yield [known, match(payload("udp", "dport"), _BFD_FAR), *_accepted("bfd")]
             continue
         yield [known, control, match(_TTL[family], _FROM_THE_LINK), *_accepted("bfd")]
@@ -190,6 +198,14 @@ def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
     if wanted.bfd_links:
         of_ipv4 = match(_TTL["ipv4"], _FROM_THE_LINK)
         yield [_interface_in("links-bfd"), control, of_ipv4, *_accepted("bfd")]
+
+
+def _tunnel_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
+    for name in sorted(peer_sets(wanted)):
+        kind, family, *rest = name.split("-")
+        if kind == "tunnel":
+            ends = match(_SOURCE[family], f"@{name}")
+            yield [ends, match(meta("l4proto"), int(rest[0])), *_accepted("tunnel")]
 
 
 def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:

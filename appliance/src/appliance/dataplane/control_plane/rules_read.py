@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.control_plane.policy import SERVICES, BfdPeer, BgpPeer, ControlPlane, Opening
+from appliance.dataplane.control_plane.policy import (
+    SERVICES,
+    BfdPeer,
+    BgpPeer,
+    ControlPlane,
+    Opening,
+    TunnelEnd,
+)
 from appliance.dataplane.control_plane.rules import (
     HOOK,
     NFPROTO,
@@ -55,6 +62,7 @@ def read(listing: Json) -> Reading:
         ospf=tuple(sorted(members.get("accepted-ospf", ()))),
         bfd=_bfd_peers(members),
         bfd_links=tuple(sorted(members.get("links-bfd", ()))),
+        tunnels=_tunnels(members),
         management=_openings(rules.get("management", [])),
     )
     intact = hooks == {"input": HOOK} and _same_sets(sets, members, read_back) and _same(rules, read_back)
@@ -94,6 +102,17 @@ def _bfd_peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BfdPeer, ...]:
             BfdPeer(_canonical(prefix), name.endswith("-far"))
             for name, prefixes in members.items()
             if name.startswith("bfd-")
+            for prefix in prefixes
+        )
+    )
+
+
+def _tunnels(members: Mapping[str, tuple[str, ...]]) -> tuple[TunnelEnd, ...]:
+    of_tunnels = {name: prefixes for name, prefixes in members.items() if name.startswith("tunnel-")}
+    return tuple(
+        sorted(
+            TunnelEnd(_canonical(prefix), int(name.rpartition("-")[2]))
+            for name, prefixes in of_tunnels.items()
             for prefix in prefixes
         )
     )

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from appliance.config.ip_protocols import PROTOCOLS
 from appliance.dataplane.control_plane.policy import ControlPlane, Opening
 from appliance.dataplane.object_step import ObjectStep
 
 _SHOWN = 8
+_PROTOCOLS = {number: name.upper() for name, number in PROTOCOLS.items()}
 WHAT = "protection of the router itself"
 
 
@@ -54,6 +56,9 @@ def _more(one: ControlPlane, other: ControlPlane) -> Iterator[str]:
     for name in one.bfd_links:
         if name not in other.bfd_links:
             yield f"BFD on {name}"
+    for end in one.tunnels:
+        if end not in other.tunnels:
+            yield f"{_PROTOCOLS.get(end.protocol, end.protocol)} from {_host(end.prefix)}"
     for opening in one.management:
         if opening not in other.management:
             yield _opened(opening)

@@ -49,6 +49,7 @@ from appliance.state.neighbors import NeighborState
 
 T = TypeVar("T")
 _LOWER_UP = 0x10000
+_COLONS_OF_A_MAC = 5
 DROPS_EVERY_S = 10.0
 """How often the drops are counted: nft lists every rule for that."""
 
@@ -334,12 +335,13 @@ def _has_link(row: LinkRow) -> bool:
 
 def _state(link: Link, row: LinkRow, addresses: tuple[str, ...]) -> InterfaceState:
     parent, vlan_id = link.parent_and_vlan
+    address = str(row.known.get("IFLA_ADDRESS"))  # of a tunnel: where it begins
     return InterfaceState(
         name=link.name,
         type=link.type,
         enabled=link.enabled,
         link="up" if _has_link(row) else "down",
-        mac=row.known.get("IFLA_ADDRESS"),
+        mac=address if address.count(":") == _COLONS_OF_A_MAC else None,
         mtu=row.mtu,
         addresses=addresses,
         parent=parent,

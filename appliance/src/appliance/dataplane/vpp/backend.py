@@ -178,7 +178,8 @@ class VppDataplane:
         if self._lacking is None:
             needs = declared("vpp", "NEEDS")
             try:
-                self._lacking = self._space.run(lambda: lacking(needs, partial(link_supported, self._space)))
+                can = partial(link_supported, self._space)
+                self._lacking = self._space.run(lambda: lacking(needs, can, feeder=self._feeder is not None))
             except NamespaceMissing:
                 return self._can(lacking(needs, lambda _link: False))
         return self._can(self._lacking)

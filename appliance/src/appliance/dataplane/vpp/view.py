@@ -26,6 +26,7 @@ from vpp_config.stats import StatsSegment
 T = TypeVar("T")
 Sequences = Mapping[str, tuple[int, ...]]
 _LINK_UP = 2
+_NO_MAC = "00:00:00:00:00:00"
 _UP = 3
 """Administratively, and with a link."""
 _ALL = 0xFFFFFFFF
@@ -242,7 +243,7 @@ def _state(item: Interface, row: Any, addresses: tuple[str, ...]) -> InterfaceSt
         type=item.kind,
         enabled=item.enabled,
         link="up" if flags & _LINK_UP and item.enabled else "down",
-        mac=str(row.l2_address),
+        mac=None if str(row.l2_address) == _NO_MAC else str(row.l2_address),
         mtu=item.mtu,
         addresses=addresses,
         speed_bps=speed * 1000 if 0 < speed < _ALL else None,

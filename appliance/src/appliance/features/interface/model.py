@@ -20,6 +20,8 @@ class InterfaceSettings(Model):
 
     takes_vlans: ClassVar[bool] = False
     """Whether a sub-interface can be on an interface of this kind."""
+    is_ethernet: ClassVar[bool] = True
+    """Whether its packets are Ethernet frames. The mirror of one without is a tun device."""
     link_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that say which link it is: whose hosts are reached by it."""
 

@@ -19,6 +19,6 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
     """A mirror in the kernel, and the addresses. What is a part of another one has neither."""
     for name, interface in wanted.config.interfaces.items():
         if wanted.whole(name) is None:
-            yield vpp.LcpPair(name, name, wanted.netns)
+            yield vpp.LcpPair(name, name, wanted.netns, "tap" if interface.is_ethernet else "tun")
         for address in interface.addresses:
             yield vpp.Address(name, ip_interface(address))

@@ -24,6 +24,10 @@ def check(context: Context) -> Iterator[Problem]:
         path = f"/routing/ospf/interfaces/{escape(name)}"
         if name in context.addresses and all(known.version != 4 for known in context.addresses[name]):
             yield Problem(path, f"{name} has no IPv4 address, which OSPFv2 needs")
+        settings = context.config.interfaces.get(name)
+        if settings is not None and not settings.is_ethernet and interface.network_type == "broadcast":
+            message = f"{name} is a link between two routers: set network_type to point-to-point"
+            yield Problem(f"{path}/network_type", message)
         key = interface.authentication
         if key is not None and key.type == "simple" and "key_id" in key.model_fields_set and key.key_id != 1:
             yield Problem(f"{path}/authentication/key_id", "a simple password has no key ID: leave it out")

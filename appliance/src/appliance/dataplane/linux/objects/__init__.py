@@ -9,6 +9,7 @@ from appliance.dataplane.linux.objects.control_plane import ControlPlane
 from appliance.dataplane.linux.objects.ethernet_link import EthernetLink
 from appliance.dataplane.linux.objects.filter_binding import FilterBinding
 from appliance.dataplane.linux.objects.filter_list import FilterList
+from appliance.dataplane.linux.objects.gre_link import GreLink
 from appliance.dataplane.linux.objects.kernel_settings import KernelSettings
 from appliance.dataplane.linux.objects.link import Link
 from appliance.dataplane.linux.objects.link_address import LinkAddress
@@ -27,6 +28,7 @@ KINDS: tuple[type[LinuxObject], ...] = (
     BondLink,
     BondMember,
     LoopbackLink,
+    GreLink,
     VlanLink,
     NatTranslation,
     NatMappings,

@@ -1,0 +1,1 @@
+"""A tunnel to another router (RFC 2784)."""

@@ -1,0 +1,150 @@
+"""Tunnels: where they begin and end, that their packets leave by something else, and fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_network
+
+from appliance.config.context import Context, address, family_title
+from appliance.config.pointer import join
+from appliance.errors import Problem
+from appliance.features.gre.ends import OVERHEAD_BYTES, destination_of, source_of
+from appliance.features.gre.model import Gre
+from frr_config.types import IpAddress, IpNetwork
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Each begins at the router's own address and ends at another's, and no two are the same tunnel."""
+    tunnels = dict(sorted(context.config.interfaces_of(Gre)))
+    if not tunnels:
+        return
+    taken: dict[tuple[IpAddress, IpAddress], str] = {}
+    sound: dict[str, Gre] = {}
+    ways = _Ways(context)
+    for name, gre in tunnels.items():
+        problems = list(_ends(context, name, gre, taken))
+        yield from problems
+        if not problems:
+            sound[name] = gre
+            yield from _size(context, ways, name, gre)
+    for name in _never_out({name: _of_tunnels(gre.carrier, sound) for name, gre in sound.items()}):
+        message = f"{tunnels[name].source} begins at a tunnel in turn, and none of them at anything else"
+        yield Problem(_path(name, "source"), message)
+    leading = {name: ways.to(destination_of(gre)) & sound.keys() for name, gre in sound.items()}
+    for name in _never_out(leading):
+        through = " and ".join(sorted(leading[name]))
+        message = (
+            f"the way to {tunnels[name].destination} leads into {through}, and never out of tunnels again"
+        )
+        yield Problem(_path(name, "destination"), message)
+
+
+def _path(name: str, field: str) -> str:
+    return join(["interfaces", name, field])
+
+
+def _ends(
+    context: Context, name: str, gre: Gre, taken: dict[tuple[IpAddress, IpAddress], str]
+) -> Iterator[Problem]:
+    to = destination_of(gre)
+    version = "ipv6" if to.version == 6 else "ipv4"
+    if to.is_multicast or to.is_unspecified or to.is_loopback or (to.version == 6 and to.is_link_local):
+        yield Problem(_path(name, "destination"), f"{to} cannot be the other end of a tunnel")
+        return
+    if to in context.own:
+        message = f"{to} is this router's own address, on {context.own[to]}"
+        yield Problem(_path(name, "destination"), message)
+        return
+    if version == "ipv6" and (lacking := context.capabilities.lacking.get("gre_over_ipv6")) is not None:
+        yield Problem(_path(name, "destination"), lacking)
+    source = source_of(context.config, gre)
+    if source is None:
+        if gre.carrier in context.config.interfaces:
+            message = f"{gre.source} has no {family_title(version)} address, and {to} is one"
+            yield Problem(_path(name, "source"), message)
+    elif source.version != to.version:
+        other = family_title("ipv6" if source.version == 6 else "ipv4")
+        message = f"{source} is an {other} address, and the destination {to} is not"
+        yield Problem(_path(name, "source"), message)
+    elif source not in context.own:
+        yield Problem(_path(name, "source"), f"{source} is not an address of this router's interfaces")
+    elif context.own[source] == name:
+        yield Problem(_path(name, "source"), f"{source} is inside the tunnel: name one outside of it")
+    elif taken.setdefault((source, to), name) != name:
+        message = f"{taken[source, to]} is already the tunnel from {source} to {to}"
+        yield Problem(_path(name, "destination"), message)
+
+
+def _size(context: Context, ways: _Ways, name: str, gre: Gre) -> Iterator[Problem]:
+    """Its largest packet fits the interfaces it leaves by; any that can, where those are not known."""
+    interfaces = context.config.interfaces
+    mtus = [interfaces[one].mtu for one in ways.to(destination_of(gre))] or ways.mtus
+    overhead = OVERHEAD_BYTES[destination_of(gre).version]
+    if mtus and gre.mtu + overhead > max(mtus):
+        message = (
+            f"packets of {gre.mtu} bytes do not fit, with {overhead} more outside: the largest MTU they can "
+            f"leave by is {max(mtus)}; at most {max(mtus) - overhead}"
+        )
+        yield Problem(_path(name, "mtu"), message)
+
+
+class _Ways:
+    """By which interfaces the document itself leads packets: what routing learns is not in it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        routes = context.config.routing.static
+        self._connected = {one.network: name for name, known in context.addresses.items() for one in known}
+        lengths = {(network.version, network.prefixlen) for network in self._connected}
+        self._connected_lengths = sorted(lengths, reverse=True)
+        lengths |= {(6 if ":" in prefix else 4, int(prefix.rpartition("/")[2])) for prefix in routes}
+        self._lengths = sorted(lengths, reverse=True)
+        self.mtus = [
+            one.mtu
+            for one in context.config.interfaces.values()
+            if one.link is not None and not isinstance(one, Gre)
+        ]
+
+    def to(self, destination: IpAddress) -> frozenset[str]:
+        """The interfaces of the longest prefix that holds it; none where there is no prefix."""
+        for prefix in _holding(destination, self._lengths):
+            if (interface := self._connected.get(prefix)) is not None:
+                return frozenset((interface,))
+            if (route := self._context.config.routing.static.get(str(prefix))) is not None:
+                hops = {hop.interface or self._next(hop.address) for hop in route.next_hops}
+                return frozenset(hop for hop in hops if hop in self._context.config.interfaces)
+        return frozenset()
+
+    def _next(self, text: str | None) -> str | None:
+        if text is None:
+            return None
+        prefixes = _holding(address(text), self._connected_lengths)
+        return next((self._connected[prefix] for prefix in prefixes if prefix in self._connected), None)
+
+
+def _holding(one: IpAddress, lengths: Sequence[tuple[int, int]]) -> Iterator[IpNetwork]:
+    """The prefixes of these lengths that hold the address."""
+    host: IpNetwork = ip_network(one)
+    for version, length in lengths:
+        if version == one.version:
+            yield host.supernet(new_prefix=length)
+
+
+def _of_tunnels(name: str | None, tunnels: Mapping[str, Gre]) -> frozenset[str]:
+    return frozenset() if name is None or name not in tunnels else frozenset((name,))
+
+
+def _never_out(ways: Mapping[str, frozenset[str]]) -> list[str]:
+    """The tunnels from which a way leads into tunnels for ever."""
+    entered: dict[str, list[str]] = {}
+    for name, through in ways.items():
+        for other in through:
+            entered.setdefault(other, []).append(name)
+    left = {name: len(through) for name, through in ways.items()}
+    out = [name for name, count in left.items() if not count]
+    for name in out:
+        for other in entered.get(name, ()):
+            left[other] -= 1
+            if not left[other]:
+                out.append(other)
+    return sorted(ways.keys() - set(out))

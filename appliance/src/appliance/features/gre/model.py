@@ -1,0 +1,37 @@
+"""A GRE tunnel as an interface."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from appliance.features.interface.model import LinkSettings
+from frr_config.references import InterfaceReference
+from frr_config.types import Address
+
+
+class Gre(LinkSettings):
+    """A tunnel to another router: IP packets inside of IP packets, with a GRE header (RFC 2784)."""
+
+    is_ethernet: ClassVar[bool] = False
+    link_fields: ClassVar[tuple[str, ...]] = ("source", "destination")
+
+    type: Literal["gre"]
+    """Kind of interface."""
+    source: Address | InterfaceReference = Field(title="Source")
+    """Where the tunnel begins: an address of this router, or an interface, whose first address of the
+    destination's family is taken.
+    """
+    destination: Address = Field(title="Destination")
+    """Where it ends: an address of the other router, IPv4 or IPv6."""
+    mtu: int = Field(default=1476, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
+    """Largest IP packet inside the tunnel, in bytes. IPv4 adds 24 bytes outside, IPv6 44."""
+
+    @property
+    def carrier(self) -> str | None:
+        """The interface whose address it begins at, where it is one by name."""
+        return None if ":" in self.source or self.source[0].isdecimal() else self.source
+
+
+KIND = Gre

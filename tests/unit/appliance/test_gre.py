@@ -1,0 +1,195 @@
+"""Tunnels: compiled, brought to a kernel that has them, let in, and refused where they cannot be."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+import pytest
+from pyroute2.netlink.exceptions import NetlinkError
+
+from appliance.compile import CompileContext, compile_document
+from appliance.config.capabilities import Capabilities
+from appliance.config.load import parse_document
+from appliance.config.validate import check
+from appliance.dataplane.control_plane.compile import compile_control_plane
+from appliance.dataplane.control_plane.policy import ControlPlane, TunnelEnd
+from appliance.dataplane.control_plane.rules import peer_sets
+from appliance.dataplane.control_plane.step import describe
+from appliance.dataplane.kernel_need import lacking
+from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.objects.gre_link import GreLink
+from appliance.dataplane.linux.plan import plan
+from appliance.dataplane.linux.state import LinuxState
+from appliance.dataplane.nic import Nic
+from appliance.features.registry import declared
+from appliance.impact.change import is_up
+
+NICS = (Nic("eth0", "02:4d:52:00:03:00"),)
+Json = dict[str, Any]
+
+
+def _document(**tunnels: Json) -> Json:
+    wan = {
+        "type": "ethernet",
+        "match": {"device": "eth0"},
+        "addresses": ["2001:db8::1/64", "192.0.2.1/24", "198.51.100.1/24"],
+    }
+    made = {name: {"type": "gre", "source": "wan0", **settings} for name, settings in tunnels.items()}
+    return {"interfaces": {"wan0": wan, **made}}
+
+
+def _compile(document: Json, driver: Any) -> Any:
+    return compile_document(parse_document(document), driver, CompileContext(NICS))[driver]
+
+
+FOUR = {"destination": "203.0.113.1", "addresses": ["10.9.0.1/30"]}
+SIX = {"destination": "2001:db8:1::1", "mtu": 1456}
+STATES = {
+    "none": _document(),
+    "one": _document(gre1=FOUR),
+    "by address": _document(gre1={**FOUR, "source": "198.51.100.1", "mtu": 1400}),
+    "down": _document(gre1={**FOUR, "enabled": False}),
+    "over IPv6": _document(gre1=SIX),
+    "two": _document(gre1=FOUR, gre2=SIX),
+    "exchanged": _document(gre1=SIX, gre2=FOUR),
+}
+
+
+class GreKernel:
+    """Stands for an ``Access`` and its rtnetlink socket at once: tunnels by their ends, each pair once."""
+
+    def __init__(self) -> None:
+        self.links: dict[int, Json] = {}
+
+    @property
+    def route(self) -> GreKernel:
+        return self
+
+    def index(self, name: str) -> int | None:
+        return next((index for index, link in self.links.items() if link["ifname"] == name), None)
+
+    def link(self, verb: str, **fields: Any) -> None:
+        if verb == "add":
+            kind = fields["kind"]
+            ends = fields[f"{kind}_local"], fields[f"{kind}_remote"]
+            if any(ends == link["ends"] for link in self.links.values()):
+                raise NetlinkError(errno.EEXIST, "there is one")
+            made = {"mtu": 1400, "state": "down", "ifalias": "", **fields, "ends": ends}
+            self.links[max(self.links, default=0) + 1] = made
+        elif verb == "del":
+            del self.links[fields["index"]]
+        else:
+            self.links[fields.pop("index")].update(fields)
+
+    def get_links(self) -> list[Any]:
+        return [_Message(index, link) for index, link in self.links.items()]
+
+
+class _Message(dict[str, Any]):
+    """A link as netlink tells of it."""
+
+    def __init__(self, index: int, link: Json) -> None:
+        super().__init__(index=index, flags=int(link["state"] == "up"))
+        kind = link["kind"].upper()
+        data = {f"IFLA_{kind}_LOCAL": link["ends"][0], f"IFLA_{kind}_REMOTE": link["ends"][1]}
+        about = {"IFLA_INFO_KIND": link["kind"], "IFLA_INFO_DATA": _nested(data)}
+        known = {"IFLA_IFNAME": link["ifname"], "IFLA_MTU": link["mtu"], "IFLA_IFALIAS": link["ifalias"]}
+        self["attrs"] = [*known.items(), ("IFLA_LINKINFO", _nested(about))]
+
+
+def _nested(known: Json) -> Json:
+    return {"attrs": list(known.items())}
+
+
+def _observe(kernel: GreKernel) -> LinuxState:
+    return LinuxState.of(GreLink.observe(Dump(kernel)))  # type: ignore[arg-type]  # stands for an Access
+
+
+def _go(kernel: Any, document: Json) -> None:
+    desired = LinuxState.of(
+        item for item in _compile(document, "linux").values() if isinstance(item, GreLink)
+    )
+    for step in plan(desired, _observe(kernel)):
+        if step.after is None:
+            assert step.before is not None
+            step.before.delete(kernel)
+        elif step.before is None:
+            step.after.create(kernel)
+        else:
+            step.after.update(step.before, kernel)
+    assert plan(desired, _observe(kernel)) == []
+
+
+@pytest.mark.parametrize("second", STATES)
+@pytest.mark.parametrize("first", STATES)
+def test_the_kernel_is_brought_from_each_state_to_each_other(first: str, second: str) -> None:
+    kernel = GreKernel()
+    for name in (first, second, first):
+        _go(kernel, STATES[name])
+
+
+def test_the_kernels_packets_are_those_vpp_sends() -> None:
+    kernel = GreKernel()
+    _go(kernel, STATES["two"])
+    four, six = sorted(kernel.links.values(), key=lambda link: str(link["ifname"]))
+    assert (four["kind"], four["ends"], four["gre_ttl"]) == ("gre", ("192.0.2.1", "203.0.113.1"), 254)
+    assert (six["kind"], six["ends"], six["ip6gre_ttl"], six["ip6gre_flags"]) == (
+        "ip6gre", ("2001:db8::1", "2001:db8:1::1"), 254, 1,
+    )  # fmt: skip
+
+
+def test_vpp_gets_the_tunnel_and_a_mirror_without_ethernet() -> None:
+    objects = _compile(STATES["one"], "vpp").objects
+    tunnel = objects["gre/gre1"]
+    assert (str(tunnel.source), str(tunnel.destination), tunnel.mtu) == ("192.0.2.1", "203.0.113.1", 1476)
+    assert objects["lcp_pair/gre1"].host_if_type == "tun"
+    assert objects["lcp_pair/wan0"].host_if_type == "tap"
+
+
+def test_gre_is_let_in_from_where_tunnels_end() -> None:
+    wanted = compile_control_plane(parse_document(STATES["two"]))
+    assert wanted.tunnels == (TunnelEnd("2001:db8:1::1/128", 47), TunnelEnd("203.0.113.1/32", 47))
+    assert peer_sets(wanted) == {
+        "tunnel-ipv4-47": ("203.0.113.1/32",),
+        "tunnel-ipv6-47": ("2001:db8:1::1/128",),
+    }
+    assert "open GRE from 203.0.113.1" in describe(ControlPlane(), wanted)
+
+
+def test_a_tunnel_at_an_interface_goes_with_it() -> None:
+    document = _document(gre1=FOUR, gre2={**FOUR, "source": "198.51.100.1", "addresses": []})
+    document["interfaces"]["wan0"]["enabled"] = False
+    config = parse_document(document)
+    assert not is_up(config, "gre1")
+    gone = CompileContext((Nic("eth0", "02:4d:52:00:03:00", present=False),))
+    left = compile_document(config, "linux", gone)["linux"]
+    assert "interface/gre1" not in left
+    vlan = {"type": "sub_interface", "parent": "wan0", "vlan_id": 7, "addresses": ["10.7.0.1/24"]}
+    document["interfaces"] |= {"wan0.7": vlan, "gre1": {"type": "gre", "source": "wan0.7", **FOUR}}
+    left = compile_document(parse_document(document), "linux", gone)["linux"]
+    assert {"interface/gre1", "interface/wan0.7"} & set(left) == set()
+
+
+@pytest.mark.parametrize(
+    ("has", "refused"),
+    [
+        ((), {"/interfaces/gre1/type", "/interfaces/gre2/type", "/interfaces/gre2/destination"}),
+        (("gre",), {"/interfaces/gre2/destination"}),
+        (("gre", "ip6gre"), set()),
+    ],
+)
+def test_a_kernel_without_gre_is_named(has: tuple[str, ...], refused: set[str]) -> None:
+    lacks = lacking(declared("linux", "NEEDS"), lambda link: link in has)
+    problems = check(parse_document(STATES["two"]), Capabilities("linux", lacking=lacks))
+    assert {problem.pointer for problem in problems} == refused
+    assert all("kernel" in problem.message for problem in problems)
+
+
+def test_tunnels_in_tunnels_are_fine_while_they_end() -> None:
+    inner = {"source": "10.9.0.1", "destination": "10.9.0.2", "mtu": 1452, "addresses": ["10.9.1.1/30"]}
+    document = _document(gre1=FOUR, gre2=inner)
+    assert check(parse_document(document), Capabilities("vpp")) == []
+    document["interfaces"]["gre2"]["mtu"] = 1453
+    (problem,) = check(parse_document(document), Capabilities("vpp"))
+    assert (problem.pointer, problem.message.endswith("at most 1452")) == ("/interfaces/gre2/mtu", True)
