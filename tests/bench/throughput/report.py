@@ -29,6 +29,7 @@ _GROUPS = {
 }
 _PLOTS = {"fib v4": "routes", "acl": "rules on each interface", "nat": "flows"}
 _MIX = 3
+_LOGGED = ("seconds", "offered", "refused", "received", "longest_stall_s")
 
 
 def page(results: Json) -> str:
@@ -253,9 +254,21 @@ def _per_packet(nodes: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return found
 
 
+def _short(results: Json) -> Json:
+    """With what a trial log needs, rounded."""
+    for scenario in results["scenarios"]:
+        for router in scenario["routers"].values():
+            router["trials"] = [
+                [one["what"], round(one["wanted_pps"]), *(one[name] for name in _LOGGED)]
+                for one in router["trials"]
+            ]
+            router["received_pps"] = [round(rate) for rate in router["received_pps"]]
+    return {**results, "trial_log": ["what", "wanted_pps", *_LOGGED]}
+
+
 def main() -> None:
     """Put the file's results into the documentation."""
-    results = json.loads(Path(sys.argv[1]).read_text())
+    results = _short(json.loads(Path(sys.argv[1]).read_text()))
     DATA.write_text(json.dumps(results, separators=(",", ":")) + "\n")
     PAGE.write_text(page(results))
     for name, text in charts(results).items():
