@@ -33,7 +33,7 @@ def test_the_page_and_its_charts_are_made_of_the_results() -> None:
 def test_the_costs_of_features_are_those_of_the_results() -> None:
     assert base_clocks(_results()) == BASE_CLOCKS
     for feature, points in tables(_results()).items():
-        assert import_module(f"appliance.features.{feature}.costs").CLOCKS == points
+        assert points == import_module(f"appliance.features.{feature}.costs").CLOCKS
 
 
 @pytest.mark.parametrize("scenario", ["acl-1024", "acl-10000"])
