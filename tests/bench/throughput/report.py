@@ -146,12 +146,11 @@ def _ratios(results: Json) -> Iterator[str]:
     yield ""
     yield (
         "Where a goal is missed: both VPPs run the same nodes at about the same clocks (see the end of the"
-        " page). What Millrace's has besides are the mirrors, which its worker polls, and with access lists the"
-        " hit counters of each rule; which of them, or the machine, makes the difference is not known. A first"
-        " rule costs VPP about as much as forwarding does over memif, where receiving and sending are cheaper"
-        " than with a NIC. The plan foretells it ([impact](impact.md#what-a-packet-costs)); a test holds what it"
-        " foretells to within 15 % of what"
-        " was measured."
+        " page). What Millrace's has besides are the mirrors, which its worker polls, and with access lists"
+        " the hit counters of each rule; which of them, or the machine, makes the difference is not known. A"
+        " first rule costs VPP about as much as forwarding does over memif, where receiving and sending are"
+        " cheaper than with a NIC. The plan foretells it ([impact](impact.md#what-a-packet-costs)); a test"
+        " holds what it foretells to within 15 % of what was measured."
     )
     yield ""
 
