@@ -314,7 +314,7 @@ int main(int argc, char **argv)
             sides[side].stream.active = 0;
             printf("{\"ready\": true}\n");
         } else if (sscanf(line, "learn %lf", &seconds) == 1) {
-            run(1000, seconds, 1, 1);
+            run(1000, seconds, 1, 0);
         } else if (sscanf(line, "trial %lf %lf", &pps, &seconds) == 2) {
             run(pps, seconds, 0, 1);
         } else if (sscanf(line, "steady %lf %lf", &pps, &seconds) == 2) {

@@ -40,6 +40,8 @@ PAGES = {
     "ospf": "/ospf",
     "ospf-database": "/ospf/database",
     "neighbors": "/neighbors",
+    "forwarding": "/forwarding",
+    "memif-add": "/add/interfaces?type=memif",
     "ospf-edit": "/edit/routing/ospf",
     "bfd": "/bfd",
     "bfd-profile-add": "/add/routing/bfd/profiles",

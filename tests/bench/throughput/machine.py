@@ -8,13 +8,14 @@ from pathlib import Path
 
 
 def machine() -> dict[str, str | int | float]:
-    """Processor, CPUs, memory, kernel, whether it is virtual, and what else keeps it busy."""
+    """Processor and its clock, CPUs, memory, kernel, whether it is virtual, and what else keeps it busy."""
     about = Path("/proc/cpuinfo").read_text()
     fields = dict(line.split(":", 1) for line in about.splitlines() if ":" in line)
     cpu = {name.strip(): value.strip() for name, value in fields.items()}
     memory_kb = int(Path("/proc/meminfo").read_text().split()[1])
     return {
         "processor": cpu.get("model name", platform.processor()),
+        "clock_hz": round(float(cpu.get("cpu MHz", "0")) * 1e6),
         "cpus": os.cpu_count() or 0,
         "cache": cpu.get("cache size", ""),
         "memory_gb": round(memory_kb / 1e6),

@@ -41,6 +41,7 @@ _TOOLS = Path("/tmp/millrace-memif-traffic")
 _SETTLE_S = 0.15
 _MAIN_NAP_US = 100
 _LEARNT_S = 30.0
+_NAP_S = 5.0
 _PREFIXES = (("48.0.0.0/8", "200.0.0.2"), ("16.0.0.0/8", "100.0.0.2"))
 _PREFIXES_6 = (("2001:4800::/24", "2001:db8:200::2"), ("2001:1600::/24", "2001:db8:100::2"))
 
@@ -169,8 +170,16 @@ class VppRouter(Router):
         finally:
             self._runs -= 1
             if not self._runs:
-                for pid in pids:
-                    os.kill(pid, signal.SIGSTOP)
+                self._stop()
+
+    def _stop(self) -> None:
+        """VPP's main thread naps: it waits for no worker, which would have timed out when both go on."""
+        main = Path(f"/proc/{self.vpp.pid}/stat")
+        ends = time.monotonic() + _NAP_S
+        while main.read_text().rpartition(") ")[2][0] != "S" and time.monotonic() < ends:
+            time.sleep(0.001)
+        for pid in self.processes():
+            os.kill(pid, signal.SIGSTOP)
 
     def processes(self) -> list[int]:
         """What is stopped between trials."""
@@ -232,7 +241,7 @@ class Bare(VppRouter):
             self.cli(f"set interface state memif{number}/0 up")
         for prefix, hop in (*_PREFIXES, *_PREFIXES_6):
             self.cli(f"ip route add {prefix} via {hop} {self.interface(side_of(hop))}")
-        os.kill(self.vpp.pid, signal.SIGSTOP)
+        self._stop()
 
     def _socket(self, side: str) -> Path:
         return self.vpp.directory / "memif" / f"{side}.sock"
@@ -285,8 +294,7 @@ class Millrace(VppRouter):
         self._stack.callback(self._end_agent)
         RouterAgent(folder / "agent.sock").wait(60)
         self.commit({})
-        for pid in self.processes():
-            os.kill(pid, signal.SIGSTOP)
+        self._stop()
 
     def _end_agent(self) -> None:
         self._agent.terminate()

@@ -8,6 +8,7 @@ from ipaddress import ip_interface, ip_network
 
 import pytest
 
+from appliance.state.forwarding import explain
 from tests.integration.vpp.harness import PrivateVpp, nic_mac, run
 from vpp_config import (
     Acl,
@@ -24,6 +25,7 @@ from vpp_config import (
     plan,
 )
 from vpp_config.counters import Counters
+from vpp_config.node_counts import NodeCount, added, node_counts
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -100,6 +102,31 @@ def test_interfaces_drops_and_memory(vpp: PrivateVpp) -> None:
     assert after.memory["main heap"].total_bytes == 256 << 20
     assert 0 < after.memory["main heap"].used_bytes < after.memory["main heap"].total_bytes
     assert [worker.name for worker in after.workers] == ["main"]
+    counters.close()
+
+
+def test_nodes_count_what_passed_them(vpp: PrivateVpp) -> None:
+    """VPP writes them every ten seconds; what it says is what its command line does."""
+    session = Session(vpp.client())
+    counters = Counters(session, vpp.stats_socket)
+    _configure(session, _ECHO)
+    start = counters.read(node_counts)
+    _ping(vpp, 20)
+    ends = time.monotonic() + 60
+
+    def lists() -> NodeCount:
+        now = added(counters.read(node_counts), start)
+        return now.get("vpp_main", {}).get("acl-plugin-in-ip4-fa", NodeCount(0, 0, 0))
+
+    while lists().packets < 20 and time.monotonic() < ends:
+        time.sleep(0.2)
+    seen = lists()
+    assert seen.packets >= seen.calls > 0
+    assert seen.packets >= 20  # some of those before had not been written yet
+    assert 10 < seen.clocks / seen.packets < 1e7
+    told = explain(counters.read(node_counts), None, {}, {"acl-plugin": "access lists"})
+    assert [one.thread for one in told.threads] == ["vpp_main"]
+    assert {"access lists", "route lookup", "receiving"} <= {one.work for one in told.nodes}
     counters.close()
 
 

@@ -30,7 +30,7 @@ def test_a_full_worker_is_told_with_what_it_spends_most_on() -> None:
     assert told.nodes[0].work == "access lists"
     assert told.nodes[0].share == 0.565
     assert "nearly full" in told.words[0]
-    assert told.words[1].startswith("Most of that goes to access lists 56%, sending 17%")
+    assert told.words[1].startswith("Most of that goes to access lists 56%, receiving 17%, sending 17%")
 
 
 def test_polls_in_vain_are_no_work() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
     from appliance.dataplane.base import DataPlane
     from appliance.dataplane.looking import VppLooking
-    from vpp_config.node_counts import NodeCounts
+    from vpp_config.node_counts import NodeCount, NodeCounts
 
 APART_S = 10.0
 """VPP writes its counters this often: readings that are nearer may be the same."""
@@ -25,6 +25,7 @@ _FULL_VECTOR = 256
 _CROWDED = 128
 _FEW = 4.0
 _MOST_NODES = 40
+_LEAST_SHARE = 0.001
 _KERNEL = "The kernel forwards here; it keeps no clocks by function."
 _NOTHING = "VPP's counters by node are off: its startup file has no per-node-counters on."
 
@@ -69,7 +70,9 @@ class NodeCost(Answer):
     work: str = Field(description="What it does, in a few words.")
     packets: int
     packets_per_call: Number = Field(description="256 at most; the more, the cheaper is each.")
-    clocks_per_packet: Number = Field(description="Of those that passed this node; its empty polls count.")
+    clocks_per_packet: Number = Field(
+        description="Of those that passed this node. Polls in vain are taken off."
+    )
     share: Number = Field(description="Of all clocks that the thread spent on packets.")
 
 
@@ -123,11 +126,11 @@ def explain(
         calls = sum(one.calls for one in work.values())
         per_call = sum(one.packets for one in work.values()) / calls if calls else 0.0
         whole = sum(one.clocks for one in known.values())
-        useful = sum(one.clocks for one in work.values())
-        # A polling node's call with packets costs about what the next node's does; the rest was in vain.
-        in_vain = sum(one.clocks * max(0.0, 1 - one.packets / per_call / one.calls)
-                      for one in polls.values() if per_call)  # fmt: skip
-        spent = max(whole - in_vain, useful, 1)
+        used = {
+            name: one.clocks * (_useful(one, per_call) if name in polls else 1)
+            for name, one in passed.items()
+        }
+        spent = max(sum(used.values()), 1.0)
         threads.append(
             ThreadCost(
                 thread=thread,
@@ -137,7 +140,7 @@ def explain(
                 packets_per_call=round(per_call, 1),
             )
         )
-        ranked = sorted(passed.items(), key=lambda item: -item[1].clocks)
+        ranked = sorted(passed.items(), key=lambda item: -used[item[0]])
         nodes += [
             NodeCost(
                 thread=thread,
@@ -145,10 +148,11 @@ def explain(
                 work=work_of(name, features),
                 packets=one.packets,
                 packets_per_call=round(one.packets / one.calls, 1),
-                clocks_per_packet=round(one.clocks / one.packets, 1),
-                share=round(min(1.0, one.clocks / spent), 3),
+                clocks_per_packet=round(used[name] / one.packets, 1),
+                share=round(used[name] / spent, 3),
             )
             for name, one in ranked[:_MOST_NODES]
+            if used[name] >= _LEAST_SHARE * spent
         ]
     words = tuple(_words(threads, nodes, drops))
     return Forwarding(
@@ -160,6 +164,11 @@ def explain(
     )
 
 
+def _useful(one: NodeCount, per_call: float) -> float:
+    """Share of a polling node's clocks that were for packets: its empty polls are in the counts, too."""
+    return min(1.0, one.packets / per_call / one.calls) if per_call else 0.0
+
+
 def _words(threads: list[ThreadCost], nodes: list[NodeCost], drops: Mapping[str, int]) -> Iterator[str]:
     if not threads:
         yield "No packet came in."
@@ -169,15 +178,15 @@ def _words(threads: list[ThreadCost], nodes: list[NodeCost], drops: Mapping[str,
             if thread.packets_per_call >= _CROWDED
             else "it has little to do, and each packet costs more than it would under load"
             if thread.packets_per_call <= _FEW
-            else f"a call has room for {_FULL_VECTOR}"
+            else f"it is at work, and a call has room for {_FULL_VECTOR}"
         )
         yield (
-            f"{thread.thread} takes {thread.clocks_per_packet:.0f} clocks for a packet and"
-            f" {thread.packets_per_call:.0f} packets in a call: {load}."
+            f"{thread.thread} takes {thread.clocks_per_packet:,.0f} clocks for a packet and"
+            f" {thread.packets_per_call:.0f} packets in a call on average: {load}."
         )
         by_work: dict[str, float] = {}
         for node in nodes:
-            if node.thread == thread.thread and not _is_polled(node.node):
+            if node.thread == thread.thread:
                 by_work[node.work] = by_work.get(node.work, 0.0) + node.share
         ranked = sorted(by_work.items(), key=lambda item: -item[1])[:3]
         told = ", ".join(f"{work} {share:.0%}" for work, share in ranked)

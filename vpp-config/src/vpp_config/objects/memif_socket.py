@@ -51,8 +51,8 @@ class MemifRings:
 class MemifSocket(VppObject):
     """``memif/<name>.sock`` below VPP's runtime directory. The master listens on it, a slave connects.
 
-    VPP tells the sizes of a memif's rings only while it is connected, and its queues never. So what was
-    asked for is kept in the one thing that VPP gives back as it was given: the socket's id, which is ours.
+    VPP tells the sizes of a memif's rings only at the slave's end and while it is connected, and its queues
+    never. So what was asked for is kept in what VPP gives back as it was given: the socket's id.
     Slaves with other rings on one file have a socket of their own.
     """
 

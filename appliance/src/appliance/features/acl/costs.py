@@ -8,7 +8,7 @@ from appliance.config.document import RouterConfig
 from appliance.impact.cost import Paid
 
 NODES = {"acl-plugin": "access lists"}
-CLOCKS = ((1, 128.0), (64, 154.0), (1024, 176.0))
+CLOCKS = ((1, 95.1), (50, 113.0), (1024, 169.0), (10000, 169.0))
 """Rules of an interface -> clocks a packet, by the bench."""
 
 
