@@ -15,6 +15,7 @@ from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
+from tests.property.vrf_documents import DEFAULT, random_routings
 
 Json = dict[str, Any]
 
@@ -38,8 +39,9 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         for direction in ("acl_in", "acl_out"):
             if acls and rng.random() < 0.4:
                 interface[direction] = rng.sample(sorted(acls), rng.randint(1, min(3, len(acls))))
-    document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
-    plain_links = {name: one for name, one in interfaces.items() if name not in members}
+    vrfs = _vrfs(rng, interfaces, members) if "vrf" not in capabilities.lacking else {}
+    document = {"system": _system(rng), "interfaces": interfaces, "acls": acls, "vrfs": vrfs}
+    plain_links = {name: one for name, one in interfaces.items() if name not in members and "vrf" not in one}
     document |= random_nat(rng, plain_links, capabilities.driver)
     addresses = {
         name: _one_of_each_network(interface["addresses"])
@@ -48,7 +50,7 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     }
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
-    config = plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
+    config = _with_routing(rng, plain, addresses, **can)
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
         for problem in check(config, capabilities)
@@ -57,6 +59,34 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         config = config.model_copy(update={"nat": None})
     require_valid(config, capabilities)
     return config
+
+
+def _vrfs(rng: random.Random, interfaces: dict[str, Json], members: Sequence[str]) -> dict[str, Json]:
+    """Some VRFs, with some of the interfaces in them, by which the router is not managed then."""
+    names = rng.sample(["blue", "red", "v-9"], rng.choice([0, 0, 1, 2, 3]))
+    for name, interface in interfaces.items():
+        if names and name not in members and rng.random() < 0.5:
+            interface["vrf"] = rng.choice(names)
+            interface.pop("management_services", None)
+            interface.pop("management_sources", None)
+    tables = rng.sample(range(1, 250), len(names))
+    return {
+        name: {"table": table} if rng.random() < 0.5 else {"description": rng.choice(_WORDS)}
+        for name, table in zip(names, tables, strict=True)
+    }
+
+
+def _with_routing(
+    rng: random.Random, plain: RouterConfig, addresses: dict[str, list[str]], **can: bool
+) -> RouterConfig:
+    if not plain.vrfs:
+        return plain.model_copy(update={"routing": random_routing(rng, addresses, **can)})
+    shared: dict[str, dict[str, list[str]]] = {vrf: {} for vrf in (DEFAULT, *plain.vrfs)}
+    for name, found in addresses.items():
+        shared[plain.interfaces[name].vrf or DEFAULT][name] = found
+    routing, own = random_routings(rng, shared, **can)
+    vrfs = {name: vrf.model_copy(update={"routing": own[name]}) for name, vrf in plain.vrfs.items()}
+    return plain.model_copy(update={"routing": routing, "vrfs": vrfs})
 
 
 def _one_of_each_network(addresses: Sequence[str]) -> list[str]:

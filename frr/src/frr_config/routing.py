@@ -11,11 +11,11 @@ from frr_config.protocols.policy.model import Policy
 from frr_config.protocols.static.model import StaticRoute
 from frr_config.types import Model, Prefix
 
-__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]
+__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute", "VrfRouting"]
 
 
-class Routing(Model):
-    """Routing of the default VRF: what FRRouting is told."""
+class VrfRouting(Model):
+    """What a VRF has of its own: its routes and its instances of the routing protocols."""
 
     static: dict[Prefix, StaticRoute] = Field(default_factory=dict, title="Static routes", max_length=100000)
     """Static routes by prefix."""
@@ -23,6 +23,11 @@ class Routing(Model):
     """Unset means BGP does not run."""
     ospf: Ospf | None = Field(default=None, title="OSPF")
     """Unset means OSPF does not run."""
+
+
+class Routing(VrfRouting):
+    """Routing of the default VRF, and what all VRFs share: policy and BFD profiles."""
+
     policy: Policy = Field(default_factory=Policy, title="Policy")
     """Prefix lists, AS path lists, community lists and route maps."""
     bfd: Bfd = Field(default_factory=Bfd, title="BFD")
