@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from frr_config import Routing, VrfRouting
@@ -66,7 +67,11 @@ def _leak_statically(generators: Mapping[str, Generator], drawn: dict[str, dict[
             if not others or not own.some(0.3) or "next_hops" not in route:
                 continue
             other = own.rng.choice(others)
-            hosts = generators[other].neighbors(6 if ":" in prefix else 4)
+            hosts = [
+                host
+                for host in generators[other].neighbors(6 if ":" in prefix else 4)
+                if ip_address(host[1]) not in ip_network(prefix)
+            ]
             if hosts:
                 interface, address = own.rng.choice(hosts)
                 hop = {"address": address, "vrf": other}

@@ -66,6 +66,9 @@ def _next_hop(
     elif gateway.version == 6 and gateway.is_link_local:
         if hop.interface is None:
             yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
+    elif hop.vrf is not None and gateway in network(prefix):
+        message = f"FRR does not reach {hop.address} by a route that holds it: name the interface alone"
+        yield Problem(at, message)
     elif hop.interface is not None:
         if there.connected(hop.address, hop.interface) is None:
             yield Problem(at, f"{hop.address} is not in a network of {hop.interface}")

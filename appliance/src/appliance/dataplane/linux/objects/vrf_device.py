@@ -11,7 +11,7 @@ from appliance.dataplane.linux.access import Access, saying
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.objects.base import LinuxObject
 from appliance.dataplane.linux.objects.link import marked
-from appliance.dataplane.linux.policy_rules import local_after_vrfs
+from appliance.dataplane.linux.policy_rules import end_of_table, local_after_vrfs
 from appliance.dataplane.namespace import attributes
 
 _ALIAS = "millrace vrf"
@@ -58,6 +58,7 @@ class VrfDevice(LinuxObject):
             if index is None:
                 kernel.route.link("add", ifname=self.name, kind="vrf", vrf_table=self.table)
                 index = marked(self.name, _ALIAS, kernel)
+            end_of_table(kernel.route, self.table, wanted=True)
             kernel.route.link("set", index=index, state="up")
             local_after_vrfs(kernel.route)
 
@@ -70,6 +71,7 @@ class VrfDevice(LinuxObject):
         if index is not None:
             with saying(f"remove {self.label()}"):
                 kernel.route.link("del", index=index)
+                end_of_table(kernel.route, self.table, wanted=False)
 
 
 def is_vrf(row: LinkRow) -> bool:
