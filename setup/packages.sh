@@ -40,7 +40,11 @@ wanted() {
             # Debian 13 has no packer: setup/packer.sh says how to get one.
             have packer || ! apt-cache show packer >/dev/null 2>&1 || echo packer
             ;;
-        test) echo chromium chromium-driver frr-pythontools libvirt-clients libxml2-utils openssh-client ;;
+        test)
+            echo chromium chromium-driver frr-pythontools libvirt-clients libxml2-utils openssh-client
+            # A kernel with VRFs, for the tests whose own kernel has none; not for every architecture.
+            ! apt-cache show user-mode-linux >/dev/null 2>&1 || echo user-mode-linux
+            ;;
         *)
             say "no such group of packages: $group"
             exit 2

@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
     "nat": r"\bnat\b|\bnat_|_nat\b|\bNat(?=[A-Z]|\b)|\bNAT",
     "bgp": r"\bbgp\b|_bgp\b|\bbgp_|\bBgp|\bBGP\b",
     "bfd": r"\bbfd\b|_bfd\b|\bbfd_|\bBfd|\bBFD",
+    "vrf": r"\bvrfs?\b|\bvrf_|_vrfs?\b|Vrf(?=[A-Z]|\b)|\bVRF",
     "ospf": r"\bospf\b|_ospf\b|\bospf_|\bOspf|\bOSPF",
 }
 """By feature, what it is called in code and in texts. A new feature gets a line."""

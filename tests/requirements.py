@@ -27,6 +27,19 @@ def can_make_namespaces() -> bool:
     return subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0
 
 
+@functools.cache
+def kernel_has_vrfs() -> bool:
+    """Whether the kernel can make VRFs."""
+    argv = ["unshare", "--net", "ip", "link", "add", "probe", "type", "vrf", "table", "10"]
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+
+def require_vrfs() -> None:
+    """Skip the running test, or all that use the running fixture, unless the kernel has VRFs."""
+    if not kernel_has_vrfs():
+        pytest.skip("this kernel has no VRFs (module vrf)")
+
+
 def vpp_installed() -> bool:
     """True where VPP can be started."""
     return VPP.exists()

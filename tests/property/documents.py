@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from ipaddress import ip_interface
-from typing import Any
+from typing import Any, TypeVar
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
@@ -13,11 +13,13 @@ from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
 from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
-from frr_config import Routing
+from frr_config import VrfRouting
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
+from tests.property.vrf_documents import DEFAULT, random_routings
 
 Json = dict[str, Any]
+Own = TypeVar("Own", bound=VrfRouting)
 
 _WORDS = ("uplink", "to the core (east)", "R1/R2: 10G", "customer #7", "")
 _BOND_MAC = "02:4d:52:00:00:b0"
@@ -39,8 +41,9 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         for direction in ("acl_in", "acl_out"):
             if acls and rng.random() < 0.4:
                 interface[direction] = rng.sample(sorted(acls), rng.randint(1, min(3, len(acls))))
-    document = {"system": _system(rng), "interfaces": interfaces, "acls": acls}
-    plain_links = {name: one for name, one in interfaces.items() if name not in members}
+    vrfs = _vrfs(rng, interfaces, members) if "vrf" not in capabilities.lacking else {}
+    document = {"system": _system(rng), "interfaces": interfaces, "acls": acls, "vrfs": vrfs}
+    plain_links = {name: one for name, one in interfaces.items() if name not in members and "vrf" not in one}
     document |= random_nat(rng, plain_links, capabilities.driver)
     addresses = {
         name: _one_of_each_network(interface["addresses"])
@@ -49,9 +52,7 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     }
     plain = parse_document(document)
     can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
-    routing = random_routing(rng, addresses, **can)
-    tunnels = {name for name, interface in interfaces.items() if interface["type"] == "gre"}
-    config = plain.model_copy(update={"routing": _point_to_point(routing, tunnels)})
+    config = _with_routing(rng, plain, addresses, **can)
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
         for problem in check(config, capabilities)
@@ -62,7 +63,7 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     return config
 
 
-def _point_to_point(routing: Routing, tunnels: Collection[str]) -> Routing:
+def _point_to_point(routing: Own, tunnels: Collection[str]) -> Own:
     """OSPF on tunnels is point-to-point."""
     if routing.ospf is None:
         return routing
@@ -71,6 +72,41 @@ def _point_to_point(routing: Routing, tunnels: Collection[str]) -> Routing:
         for name, one in routing.ospf.interfaces.items()
     }
     return routing.model_copy(update={"ospf": routing.ospf.model_copy(update={"interfaces": interfaces})})
+
+
+def _vrfs(rng: random.Random, interfaces: dict[str, Json], members: Sequence[str]) -> dict[str, Json]:
+    """Some VRFs, with some of the interfaces in them, by which the router is not managed then."""
+    names = rng.sample(["blue", "red", "v-9"], rng.choice([0, 0, 1, 2, 3]))
+    tunnels = [one for one in interfaces.values() if one["type"] == "gre"]
+    ends = {one["source"] for one in tunnels}
+    for name, interface in interfaces.items():
+        own = {str(ip_interface(text).ip) for text in interface["addresses"]}
+        if interface["type"] == "gre" or ends & {name, *own}:
+            continue  # tunnels are in the default VRF, and begin there
+        if names and name not in members and rng.random() < 0.5:
+            interface["vrf"] = rng.choice(names)
+            interface.pop("management_services", None)
+            interface.pop("management_sources", None)
+    tables = rng.sample(range(1, 250), len(names))
+    return {
+        name: {"table": table} if rng.random() < 0.5 else {"description": rng.choice(_WORDS)}
+        for name, table in zip(names, tables, strict=True)
+    }
+
+
+def _with_routing(
+    rng: random.Random, plain: RouterConfig, addresses: dict[str, list[str]], **can: bool
+) -> RouterConfig:
+    tunnels = {name for name, interface in plain.interfaces.items() if interface.type == "gre"}
+    if not plain.vrfs:
+        routing = random_routing(rng, addresses, **can)
+        return plain.model_copy(update={"routing": _point_to_point(routing, tunnels)})
+    shared: dict[str, dict[str, list[str]]] = {vrf: {} for vrf in (DEFAULT, *plain.vrfs)}
+    for name, found in addresses.items():
+        shared[plain.interfaces[name].vrf or DEFAULT][name] = found
+    routing, own = random_routings(rng, shared, **can)
+    vrfs = {name: vrf.model_copy(update={"routing": own[name]}) for name, vrf in plain.vrfs.items()}
+    return plain.model_copy(update={"routing": _point_to_point(routing, tunnels), "vrfs": vrfs})
 
 
 def _one_of_each_network(addresses: Sequence[str]) -> list[str]:

@@ -11,8 +11,9 @@ from appliance.compile import compile_document
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.vpp.backend import VppDataplane
@@ -28,17 +29,32 @@ NICS = tuple(Nic(f"nic{number}", f"02:4d:52:00:01:0{number}", None, "veth") for 
 NOWHERE = Path("/nowhere")
 
 
-class GuardInMemory:
-    """The packet filter for the router itself, without a kernel."""
+class NamespaceInMemory:
+    """The mirrors' namespace without a kernel: settings, the router's own packet filter, VRFs."""
 
     def __init__(self) -> None:
-        self._now: ControlPlane | None = None
+        self._settings = KernelSettings(tuple((name, "0") for name, _ in MIRRORS), False)
+        self._control_plane: ControlPlane | None = None
+        self._objects: dict[str, Any] = {}
 
-    def observe(self) -> ControlPlane | None:
-        return self._now
+    def settings(self) -> KernelSettings:
+        return self._settings
 
-    def change(self, wanted: ControlPlane | None) -> None:
-        self._now = wanted
+    def control_plane(self) -> ControlPlane | None:
+        return self._control_plane
+
+    def objects(self) -> LinuxState:
+        return LinuxState(self._objects)
+
+    def change(self, key: str, before: Any, after: Any) -> None:
+        if key == policy.KEY:
+            self._control_plane = after
+        elif key == self._settings.key:
+            self._settings = after
+        elif after is None:
+            self._objects.pop(key, None)
+        else:
+            self._objects[key] = after
 
 
 class FakePlane(VppDataplane):
@@ -49,8 +65,7 @@ class FakePlane(VppDataplane):
 
     def __init__(self, vpp: FakeVpp) -> None:
         super().__init__(NOWHERE, NOWHERE, None, "dataplane", None, client=vpp)
-        self._settings = KernelSettings(tuple((name, "0") for name, _ in MIRRORS), False)
-        self._self_guard: Any = GuardInMemory()
+        self._mirrors: Any = NamespaceInMemory()
         self._space.run = lambda work, *arguments: work(*arguments)  # type: ignore[assignment, method-assign]  # stays in this namespace
 
     def compile_context(self) -> CompileContext:
@@ -58,12 +73,6 @@ class FakePlane(VppDataplane):
 
     def capabilities(self) -> Capabilities:
         return Capabilities("vpp")
-
-    def _kernel(self) -> KernelSettings:
-        return self._settings
-
-    def _set_kernel(self, wanted: KernelSettings) -> None:
-        self._settings = wanted
 
 
 class FakeRouter:

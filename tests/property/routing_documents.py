@@ -38,10 +38,12 @@ def random_routing(
     ``static_bfd``: FRR is of a release that watches next hops with BFD; ``bfd_echo``: the data plane lets
     echo packets back in.
     """
-    return Routing.model_validate(_Generator(rng, interfaces, static_bfd, bfd_echo).routing())
+    return Routing.model_validate(Generator(rng, interfaces, static_bfd, bfd_echo).routing())
 
 
-class _Generator:
+class Generator:
+    """Draws one document; names that one part makes up, later ones use."""
+
     def __init__(
         self,
         rng: random.Random,

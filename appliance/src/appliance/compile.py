@@ -10,6 +10,7 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.linux.compile import compile_linux
 from appliance.dataplane.nic import Nic, require_nics
 from appliance.host.compile import compile_host
+from appliance.routing.wanted import WantedRouting
 
 Driver = Literal["vpp", "linux"]
 
@@ -31,9 +32,7 @@ def compile_document(config: RouterConfig, driver: Driver, context: CompileConte
         dataplane: Any = compile_vpp(config, nics, context)
     else:
         dataplane = compile_linux(config, nics)
-    tunnels = {name for name, interface in config.interfaces.items() if not interface.is_ethernet}
-    routing = config.routing.over_tunnels(tunnels)
-    return {driver: dataplane, "frr": routing, "host": compile_host(config.system)}
+    return {driver: dataplane, "frr": WantedRouting.of(config), "host": compile_host(config.system)}
 
 
 def _without_absent(config: RouterConfig, nics: Mapping[str, Nic]) -> RouterConfig:

@@ -13,7 +13,7 @@ from frr_config.page import Page
 from frr_config.parsing import parse
 from frr_config.planning import plan
 from frr_config.rendering import render
-from frr_config.routing import Routing
+from frr_config.routing import Routing, VrfRouting
 from frr_config.state import State
 from frr_config.step import Command, Step
 from frr_config.tables import required_daemons
@@ -42,6 +42,7 @@ __all__ = [
     "Routing",
     "State",
     "Step",
+    "VrfRouting",
     "masked_diff",
     "parse",
     "plan",

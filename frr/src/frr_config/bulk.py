@@ -25,7 +25,7 @@ def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]
     A step that resets something stays one of its own: its impact is told of nothing else.
     """
     placed = list(zip(keys, steps, strict=True))
-    for (kind, _, impact), found in groupby(placed, key=_alike):
+    for (kind, _, _, impact), found in groupby(placed, key=_alike):
         run = list(found)
         if not kind.plural or impact != NONE or len(run) <= SINGLE_STEPS:
             yield from (step for _, step in run)
@@ -33,9 +33,9 @@ def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]
         yield from (_together(kind, part) for part in _parts(run))
 
 
-def _alike(item: tuple[ObjectKey, Step]) -> tuple[Kind, str, str]:
+def _alike(item: tuple[ObjectKey, Step]) -> tuple[Kind, str, str, str]:
     key, step = item
-    return key.kind, step.phase, step.impact
+    return key.kind, key.vrf, step.phase, step.impact
 
 
 def _parts(run: Sequence[tuple[ObjectKey, Step]]) -> Iterator[list[tuple[ObjectKey, Step]]]:
@@ -53,13 +53,14 @@ def _parts(run: Sequence[tuple[ObjectKey, Step]]) -> Iterator[list[tuple[ObjectK
 
 def _together(kind: Kind, run: Sequence[tuple[ObjectKey, Step]]) -> Step:
     steps = [step for _, step in run]
+    vrf = run[0][0].vrf
     names = list(dict.fromkeys(kind.short(key.name) for key, _ in run))
     return Step(
         phase=steps[0].phase,
-        summary=_summary(kind, names, [step.summary for step in steps]),
-        undo_summary=_summary(kind, names, [step.undo_summary for step in steps]),
+        summary=_summary(kind, names, [step.summary for step in steps], vrf),
+        undo_summary=_summary(kind, names, [step.undo_summary for step in steps], vrf),
         impact=NONE,
-        path=kind.collection,
+        path=run[0][0].collection,
         do=_commands([step.do for step in steps]),
         undo=_commands([step.undo for step in reversed(steps)]),
     )
@@ -72,8 +73,9 @@ def _commands(parts: Sequence[tuple[Command, ...]]) -> tuple[Command, ...]:
     return (*lines, *dict.fromkeys(command for command in commands if command.mode == "exec"))
 
 
-def _summary(kind: Kind, names: Sequence[str], summaries: Sequence[str]) -> str:
+def _summary(kind: Kind, names: Sequence[str], summaries: Sequence[str], vrf: str) -> str:
     """``add 480 static routes: 198.18.0.0/24, 198.18.1.0/24, 198.18.2.0/24, ...``."""
     verbs = sorted({summary.split()[0] for summary in summaries})
+    where = f" in VRF {vrf}" if vrf else ""
     more = ", ..." if len(names) > _NAMED else ""
-    return f"{' or '.join(verbs)} {len(summaries)} {kind.plural}: {', '.join(names[:_NAMED])}{more}"
+    return f"{' or '.join(verbs)} {len(summaries)} {kind.plural}{where}: {', '.join(names[:_NAMED])}{more}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,8 @@ class FrrConfig:
 
     version: FrrVersion
     holders: Mapping[Line, Daemons]
+    vrf_of: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The VRF of each interface that is in one, where it is known: no line says it."""
 
     @classmethod
     def empty(cls, version: FrrVersion) -> FrrConfig:
@@ -33,9 +35,11 @@ class FrrConfig:
         return cls(version, {})
 
     @classmethod
-    def of(cls, lines: Iterable[Line], version: FrrVersion) -> FrrConfig:
+    def of(
+        cls, lines: Iterable[Line], version: FrrVersion, vrf_of: Mapping[str, str] | None = None
+    ) -> FrrConfig:
         """Lines that every daemon which should have them has."""
-        return cls(version, {line: owners(line.context, line.text, version) for line in lines})
+        return cls(version, {line: owners(line.context, line.text, version) for line in lines}, vrf_of or {})
 
     def __hash__(self) -> int:
         return hash((self.version, frozenset(self.holders.items())))

@@ -150,12 +150,20 @@ class Configuring:
 
 
 def _runs(commands: Iterable[Command]) -> Iterator[list[Command]]:
-    """Commands in order: those together that one transaction can hold, and each other one alone."""
-    for transactional, found in groupby(commands, key=_is_transactional):
+    """Commands in order: those together that one transaction can hold, and each other one alone.
+
+    No context is left inside a transaction, and one of a VRF takes the lines of the top for its own.
+    """
+    for (transactional, _), found in groupby(commands, key=_together):
         if transactional:
             yield list(found)
         else:
             yield from ([command] for command in found)
+
+
+def _together(command: Command) -> tuple[bool, str]:
+    vrf = next((opener for opener in command.context[:1] if opener.startswith("vrf ")), "")
+    return _is_transactional(command), vrf
 
 
 def _is_transactional(command: Command) -> bool:

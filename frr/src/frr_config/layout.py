@@ -24,6 +24,9 @@ def _context_key(line: Line) -> SortKey:
     """Where the section of a line stands; the line that opens a context comes before its lines."""
     root = line.context[0] if line.context else line.text
     section = next((at for at, starts in _PLACES if root.startswith(starts)), _LAST)
+    meaning = meaning_of(line.context, line.text)
+    if meaning is not None and meaning.form.last:
+        section += 1
     opened = (*line.context, line.text) if line.opens else line.context
     return (section, natural(root) if opened else (), len(opened), natural(" ".join(opened[1:])))
 

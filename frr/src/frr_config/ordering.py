@@ -50,7 +50,7 @@ class Order:
     def _rank(self, key: ObjectKey, *, removed: bool) -> tuple[Any, ...]:
         """A ranked kind's first element tells whether nothing names the object any more."""
         if key.kind.ranker is None:
-            return (0, natural(key.name))
+            return (0, natural(key.name), natural(key.root))
         if key.kind not in self._rankers:
             self._rankers[key.kind] = key.kind.ranker(self._before, self._after)
         return self._rankers[key.kind](key, removed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from frr_config import ordering, wording
@@ -39,7 +39,7 @@ def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
     placed = [(order.place(change.key, change.before, change.after), change) for change in changes]
     placed.sort(key=lambda item: item[0])
     refreshes = [protocol.refresh(before, after) for protocol in PROTOCOLS]
-    steps = [_step(place.phase, change, before, after, refreshes) for place, change in placed]
+    steps = [_step(place.phase, change, before, after, refreshes, desired.vrf_of) for place, change in placed]
     return tuple(gathered([change.key for _, change in placed], steps))
 
 
@@ -57,13 +57,16 @@ def _changes(
     removed_roots = _removed_roots(old, new)
     recreated = _recreated(old, new, before, after)
     for key in keys | recreated:
-        if key.root in removed_roots and key != removed_roots[key.root]:
+        removed_with = removed_roots.get(key.root, key)
+        if key != removed_with and not key.kind.leaves_first:
             continue  # goes with the instance it is in
         if key in recreated:
             yield _Change(key, old[key], {})
             yield _Change(key, {}, new[key])
         elif key in removed_roots.values():
-            yield _Change(key, {line: held for line, held in before.items() if _is_below(line, key.root)}, {})
+            yield _Change(
+                key, {line: held for line, held in before.items() if _goes_with(line, key.root)}, {}
+            )
         else:
             yield _Change(key, old.get(key, {}), new.get(key, {}))
 
@@ -73,8 +76,10 @@ def _removed_roots(old: Objects, new: Objects) -> dict[str, ObjectKey]:
     return {key.root: key for key in old if key.kind.owns_root and key not in new}
 
 
-def _is_below(line: Line, root: str) -> bool:
-    return line.context[:1] == (root,) or (not line.context and line.text == root)
+def _goes_with(line: Line, root: str) -> bool:
+    if line.context[:1] == (root,):
+        return not object_of(line).kind.leaves_first
+    return not line.context and line.text == root
 
 
 def _recreated(old: Objects, new: Objects, before: Holders, after: Holders) -> set[ObjectKey]:
@@ -90,8 +95,19 @@ def _recreated(old: Objects, new: Objects, before: Holders, after: Holders) -> s
     return recreated
 
 
+def _path(key: ObjectKey, vrf_of: Mapping[str, str]) -> str:
+    """In the document; the lines of an interface do not say which VRF it is in."""
+    interface = key.root.removeprefix("interface ")
+    return key.path_in(key.vrf if interface == key.root else vrf_of.get(interface, ""))
+
+
 def _step(
-    phase: Phase, change: _Change, before: Holders, after: Holders, refreshes: Iterable[Refresh]
+    phase: Phase,
+    change: _Change,
+    before: Holders,
+    after: Holders,
+    refreshes: Iterable[Refresh],
+    vrf_of: Mapping[str, str],
 ) -> Step:
     key = change.key
     do = transition(key, change.before, change.after)
@@ -111,4 +127,4 @@ def _step(
         effect = (
             key.kind.resets(key, before, after) if reset else key.kind.loses(key, change.before, change.after)
         )
-    return Step(phase, summary, undo_summary, effect, key.path, (*do, *again), (*undo, *again))
+    return Step(phase, summary, undo_summary, effect, _path(key, vrf_of), (*do, *again), (*undo, *again))

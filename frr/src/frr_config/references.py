@@ -9,7 +9,7 @@ from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from frr_config.types import InterfaceName
+from frr_config.types import DEFAULT_VRF, InterfaceName, VrfName
 
 KEYWORD = "x-refers-to"
 """The keyword of the JSON schema that says it."""
@@ -29,6 +29,10 @@ class RefersTo:
     path: str
     must_exist: bool = True
     """False where the text also means something without an object of that name."""
+    words: tuple[str, ...] = ()
+    """Texts that are no names, and stand for something that is always there."""
+    own_vrf: bool = False
+    """The mapping is that of the VRF which the text is in: below ``/vrfs/NAME`` in the routing of one."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -36,6 +40,11 @@ class RefersTo:
         absent = {} if self.must_exist else {MAY_BE_ABSENT: True}
         return {**handler(schema), KEYWORD: self.path, **absent}
 
+
+VrfReference = Annotated[VrfName, RefersTo("/vrfs")]
+"""Name of a VRF that the document has."""
+AnyVrf = Annotated[VrfName, RefersTo("/vrfs", words=(DEFAULT_VRF,))]
+"""A VRF, or the default one, which everything is in that is put into none."""
 
 InterfaceReference = Annotated[InterfaceName, RefersTo("/interfaces")]
 """Name of an interface that the document has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Self
 
 from pydantic import Field
 
@@ -13,11 +14,11 @@ from frr_config.protocols.policy.model import Policy
 from frr_config.protocols.static.model import StaticRoute
 from frr_config.types import Model, Prefix
 
-__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute"]
+__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute", "VrfRouting"]
 
 
-class Routing(Model):
-    """Routing of the default VRF: what FRRouting is told."""
+class VrfRouting(Model):
+    """What a VRF has of its own: its routes and its instances of the routing protocols."""
 
     static: dict[Prefix, StaticRoute] = Field(default_factory=dict, title="Static routes", max_length=100000)
     """Static routes by prefix."""
@@ -25,12 +26,8 @@ class Routing(Model):
     """Unset means BGP does not run."""
     ospf: Ospf | None = Field(default=None, title="OSPF")
     """Unset means OSPF does not run."""
-    policy: Policy = Field(default_factory=Policy, title="Policy")
-    """Prefix lists, AS path lists, community lists and route maps."""
-    bfd: Bfd = Field(default_factory=Bfd, title="BFD")
-    """Profiles of sessions that watch the way to a neighbor."""
 
-    def over_tunnels(self, names: Collection[str]) -> Routing:
+    def over_tunnels(self, names: Collection[str]) -> Self:
         """As FRR has it where these interfaces are links between two routers.
 
         ospfd takes such a link as point-to-point by itself, and does not show it then.
@@ -42,3 +39,12 @@ class Routing(Model):
             for name, one in self.ospf.interfaces.items()
         }
         return self.model_copy(update={"ospf": self.ospf.model_copy(update={"interfaces": interfaces})})
+
+
+class Routing(VrfRouting):
+    """Routing of the default VRF, and what all VRFs share: policy and BFD profiles."""
+
+    policy: Policy = Field(default_factory=Policy, title="Policy")
+    """Prefix lists, AS path lists, community lists and route maps."""
+    bfd: Bfd = Field(default_factory=Bfd, title="BFD")
+    """Profiles of sessions that watch the way to a neighbor."""

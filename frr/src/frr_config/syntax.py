@@ -17,6 +17,7 @@ from frr_config.version import FrrVersion
 
 NONE = "none"
 """The impact of a change that no session and no packet notices."""
+_IN_VRF = re.compile(r"^(?:router \S+(?: \d+)? )?vrf (\S+)$")
 UNRANKED = 1 << 16
 """Rank of a form that has no place of its own among those of its context."""
 
@@ -36,12 +37,36 @@ class ObjectKey(NamedTuple):
     @property
     def path(self) -> str:
         """JSON pointer of the object in the document; empty for lines that are not of the document."""
-        return self.kind.path(self.name)
+        return self.path_in(self.vrf)
+
+    def path_in(self, vrf: str) -> str:
+        """The same where the object is in this VRF; empty: the default one."""
+        return _in_vrf(self.kind.path(self.name), vrf)
+
+    @property
+    def collection(self) -> str:
+        """JSON pointer of where objects of its kind are."""
+        return _in_vrf(self.kind.collection, self.vrf)
+
+    @property
+    def vrf(self) -> str:
+        """Name of the VRF whose context it is in; empty: none, or the default one."""
+        match = _IN_VRF.search(self.root)
+        return "" if match is None else match[1]
+
+    @property
+    def where(self) -> str:
+        """What follows its name in an impact: `` in vrf blue``."""
+        return f" in vrf {self.vrf}" if self.vrf else ""
 
     @property
     def title(self) -> str:
         """What to call it in a summary."""
-        return self.kind.title(self.name)
+        return self.kind.title(self.name) + (f" in VRF {self.vrf}" if self.vrf else "")
+
+
+def _in_vrf(path: str, vrf: str) -> str:
+    return f"/vrfs/{escape(vrf)}{path}" if vrf and path else path
 
 
 def _no_impact(_key: ObjectKey, _before: Holders, _after: Holders) -> str:
@@ -88,6 +113,8 @@ class Kind:
     """JSON pointer of an object of this name."""
     owns_root: bool = False
     """Removing it removes everything below the line that opens its context."""
+    leaves_first: bool = False
+    """It is taken back by a step of its own also where the instance it is in goes."""
     withdrawn_by_less: bool = False
     """Losing lines and gaining none withdraws routes, as removing it does."""
     resets: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
@@ -187,6 +214,8 @@ class Form:
     """Sort key by the named object: its lines stand together."""
     inner_rank: int = UNRANKED
     """Its place among the lines of its group."""
+    last: bool = False
+    """It stands in the file after all that is alike: it needs other contexts of its kind."""
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -120,6 +120,12 @@ IpNetwork = IPv4Network | IPv6Network
 InterfaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,14}$")]
 """Name of an interface: at most 15 characters, Linux's own limit (IFNAMSIZ)."""
 
+DEFAULT_VRF = "default"
+"""What FRR calls the VRF of everything that is put into none."""
+
+VrfName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,14}$")]
+"""Name of a VRF, which is also that of its device: as an interface's."""
+
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 """Name of a policy object, a peer group or an access list."""
 

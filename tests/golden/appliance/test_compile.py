@@ -38,7 +38,7 @@ def test_the_router_document_compiles_as_recorded(driver: Driver) -> None:
     assert check(config, Capabilities(driver)) == []
     compiled = compile_document(config, driver, CONTEXT)
     assert list(compiled) == [driver, "frr", "host"]
-    assert compiled["frr"] == config.routing
+    assert compiled["frr"].routing is config.routing
     _compare(f"router.{driver}.json", _shown(driver, compiled[driver]))
     _compare("router.host.json", {path: asdict(entry) for path, entry in compiled["host"].items()})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from frr_config import V8_4, V10_3, FrrConfig, FrrVersion, Routing, parse, plan, render
+from frr_config import V8_4, V10_3, FrrConfig, FrrVersion, Routing, VrfRouting, parse, plan, render
 
 _HERE = Path(__file__).parent
 _SCENARIOS = sorted(path.stem for path in _HERE.glob("*.json"))
@@ -22,7 +22,10 @@ _OF_10 = "_of_10"
 def _config(scenario: str, version: FrrVersion = V8_4) -> FrrConfig:
     if scenario.endswith(_OF_10):
         version = V10_3
-    return render(Routing.model_validate_json((_HERE / f"{scenario}.json").read_text()), version)
+    document = json.loads((_HERE / f"{scenario}.json").read_text())
+    vrfs = {name: VrfRouting.model_validate(own) for name, own in document.pop("vrfs", {}).items()}
+    vrf_of = document.pop("vrf_of", {})
+    return render(Routing.model_validate(document), version, vrfs=vrfs, vrf_of=vrf_of)
 
 
 def _matches(name: str, text: str) -> None:
@@ -53,6 +56,8 @@ def test_releases_differ_in_daemons_and_not_in_lines(scenario: str) -> None:
         ("every_field", "empty"),
         ("one_neighbor", "every_field"),
         ("every_field", "lab"),
+        ("empty", "vrfs"),
+        ("vrfs", "empty"),
         (f"watched_hops{_OF_10}", f"unwatched_hops{_OF_10}"),
     ],
 )
@@ -73,8 +78,8 @@ def test_plan(before: str, after: str) -> None:
 
 
 def test_every_field_is_in_a_scenario() -> None:
-    """A new field of the models needs a line in ``every_field.json``, or in the scenario of release 10."""
-    scenarios = ("every_field", f"watched_hops{_OF_10}")
+    """A new field of the models needs a line in ``every_field.json``, or that of VRFs or of release 10."""
+    scenarios = ("every_field", "vrfs", f"watched_hops{_OF_10}")
     named = {key for name in scenarios for key in _keys(json.loads((_HERE / f"{name}.json").read_text()))}
     schema = Routing.model_json_schema()
     fields = {name for model in schema["$defs"].values() for name in model.get("properties", {})}

@@ -24,6 +24,7 @@ from appliance.agent.state_api import StateApi
 from appliance.config.document import RouterConfig
 from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.routing.frr import FrrBackend
+from appliance.routing.wanted import WantedRouting
 from frr_config import FrrClient, Routing
 from tests.integration.frr.conftest import configure
 from tests.integration.frr.harness import FrrHarness, frr_installed, wait_until
@@ -206,7 +207,7 @@ def test_no_commit_waits_for_a_view(viewed: Viewed) -> None:
         assert inside.wait(30)
         changed = viewed.document.model_copy(update={"static": {}})
         for wanted in (changed, viewed.document):
-            for step in viewed.routing.plan(wanted, viewed.routing.observe()):
+            for step in viewed.routing.plan(WantedRouting(wanted), viewed.routing.observe()):
                 viewed.routing.apply(step)
         observed = viewed.plane.observe()
         assert list(viewed.plane.plan(observed, observed)) == []

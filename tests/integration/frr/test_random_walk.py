@@ -10,6 +10,7 @@ from frr_config import V8_4, V10_3, FakeFrr, Frr, FrrConfig, FrrVersion, Step, m
 from tests.integration.frr.conftest import INTERFACES
 from tests.integration.frr.harness import FrrHarness
 from tests.property.routing_documents import random_routing
+from tests.property.vrf_documents import DEFAULT, random_routings
 
 _DOCUMENTS = 200
 _UNDO_EVERY = 10
@@ -19,8 +20,7 @@ def _walk(frr: Frr, seed: int) -> None:
     rng = random.Random(seed)
     version = frr.version()
     for at in range(_DOCUMENTS):
-        routing = random_routing(rng, INTERFACES, static_bfd=version.has_static_bfd)
-        desired, before = render(routing, version), frr.observe()
+        desired, before = _drawn(rng, version), frr.observe()
         steps = plan(desired, before)
         _apply(frr, steps)
         _is_now(frr, desired, f"seed {seed}, document {at}")
@@ -31,6 +31,19 @@ def _walk(frr: Frr, seed: int) -> None:
             _is_now(frr, before, f"undoing seed {seed}, document {at}")
             _apply(frr, steps)
             _is_now(frr, desired, f"doing again seed {seed}, document {at}")
+
+
+def _drawn(rng: random.Random, version: FrrVersion) -> FrrConfig:
+    """Every other one has VRFs, among which the interfaces are shared out anew."""
+    names = rng.sample(["blue", "red", "v-9"], rng.choice((0, 0, 1, 2, 3)))
+    if not names:
+        return render(random_routing(rng, INTERFACES, static_bfd=version.has_static_bfd), version)
+    vrf_of = {name: rng.choice([DEFAULT, *names]) for name in INTERFACES}
+    shared: dict[str, dict[str, list[str]]] = {vrf: {} for vrf in (DEFAULT, *names)}
+    for name, vrf in vrf_of.items():
+        shared[vrf][name] = INTERFACES[name]
+    routing, vrfs = random_routings(rng, shared, static_bfd=version.has_static_bfd)
+    return render(routing, version, vrfs=vrfs, vrf_of={a: b for a, b in vrf_of.items() if b != DEFAULT})
 
 
 def _is_now(frr: Frr, wanted: FrrConfig, where: str) -> None:

@@ -12,7 +12,8 @@ from appliance.engine.backend import PHASES, BackendUnavailable, StepError
 from appliance.errors import NotFound
 from appliance.routing import FrrBackend
 from appliance.routing.rows import bgp_state, ospf_state, rib_rows
-from frr_config import FakeFrr, Routing
+from appliance.routing.wanted import WantedRouting
+from frr_config import FakeFrr
 
 BGP = {
     "asn": 65000,
@@ -21,9 +22,9 @@ BGP = {
 }
 
 
-def routing(**parts: Any) -> Routing:
+def routing(**parts: Any) -> WantedRouting:
     """The routing part of a document."""
-    return parse_document({"routing": parts}).routing
+    return WantedRouting.of(parse_document({"routing": parts}))
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def backend(frr: FakeFrr) -> FrrBackend:
     return FrrBackend("none", Path("/nowhere"), Path("/nowhere"), client=frr)
 
 
-def commit(backend: FrrBackend, desired: Routing) -> list[str]:
+def commit(backend: FrrBackend, desired: WantedRouting) -> list[str]:
     """What was done; the second plan has to be empty."""
     steps = sorted(backend.plan(desired, backend.observe()), key=lambda step: PHASES.index(step.phase))
     for step in steps:

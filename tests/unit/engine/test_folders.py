@@ -13,6 +13,7 @@ from appliance.engine import durable, folders
 from appliance.engine.durable import Owner
 from appliance.engine.folders import UnsafeFolder
 from appliance.routing.frr import FrrBackend
+from appliance.routing.wanted import WantedRouting
 from frr_config import FakeFrr, FrrConfig, Routing
 from frr_config.startup import write_startup
 
@@ -67,7 +68,7 @@ def attacked(tmp_path: Path, secret: Path, monkeypatch: pytest.MonkeyPatch) -> I
 def test_frr_cannot_redirect_what_the_agent_writes_after_a_commit(attacked: Path, secret: Path) -> None:
     """The way from user frr to root: the file was given to frr by its path, which a link had taken."""
     with pytest.raises(UnsafeFolder, match="belongs to user 65534"):
-        FrrBackend("dataplane", attacked, attacked, client=FakeFrr()).committed(Routing())
+        FrrBackend("dataplane", attacked, attacked, client=FakeFrr()).committed(WantedRouting(Routing()))
     assert untouched(secret)
     assert list(attacked.iterdir()) == []
 
@@ -79,7 +80,7 @@ def test_frr_cannot_redirect_what_the_library_writes(attacked: Path, secret: Pat
 
 
 def test_frr_reads_its_file_and_cannot_write_it(tmp_path: Path) -> None:
-    FrrBackend("dataplane", tmp_path, tmp_path, client=FakeFrr()).committed(Routing())
+    FrrBackend("dataplane", tmp_path, tmp_path, client=FakeFrr()).committed(WantedRouting(Routing()))
     written = (tmp_path / "frr.conf").stat()
     assert (written.st_uid, written.st_mode & 0o777) == (0, 0o640)
 

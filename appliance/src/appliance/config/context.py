@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface, ip_network
 
+from appliance.config import vrf_view
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
-from frr_config.types import IpAddress, IpNetwork
+from frr_config.types import DEFAULT_VRF, IpAddress, IpNetwork
 
 IpInterface = IPv4Interface | IPv6Interface
 
@@ -24,6 +25,11 @@ class Context:
     """Addresses by interface."""
     own: dict[IpAddress, str]
     """The router's own addresses, and the interface each is on."""
+    vrf: str = ""
+    """The VRF that this view of the document is of; empty: the default one, or the whole document."""
+    views: Mapping[str, Context] = field(default_factory=dict)
+    """The document as each VRF sees it, by name, the default one (empty) first. Empty in a document without
+    VRFs, which is its only view."""
     _connected: dict[str, str | None] = field(default_factory=dict)
     """What ``connected`` found: thousands of routes share a few next hops."""
 
@@ -35,7 +41,21 @@ class Context:
             for name, interface in config.interfaces.items()
         }
         own = {address.ip: name for name, known in addresses.items() for address in known}
-        return cls(config, capabilities, addresses, own)
+        views: dict[str, Context] = {}
+        if config.vrfs:
+            for vrf, seen in vrf_view.views(config):
+                views[vrf] = replace(cls.of(seen, capabilities), vrf=vrf, views=views)
+        return cls(config, capabilities, addresses, own, views=views)
+
+    def each_vrf(self) -> Iterable[Context]:
+        """The document as each VRF sees it."""
+        return self.views.values() if self.views else (self,)
+
+    def beside(self, vrf: str | None) -> Context | None:
+        """The view of another VRF; None: there is none of this name. Of None: this one."""
+        if vrf is None:
+            return self
+        return self.views.get("" if vrf == DEFAULT_VRF else vrf)
 
     def connected(self, text: str, interface: str | None = None) -> str | None:
         """The interface (this one, if given) with a network that holds the address, or None."""

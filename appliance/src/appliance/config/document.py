@@ -16,8 +16,9 @@ from appliance.features.interface.model import InterfaceSettings
 from appliance.features.nat.model import Nat
 from appliance.features.registry import declared
 from appliance.features.system.model import System
+from appliance.features.vrf.model import MOST_VRFS, Vrf
 from frr_config import Routing
-from frr_config.types import InterfaceName, Model
+from frr_config.types import InterfaceName, Model, VrfName
 
 SCHEMA_VERSION = 1
 
@@ -46,8 +47,12 @@ class RouterConfig(Model):
         json_schema_extra={"x-noun": "interface"},
     )
     """Interfaces by name."""
+    vrfs: dict[VrfName, Vrf] = Field(
+        default_factory=dict, title="VRFs", max_length=MOST_VRFS, json_schema_extra={"x-noun": "VRF"}
+    )
+    """VRFs by name. What is put into none is in the default one, whose routing is ``routing``."""
     routing: Routing = Field(default_factory=Routing, title="Routing")
-    """Static routes, BGP, OSPF and policy."""
+    """Static routes, BGP and OSPF of the default VRF, and the policy of all."""
     acls: dict[AclName, Acl] = Field(
         default_factory=dict,
         title="Access lists",

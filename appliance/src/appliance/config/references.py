@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -41,7 +41,7 @@ class References:
 
     def _note(self, place: list[Token], value: Any, reference: Reference) -> None:
         if isinstance(value, str) and reference.names(value):
-            names = self._uses.setdefault(reference.to.path, {})
+            names = self._uses.setdefault(mapping_of(reference, place), {})
             names.setdefault(value, []).append((join(place), reference.to.must_exist))
 
     def used_by(self, pointer: str) -> list[Use]:
@@ -74,7 +74,7 @@ def dangling(config: Document) -> list[Problem]:
     known: dict[str, Mapping[str, Any]] = {}
 
     def note(place: list[Token], value: Any, reference: Reference) -> None:
-        mapping = reference.to.path
+        mapping = mapping_of(reference, place)
         names = known.get(mapping)
         if names is None:
             names = known[mapping] = _mapping_at(config, mapping)
@@ -83,6 +83,13 @@ def dangling(config: Document) -> list[Problem]:
 
     walk(config, _marks(), note)
     return problems
+
+
+def mapping_of(reference: Reference, place: Sequence[Token]) -> str:
+    """JSON pointer of the mapping that a reference at this place is a key of."""
+    if reference.to.own_vrf and place[0] == "vrfs":
+        return f"/vrfs/{escape(str(place[1]))}{reference.to.path}"
+    return reference.to.path
 
 
 def used_by(config: Document, pointer: str) -> list[Use]:

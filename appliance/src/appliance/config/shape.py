@@ -28,6 +28,8 @@ class Reference:
 
     def names(self, value: Any) -> bool:
         """Whether this value is a name of such an object."""
+        if value in self.to.words:
+            return False
         if self.if_taken_by is None:
             return value is not None
         try:

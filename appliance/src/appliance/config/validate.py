@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.context import Context
 from appliance.config.document import RouterConfig
 from appliance.config.references import dangling
+from appliance.config.vrf_view import pointer_in
 from appliance.errors import Problem, ValidationFailed
 from appliance.features.registry import declared
 
 CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check"))
 """Those of the features. A name that the models mark as a reference is there, or was told already."""
+OF_EACH_VRF: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check_vrf"))
+"""The same of what each VRF has of its own: they are given the document as one VRF sees it."""
 
 
 def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
@@ -23,6 +27,12 @@ def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
     context = Context.of(config, capabilities)
     problems = dangling(config)
     problems.extend(problem for part in CHECKS for problem in part(context))
+    for view in context.each_vrf():
+        for part in OF_EACH_VRF:
+            found = part(view)
+            problems.extend(
+                replace(problem, pointer=pointer_in(view.vrf, problem.pointer)) for problem in found
+            )
     return problems
 
 

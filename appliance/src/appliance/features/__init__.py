@@ -7,6 +7,7 @@ from __future__ import annotations
 
 FEATURES: tuple[str, ...] = (
     "system",
+    "vrf",
     "dataplane",
     "interface",
     "ethernet",

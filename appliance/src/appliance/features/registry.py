@@ -2,7 +2,8 @@
 
 ====================  =====================================================================================
 ``model.py``          a kind of interface says ``KIND``, its model: a subclass of ``InterfaceSettings``
-``checks.py``         ``check(context)``: what no field can know alone
+``checks.py``         ``check(context)``: what no field can know alone. ``check_vrf(context)``: the same of
+                      what each VRF has of its own
 ``vpp.py``            ``objects(wanted)``: VPP's objects for a document. ``PATHS``: where in the document an
                       object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
                       what all have, by kind. ``NEEDS``: what the kernel must have for it

@@ -19,6 +19,7 @@ from appliance.errors import Conflict, NotFound
 from appliance.routing.known_addresses import Address, tell
 from appliance.routing.reopening import may_reopen, reopen
 from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
+from appliance.routing.wanted import WantedRouting
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import DaemonHealth, PartHealth
 from appliance.state.ospf import OspfState
@@ -29,11 +30,9 @@ from frr_config import (
     FrrConfig,
     FrrVersion,
     Operation,
-    Routing,
     State,
     masked_diff,
     plan,
-    render,
 )
 from frr_config import Step as FrrStep
 from frr_config.errors import FrrError, FrrUnavailable
@@ -43,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class FrrBackend:
-    """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing part.
+    """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing.
 
     With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes.
     ``client`` stands for FRR in tests.
@@ -67,7 +66,7 @@ class FrrBackend:
         self._client = client or FrrClient(vty_dir, config_dir)
         self._startup_file = config_dir / "frr.conf"
         self._version: FrrVersion | None = None
-        self._rendered: tuple[Routing, FrrVersion, FrrConfig] | None = None
+        self._rendered: tuple[WantedRouting, FrrVersion, FrrConfig] | None = None
 
     def observe(self) -> FrrConfig:
         """The running configuration of all daemons."""
@@ -75,11 +74,11 @@ class FrrBackend:
         self._version = observed.version
         return observed
 
-    def plan(self, desired: Routing, observed: FrrConfig) -> Sequence[Step]:
+    def plan(self, desired: WantedRouting, observed: FrrConfig) -> Sequence[Step]:
         """Steps from observed to desired, in the language of the version that was observed. Pure."""
         return plan(self._render(desired, observed.version), observed)
 
-    def diff(self, desired: Routing, observed: FrrConfig) -> list[str]:
+    def diff(self, desired: WantedRouting, observed: FrrConfig) -> list[str]:
         """Unified diff of FRR's own configuration, secrets masked."""
         return masked_diff(observed, self._render(desired, observed.version))
 
@@ -98,7 +97,7 @@ class FrrBackend:
         with self._failing():
             self._client.undo(_frr_step(step))
 
-    def committed(self, desired: Routing) -> None:
+    def committed(self, desired: WantedRouting) -> None:
         """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
 
         It belongs to root, and FRR's group reads it: FRR has nothing to write there. It holds passwords.
@@ -216,11 +215,11 @@ class FrrBackend:
 
     # Inside.
 
-    def _render(self, desired: Routing, version: FrrVersion) -> FrrConfig:
+    def _render(self, desired: WantedRouting, version: FrrVersion) -> FrrConfig:
         """The same part of a document is asked for several times in one commit."""
         kept = self._rendered
-        if kept is None or kept[0] is not desired or kept[1] != version:
-            kept = (desired, version, render(desired, version, feeds=self._feeds))
+        if kept is None or not kept[0].is_same(desired) or kept[1] != version:
+            kept = (desired, version, desired.render(version, feeds=self._feeds))
             self._rendered = kept
         return kept[2]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 SERVICES = {"ssh": 22, "https": 443}
 """TCP ports of the management services."""
 KEY = "control_plane"
+OF_INTERFACES = ("interfaces", "ospf", "bfd_links")
+"""Fields that name interfaces, and nothing besides."""
 
 
 @dataclass(frozen=True, order=True)

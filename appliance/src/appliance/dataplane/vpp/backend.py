@@ -16,15 +16,12 @@ from appliance.config.capabilities import Capabilities
 from appliance.dataplane import own_mac
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.kernel_need import lacking
 from appliance.dataplane.kernel_view import forget_kernel_neighbors, link_supported
-from appliance.dataplane.linux.state import KernelSettings
-from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.looking import KernelLooking, VppLooking
 from appliance.dataplane.machine import Machine
-from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.nic_inventory import read as read_inventory
@@ -34,6 +31,7 @@ from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import sizing, startup
 from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import RestartStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
@@ -101,7 +99,7 @@ class VppDataplane:
         self._startup_conf = startup_conf
         self._netns = netns
         self._space = Namespace(netns)
-        self._self_guard = ControlPlaneGuard()
+        self._mirrors = MirrorNamespace(self._space)
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._services = services
         self._management = management
@@ -128,10 +126,11 @@ class VppDataplane:
         """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
         with self._available():
             objects = self._session.observe()
-            kernel = self._space.run(self._kernel)
-            control_plane = self._space.run(self._self_guard.observe)
+            kernel = self._space.run(self._mirrors.settings)
+            control_plane = self._space.run(self._mirrors.control_plane)
+            beside = self._space.run(self._mirrors.objects)
             self._count_hits()
-        return VppDataplaneState(objects, self._startup(), kernel, control_plane)
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[Step]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
@@ -146,7 +145,7 @@ class VppDataplane:
             if isinstance(step, RestartStep):
                 self._restart(step.after)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_in_namespace, step.key, step.after)
+                self._space.run(self._mirrors.change, step.key, step.before, step.after)
             else:
                 vpp_step = _vpp_step(step)
                 with self._own_macs(vpp_step.after):
@@ -160,7 +159,7 @@ class VppDataplane:
                 for again in vpp_config.plan(step.lost, VppState.of(())):
                     self._session.apply(again)
             elif isinstance(step, ObjectStep):
-                self._space.run(self._set_in_namespace, step.key, step.before)
+                self._space.run(self._mirrors.change, step.key, step.after, step.before)
             else:
                 vpp_step = _vpp_step(step)
                 with self._own_macs(vpp_step.before):
@@ -337,23 +336,6 @@ class VppDataplane:
             with suppress(StatsUnavailable):
                 self._counters.hits()
             self._counting = self._client.generation
-
-    def _kernel(self) -> KernelSettings:
-        route = self._space.route()
-        values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
-        return KernelSettings(values, bool(next(iter(route.get_links(1)))["flags"] & 1))
-
-    def _set_in_namespace(self, key: str, wanted: Any) -> None:
-        if key == policy.KEY:
-            self._self_guard.change(wanted)
-        else:
-            self._set_kernel(wanted)
-
-    def _set_kernel(self, wanted: KernelSettings) -> None:
-        for name, value in wanted.values:
-            if read_sysctl(name) != value:
-                write_sysctl(name, value)
-        self._space.route().link("set", index=1, state="up" if wanted.loopback_up else "down")
 
     def _startup(self) -> StartupSettings | None:
         if self._startup_conf is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from appliance.config.document import RouterConfig
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane.compile import compile_control_plane
-from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.vpp import sizing
@@ -28,5 +28,6 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
         sizing.settings(config.dataplane, context.machine),
         KernelSettings(MIRRORS),
         compile_control_plane(config),
+        LinuxState.of(item for objects in declared("vpp", "beside") for item in objects(wanted)),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 import vpp_config
 from appliance.dataplane.control_plane.step import plan_control_plane
-from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.objects.base import link_token
+from appliance.dataplane.linux.plan import plan as plan_linux
+from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.object_step import ObjectStep, Phase
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
@@ -48,6 +50,7 @@ def _changes(before: StartupSettings, after: StartupSettings) -> str:
     )
 
 
+_MIRROR = f"{vpp_config.LcpPair.kind}/"
 VppStep = vpp_config.Step | RestartStep | ObjectStep
 
 
@@ -62,8 +65,25 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
         steps.append(_kernel_step(observed.kernel, desired.kernel))
     if desired.control_plane is not None:
         steps += plan_control_plane(desired.control_plane, observed.control_plane)
-    steps += vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
-    return steps
+    of_vpp = vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
+    return [*steps, *of_vpp, *_beside(desired.beside, observed.beside, of_vpp)]
+
+
+def _beside(
+    desired: LinuxState, observed: LinuxState, of_vpp: Sequence[vpp_config.Step]
+) -> Sequence[ObjectStep]:
+    """After VPP's own steps: a mirror that is made anew is in nothing."""
+    made = {
+        link_token(step.key.removeprefix(_MIRROR))
+        for step in of_vpp
+        if step.key.startswith(_MIRROR) and step.after is not None
+    }
+    left = {
+        key: item
+        for key, item in observed.items()
+        if key not in desired or not made.intersection(item.follows({}))
+    }
+    return plan_linux(desired, LinuxState(left))
 
 
 def _kernel_step(before: KernelSettings, after: KernelSettings) -> ObjectStep:

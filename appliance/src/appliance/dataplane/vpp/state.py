@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.linux.state import KernelSettings
+from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config import VppState
 
@@ -20,5 +20,7 @@ class VppDataplaneState:
     kernel: KernelSettings
     control_plane: ControlPlane | None
     """What the mirrors' namespace lets in; None is read where nothing guards it."""
+    beside: LinuxState = field(default_factory=lambda: LinuxState({}))
+    """What the mirrors are in, in their namespace."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""

@@ -15,10 +15,14 @@ _NO_ECHO = (
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Profiles ask for nothing that cannot be had; next hops are as far away as the document says."""
+    """Profiles ask for nothing that cannot be had."""
     for name, profile in context.config.routing.bfd.profiles.items():
         if profile.echo and context.capabilities.driver == "vpp":
             yield Problem(f"/routing/bfd/profiles/{escape(name)}/echo", _NO_ECHO)
+
+
+def check_vrf(context: Context) -> Iterator[Problem]:
+    """Next hops are as far away as the document says."""
     for prefix, route in context.config.routing.static.items():
         for index, hop in enumerate(route.next_hops):
             if hop.bfd_profile is not None:
@@ -31,7 +35,10 @@ def _watched(context: Context, hop: NextHop, path: str) -> Iterator[Problem]:
         return
     assert hop.address is not None  # the model wants one
     gateway = address(hop.address)
-    near = context.connected(hop.address, hop.interface) is not None or gateway.is_link_local
+    there = context.beside(hop.vrf)
+    if there is None:
+        return
+    near = there.connected(hop.address, hop.interface) is not None or gateway.is_link_local
     if not near and not hop.bfd_multihop:
         yield Problem(
             f"{path}/bfd_multihop", f"{hop.address} is in no connected network: set bfd_multihop to true"

@@ -12,6 +12,7 @@ from appliance.config.pointer import escape
 from appliance.errors import Problem
 from appliance.features.policy.checks import prefix_list
 from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborSettings, PeerGroup
+from frr_config.types import DEFAULT_VRF
 
 FAMILIES = ("ipv4_unicast", "ipv6_unicast")
 AS_TRANS = 23456
@@ -21,7 +22,7 @@ _AS_TRANS_IS_NONE = (
 Kind = Literal["internal", "external"]
 
 
-def check(context: Context) -> Iterator[Problem]:
+def check_vrf(context: Context) -> Iterator[Problem]:
     """The instance, its peer groups and each neighbor together with its group."""
     bgp = context.config.routing.bgp
     if bgp is None:
@@ -35,10 +36,27 @@ def check(context: Context) -> Iterator[Problem]:
         yield Problem(f"{path}/router_id", "is required: no interface has an IPv4 address to take it from")
     if bgp.ipv4_unicast.redistribute.ospf is not None and context.config.routing.ospf is None:
         yield Problem(f"{path}/ipv4_unicast/redistribute/ospf", "OSPF does not run on this router")
+    yield from _imports(context, bgp)
     for name, group in bgp.peer_groups.items():
         yield from _peer_group(context, bgp, name, group)
     for address, neighbor in bgp.neighbors.items():
         yield from _neighbor(context, bgp, address, neighbor)
+
+
+def _imports(context: Context, bgp: Bgp) -> Iterator[Problem]:
+    """From VRFs in which BGP runs. FRR exchanges the routes through the instance of the default VRF."""
+    default = context.beside(DEFAULT_VRF)
+    for family in FAMILIES:
+        for index, source in enumerate(getattr(bgp, family).import_vrfs):
+            path = f"/routing/bgp/{family}/import_vrfs/{index}"
+            there = context.beside(source)
+            name = "the default VRF" if source == DEFAULT_VRF else f"VRF {source}"
+            if source == (context.vrf or DEFAULT_VRF):
+                yield Problem(path, f"{name} is this one itself")
+            elif there is not None and there.config.routing.bgp is None:
+                yield Problem(path, f"BGP does not run in {name}: there is nothing to import")
+            elif default is not None and default.config.routing.bgp is None:
+                yield Problem(path, "needs BGP in the default VRF too: FRR exchanges the routes through it")
 
 
 def _peer_group(context: Context, bgp: Bgp, name: str, group: PeerGroup) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ def check(context: Context) -> Iterator[Problem]:
     sound: dict[str, Gre] = {}
     ways = _Ways(context)
     for name, gre in tunnels.items():
-        problems = list(_ends(context, name, gre, taken))
+        problems = [*_vrfs(context, name, gre), *_ends(context, name, gre, taken)]
         yield from problems
         if not problems:
             sound[name] = gre
@@ -41,6 +41,18 @@ def check(context: Context) -> Iterator[Problem]:
 
 def _path(name: str, field: str) -> str:
     return join(["interfaces", name, field])
+
+
+def _vrfs(context: Context, name: str, gre: Gre) -> Iterator[Problem]:
+    """Tunnels know no table but the default one, outside and inside."""
+    if gre.vrf is not None:
+        yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels are in the default VRF alone")
+    source = source_of(context.config, gre)
+    begins = gre.carrier or (None if source is None else context.own.get(source))
+    interface = context.config.interfaces.get(begins or "")
+    if interface is not None and interface.vrf is not None:
+        message = f"{begins} is in VRF {interface.vrf}, and tunnels begin in the default VRF alone"
+        yield Problem(_path(name, "source"), message)
 
 
 def _ends(

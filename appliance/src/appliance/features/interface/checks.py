@@ -20,7 +20,7 @@ RESERVED = frozenset(
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Each interface by itself; no address twice, and no network on two interfaces."""
+    """Each interface by itself."""
     can, interfaces = context.capabilities, context.config.interfaces
     if len(interfaces) > can.max_interfaces:
         yield Problem(
@@ -34,11 +34,10 @@ def check(context: Context) -> Iterator[Problem]:
             yield Problem(f"{path}/mtu", f"the {can.driver} data plane has an MTU of at most {can.max_mtu}")
         if (lacking := can.lacking.get(interface.type)) is not None:
             yield Problem(f"{path}/type", lacking)
-    yield from _addresses(context)
 
 
-def _addresses(context: Context) -> Iterator[Problem]:
-    """Networks may not overlap, but for addresses of one network, equal in length, on one interface."""
+def check_vrf(context: Context) -> Iterator[Problem]:
+    """Networks of a VRF may not overlap, but for addresses of one network and length on one interface."""
     for version in (4, 6):
         entries = sorted(
             (

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from appliance.config.acl_name import AclReference
 from appliance.config.interface_address import InterfaceAddress
 from appliance.config.nic_match import Match
+from frr_config.references import VrfReference
 from frr_config.types import Description, Model, Prefix
 
 ManagementService = Literal["ssh", "https"]
@@ -33,6 +34,8 @@ class InterfaceSettings(Model):
     """Shown beside the interface."""
     enabled: bool = Field(default=True, title="Enabled")
     """Administratively up."""
+    vrf: VrfReference | None = Field(default=None, title="VRF")
+    """VRF it is in; unset: the default one. Another one takes its addresses away and gives them again."""
     mtu: int = Field(default=1500, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
     """Largest IP packet, in bytes, without the Ethernet header."""
     addresses: tuple[InterfaceAddress, ...] = Field(default=(), max_length=64, title="Addresses")

@@ -98,6 +98,8 @@ def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
                 yield Problem(path, f"{name} passes packets for {parts[name]}: name {parts[name]}")
             elif settings.link is None:
                 yield Problem(path, f"no packets come in by {name}, which is a {settings.type}")
+            elif settings.vrf is not None:
+                yield Problem(path, f"{name} is in VRF {settings.vrf}, and NAT is for the default VRF alone")
     for index, name in enumerate(nat.inside):
         if name in nat.outside:
             yield Problem(f"/nat/inside/{index}", f"{name} is an outside interface, too")
@@ -239,7 +241,9 @@ def _on_vpp(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Pro
     sides = {*nat.inside, *nat.outside}
     parts = {part for one in config.interfaces.values() for part in one.made_of}
     for name, one in config.interfaces.items():
-        if one.link is None or name in sides or name in parts or interface_address(config, name) is None:
+        if one.link is None or name in sides or name in parts or one.vrf is not None:
+            continue
+        if interface_address(config, name) is None:
             continue
         message = f"{name} is missing: on the vpp data plane nothing from outside reaches what is not inside"
         yield Problem("/nat/inside", message)

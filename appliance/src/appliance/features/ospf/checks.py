@@ -9,7 +9,7 @@ from appliance.config.pointer import escape
 from appliance.errors import Problem
 
 
-def check(context: Context) -> Iterator[Problem]:
+def check_vrf(context: Context) -> Iterator[Problem]:
     """Interfaces have IPv4, and there is a router id."""
     ospf = context.config.routing.ospf
     if ospf is None:

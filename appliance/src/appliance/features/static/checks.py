@@ -11,15 +11,16 @@ from appliance.config.pointer import escape
 from appliance.errors import Problem
 from frr_config import Routing
 from frr_config.protocols.static.model import NextHop
+from frr_config.types import DEFAULT_VRF
 
 
-def check(context: Context) -> Iterator[Problem]:
+def check_vrf(context: Context) -> Iterator[Problem]:
     """Prefixes that can be routed, and next hops that can be reached."""
     routes, can = context.config.routing.static, context.capabilities
     if len(routes) > can.max_static_routes:
         yield Problem("/routing/static", f"there can be at most {can.max_static_routes} static routes")
     covering = _Covering(context)
-    right: set[tuple[int, str | None, str | None]] = set()
+    right: set[tuple[int, str | None, str | None, str | None]] = set()
     for prefix, route in routes.items():
         path = f"/routing/static/{escape(prefix)}"
         if _unroutable(prefix):
@@ -27,7 +28,7 @@ def check(context: Context) -> Iterator[Problem]:
         version = 6 if ":" in prefix else 4
         for index, hop in enumerate(route.next_hops):
             # Thousands of routes share a few next hops: what was right for one is right for all.
-            known = (version, hop.address, hop.interface)
+            known = (version, hop.address, hop.interface, hop.vrf)
             if known in right:
                 continue
             problems = list(_next_hop(context, covering, prefix, hop, f"{path}/next_hops/{index}"))
@@ -46,7 +47,13 @@ def _unroutable(prefix: str) -> bool:
 def _next_hop(
     context: Context, covering: _Covering, prefix: str, hop: NextHop, path: str
 ) -> Iterator[Problem]:
-    if hop.address is None or (hop.interface is not None and hop.interface not in context.config.interfaces):
+    if hop.vrf == (context.vrf or DEFAULT_VRF):
+        yield Problem(f"{path}/vrf", "is the route's own VRF: leave it out")
+        return
+    there = context.beside(hop.vrf)
+    if there is None or hop.address is None:
+        return
+    if hop.interface is not None and hop.interface not in there.config.interfaces:
         return
     gateway, at = address(hop.address), f"{path}/address"
     if gateway.version != network(prefix).version:
@@ -54,15 +61,22 @@ def _next_hop(
         yield Problem(at, f"{prefix} needs an {family} next hop, and {hop.address} is not one")
     elif gateway.is_multicast or gateway.is_unspecified or gateway.is_loopback:
         yield Problem(at, f"{hop.address} cannot be a next hop")
-    elif gateway in context.own:
-        yield Problem(at, f"{hop.address} is this router's own address, on {context.own[gateway]}")
+    elif gateway in there.own:
+        yield Problem(at, f"{hop.address} is this router's own address, on {there.own[gateway]}")
     elif gateway.version == 6 and gateway.is_link_local:
         if hop.interface is None:
             yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
+    elif hop.vrf is not None and gateway in network(prefix):
+        message = f"FRR does not reach {hop.address} by a route that holds it: name the interface alone"
+        yield Problem(at, message)
     elif hop.interface is not None:
-        if context.connected(hop.address, hop.interface) is None:
+        if there.connected(hop.address, hop.interface) is None:
             yield Problem(at, f"{hop.address} is not in a network of {hop.interface}")
-    elif context.connected(hop.address) is None and not covering.recursive(hop.address, prefix):
+    elif there.connected(hop.address) is not None:
+        return
+    elif hop.vrf is not None:
+        yield Problem(at, f"{hop.address} is in no connected network of VRF {hop.vrf}")
+    elif not covering.recursive(hop.address, prefix):
         yield Problem(at, f"{hop.address} is in no connected network, and no route can lead to it")
 
 

@@ -1,4 +1,4 @@
-"""BGP-4 (RFC 4271) of the default VRF."""
+"""BGP-4 (RFC 4271): an instance, which is that of one VRF."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from frr_config.protocols.bfd.model import BfdProfileName
 from frr_config.protocols.policy.model import PrefixListName, RouteMapName
-from frr_config.references import InterfaceReference, RefersTo
+from frr_config.references import AnyVrf, InterfaceReference, RefersTo
 from frr_config.types import Address, Asn, Description, Model, Name, Prefix, Secret
 
 
@@ -107,7 +107,7 @@ class PeerGroup(NeighborSettings):
 class Neighbor(NeighborSettings):
     """A BGP neighbor, keyed by its address in ``/routing/bgp/neighbors``."""
 
-    peer_group: Annotated[Name, RefersTo("/routing/bgp/peer_groups")] | None = Field(
+    peer_group: Annotated[Name, RefersTo("/routing/bgp/peer_groups", own_vrf=True)] | None = Field(
         default=None, title="Peer group"
     )
     """Peer group whose settings apply where this neighbor has none."""
@@ -146,11 +146,20 @@ class BgpFamily(Model):
     """Equal eBGP paths used at once."""
     maximum_paths_ibgp: int = Field(default=64, ge=1, le=64, title="iBGP multipath")
     """Equal iBGP paths used at once."""
+    import_vrfs: tuple[AnyVrf, ...] = Field(default=(), max_length=64, title="Import from VRFs")
+    """VRFs whose BGP routes of this family are taken over: what BGP has there, be it learned, one of its
+    networks or redistributed. Packets to them are forwarded in the other VRF."""
+    import_route_map: RouteMapName | None = Field(default=None, title="Import route map")
+    """Route map for the routes that are taken over from other VRFs."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        if len(set(self.networks)) != len(self.networks):
-            raise ValueError("networks names a prefix twice")
+        for name, what in (("networks", "prefix"), ("import_vrfs", "VRF")):
+            values = getattr(self, name)
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} names a {what} twice")
+        if self.import_route_map is not None and not self.import_vrfs:
+            raise ValueError("import_route_map needs import_vrfs")
         return self
 
 

@@ -25,12 +25,12 @@ def is_address(name: str) -> bool:
     return True
 
 
-def reset_of(neighbors: Iterable[str]) -> str:
-    """The impact text of resetting these neighbors."""
+def reset_of(neighbors: Iterable[str], where: str = "") -> str:
+    """The impact text of resetting these neighbors; ``where`` says the VRF."""
     names = sorted(neighbors)
     if not names:
         return NONE
-    return f"resets bgp neighbor{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    return f"resets bgp neighbor{'s' if len(names) > 1 else ''} {', '.join(names)}{where}"
 
 
 def neighbors_in(root: str, holders: Holders) -> set[str]:
@@ -63,7 +63,9 @@ def filtered_by(before: Holders, after: Holders) -> dict[tuple[str, str], list[C
             continue
         neighbor = start.split()[1]
         who = neighbor if is_address(neighbor) else f"peer-group {neighbor}"
-        clear = Command(("bgpd",), (), f"clear bgp {family[1]} unicast {who} soft in", "exec")
+        _, _, vrf = line.context[0].partition(" vrf ")
+        instance = f"vrf {vrf} " if vrf else ""
+        clear = Command(("bgpd",), (), f"clear bgp {instance}{family[1]} unicast {who} soft in", "exec")
         clears.setdefault((family[1], prefix_list), []).append(clear)
     return clears
 

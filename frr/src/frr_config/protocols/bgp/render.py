@@ -23,9 +23,9 @@ _DEFAULT_TIMERS = BgpTimers()
 _DEFAULT_ALLOWAS_IN = 3
 
 
-def bgp_lines(bgp: Bgp) -> Iterator[Line]:
-    """``router bgp`` and everything below it."""
-    opener = f"router bgp {bgp.asn}"
+def bgp_lines(bgp: Bgp, vrf: str = "") -> Iterator[Line]:
+    """``router bgp`` and everything below it, for the default VRF or another."""
+    opener = f"router bgp {bgp.asn}{f' vrf {vrf}' if vrf else ''}"
     yield Line((), f"bgp route-map delay-timer {POLICY_DELAY_S}")
     yield Line((), opener)
     for text in _instance(bgp):
@@ -128,6 +128,9 @@ def _family(bgp: Bgp, name: str) -> Iterator[str]:
         yield from (f"neighbor {address} {text}" for text in _exchanged(exchanged) if text not in said)
     yield f"maximum-paths {family.maximum_paths}"
     yield f"maximum-paths ibgp {family.maximum_paths_ibgp}"
+    if family.import_route_map is not None:
+        yield f"import vrf route-map {family.import_route_map}"
+    yield from (f"import vrf {source}" for source in family.import_vrfs)
 
 
 def _exchanged(family: NeighborFamily) -> Iterator[str]:

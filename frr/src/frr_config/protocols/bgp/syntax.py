@@ -8,6 +8,7 @@ from typing import Any
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
+from frr_config.protocols.bgp.leaking import import_identities, import_title, imports_order, instances_order
 from frr_config.protocols.bgp.peers import filtered_by, is_address, members_of, neighbors_in, reset_of
 from frr_config.protocols.policy.syntax import PREFIX_LIST
 from frr_config.step import Command
@@ -35,19 +36,19 @@ def _bgpd(_version: FrrVersion) -> Daemons:
 
 
 def _neighbor_reset(key: ObjectKey, *_holders: Holders) -> str:
-    return reset_of([key.name])
+    return reset_of([key.name], key.where)
 
 
 def _members_reset(key: ObjectKey, before: Holders, after: Holders) -> str:
-    return reset_of(members_of(key, before) & members_of(key, after))
+    return reset_of(members_of(key, before) & members_of(key, after), key.where)
 
 
 def _instance_reset(key: ObjectKey, before: Holders, after: Holders) -> str:
-    return reset_of(neighbors_in(key.root, before) & neighbors_in(key.root, after))
+    return reset_of(neighbors_in(key.root, before) & neighbors_in(key.root, after), key.where)
 
 
 def _instance_removed(key: ObjectKey, before: Holders) -> str:
-    return reset_of(neighbors_in(key.root, before))
+    return reset_of(neighbors_in(key.root, before), key.where)
 
 
 def _group_removed(_key: ObjectKey, _before: Holders) -> str:
@@ -60,6 +61,7 @@ BGP = Kind(
     title=lambda asn: f"BGP AS {asn}",
     path=lambda _: "/routing/bgp",
     owns_root=True,
+    ranker=instances_order,
     resets=_instance_reset,
     removal_resets=_instance_removed,
 )
@@ -86,6 +88,13 @@ FAMILY = Kind(
     title=lambda name: f"BGP {'IPv4' if name == 'ipv4' else 'IPv6'} unicast",
     path=lambda name: f"/routing/bgp/{name}_unicast",
     withdrawn_by_less=True,
+)
+IMPORT = Kind(
+    "bgp_import",
+    title=import_title,
+    path=lambda _: "/routing/bgp",
+    leaves_first=True,
+    ranker=imports_order,
 )
 
 
@@ -159,11 +168,14 @@ _LINES = (
         Form("maximum-paths ibgp", setting=by_name),
         Form("maximum-paths", setting=by_name),
     ),
+    # Importing from an instance that is not there makes one, with this instance's AS number.
+    Form("import vrf (?P<name>route-map)", IMPORT, by_name, last=True),
+    Form(r"import vrf (?P<name>\S+)$", IMPORT, last=True),
     ANY,
 )
 _TOP = (
     Form("bgp route-map delay-timer", POLICY_DELAY, by_name),
-    Form(r"router bgp (?P<name>\d+)$", BGP, opens=True),
+    Form(r"router bgp (?P<name>\d+)(?: vrf \S+)?$", BGP, opens=True),
     Form("(?:router )?bgp"),
 )
 
@@ -185,7 +197,8 @@ def _refresh(before: Holders, after: Holders) -> Refresh:
             return
         kept = key.kind is BGP and Line((), key.root) in before and Line((), key.root) in after
         if kept and any(line.text == "no bgp ebgp-requires-policy" for line in touched):
-            yield Command(("bgpd",), (), "clear bgp * soft", "exec")
+            instance = f"vrf {key.vrf} " if key.vrf else ""
+            yield Command(("bgpd",), (), f"clear bgp {instance}* soft", "exec")
 
     return refresh
 
@@ -223,16 +236,18 @@ def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
         of_group = () if group is None else (group, remote_as.get((root, group), ""))
         shared = () if group is None else sorted(families.get((root, group), []))
         found[ObjectKey(NEIGHBOR, root, name)] = (own, *of_group, *shared)
-    return found
+    return found | import_identities(IMPORT, holders)
 
 
 PROTOCOL = Protocol(
     "bgp",
-    kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY),
+    kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY, IMPORT),
     sections=(
         Section("", _TOP, _bgpd),
-        Section(r"router bgp (?P<name>\d+)", _LINES, _bgpd, BGP),
-        Section(r"router bgp \d+ / address-family (?P<name>ipv4|ipv6) unicast", _LINES, _bgpd, FAMILY),
+        Section(r"router bgp (?P<name>\d+)(?: vrf \S+)?", _LINES, _bgpd, BGP),
+        Section(
+            r"router bgp \d+(?: vrf \S+)? / address-family (?P<name>ipv4|ipv6) unicast", _LINES, _bgpd, FAMILY
+        ),
         Section(r"router bgp .*", (ANY,), _bgpd),
     ),
     places={60: ("bgp route-map delay-timer ",), 80: ("router bgp ",)},

@@ -1,4 +1,4 @@
-"""OSPFv2 (RFC 2328) of the default VRF."""
+"""OSPFv2 (RFC 2328): an instance, which is that of one VRF."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ class OspfAuthentication(Model):
 class OspfInterface(Model):
     """OSPF on one interface, keyed by the interface's name."""
 
-    area: Annotated[AreaId, RefersTo("/routing/ospf/areas", must_exist=False)] = Field(title="Area")
+    area: Annotated[AreaId, RefersTo("/routing/ospf/areas", must_exist=False, own_vrf=True)] = Field(
+        title="Area"
+    )
     """Area the interface belongs to."""
     cost: int | None = Field(default=None, ge=1, le=65535, title="Cost")
     """Unset means derived from the bandwidth."""

@@ -21,11 +21,12 @@ _DEFAULT_PRIORITY = 1
 _DEFAULT_METRIC_TYPE = 2
 
 
-def ospf_lines(ospf: Ospf) -> Iterator[Line]:
-    """``router ospf`` and the ``ip ospf`` lines of interfaces."""
-    yield Line((), _OPENER)
+def ospf_lines(ospf: Ospf, vrf: str = "") -> Iterator[Line]:
+    """``router ospf``, for the default VRF or another, and the ``ip ospf`` lines of interfaces."""
+    opener = f"{_OPENER} vrf {vrf}" if vrf else _OPENER
+    yield Line((), opener)
     for text in _instance(ospf):
-        yield Line((_OPENER,), text)
+        yield Line((opener,), text)
     for name, interface in ospf.interfaces.items():
         for text in _interface(interface):
             yield Line((f"interface {name}",), text)

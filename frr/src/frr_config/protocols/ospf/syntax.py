@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.step import Command
@@ -23,13 +23,15 @@ from frr_config.syntax import (
 )
 from frr_config.version import FrrVersion
 
+_DEFAULT = Line((), "router ospf")
+
 
 def _ospfd(_version: FrrVersion) -> Daemons:
     return frozenset({"ospfd"})
 
 
-def _all_reset(_key: ObjectKey, *_holders: Holders) -> str:
-    return "resets ospf"
+def _all_reset(key: ObjectKey, *_holders: Holders) -> str:
+    return f"resets ospf{key.where}"
 
 
 def _interface_reset(key: ObjectKey, *_holders: Holders) -> str:
@@ -102,22 +104,43 @@ def _said_twice(text: str, others: set[str]) -> bool:
 
 
 def _refresh(before: Holders, after: Holders) -> Refresh:
-    """ospfd takes a new router id only when the process is cleared."""
+    """ospfd takes a new router id only when the process is cleared, which clears those of all VRFs."""
+    alone = not (_has_vrfs(before) and _has_vrfs(after))
 
     def refresh(key: ObjectKey, touched: Iterable[Line]) -> Iterator[Command]:
-        kept = key.kind is OSPF and Line((), key.root) in before and Line((), key.root) in after
+        kept = key.kind is OSPF and alone and not key.vrf and _DEFAULT in before and _DEFAULT in after
         if kept and any(line.text.startswith("ospf router-id ") for line in touched):
             yield Command(("ospfd",), (), "clear ip ospf process", "exec")
 
     return refresh
 
 
+def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
+    """An instance takes a new router ID without others being cleared only when it is made anew."""
+    if not _has_vrfs(holders):
+        return {}
+    found: dict[ObjectKey, tuple[str, ...]] = {}
+    for line in holders:
+        root = line.context[0] if line.context else line.text
+        if root.startswith("router ospf"):
+            router_id = (line.text,) if line.text.startswith("ospf router-id ") else ()
+            key = ObjectKey(OSPF, root, "ospf")
+            found[key] = found.get(key, ()) + router_id
+    return found
+
+
+def _has_vrfs(holders: Holders) -> bool:
+    return any(not line.context and line.text.startswith("router ospf vrf ") for line in holders)
+
+
 PROTOCOL = Protocol(
     "ospf",
     kinds=(OSPF, INTERFACE),
     sections=(
-        Section("", (Form("router (?P<name>ospf)$", OSPF, opens=True), Form("router ospf")), _ospfd),
-        Section("router (?P<name>ospf)", _LINES, _ospfd, OSPF),
+        Section(
+            "", (Form(r"router (?P<name>ospf)(?: vrf \S+)?$", OSPF, opens=True), Form("router ospf")), _ospfd
+        ),
+        Section(r"router (?P<name>ospf)(?: vrf \S+)?", _LINES, _ospfd, OSPF),
         Section("router ospf.*", (ANY,), _ospfd),
         Section(r"interface (?P<name>\S+)", _ON_INTERFACE, _ospfd),
     ),
@@ -125,4 +148,5 @@ PROTOCOL = Protocol(
     daemons=("ospfd",),
     repeated=_said_twice,
     refresh=_refresh,
+    identities=_identities,
 )

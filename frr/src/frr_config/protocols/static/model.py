@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from frr_config.protocols.bfd.model import BfdProfileName
-from frr_config.references import InterfaceReference
+from frr_config.references import AnyVrf, InterfaceReference
 from frr_config.types import Address, Model
 
 
@@ -18,6 +18,8 @@ class NextHop(Model):
     """Gateway, of the same family as the prefix."""
     interface: InterfaceReference | None = Field(default=None, title="Interface")
     """Outgoing interface; required where the gateway is an IPv6 link-local address."""
+    vrf: AnyVrf | None = Field(default=None, title="Next hop's VRF")
+    """VRF that the next hop is in, where it is not the route's own: packets leak into it."""
     distance: int = Field(default=1, ge=1, le=255, title="Administrative distance")
     """Lower wins; paths of equal distance share the load (ECMP)."""
     bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
@@ -45,7 +47,7 @@ class NextHop(Model):
 
 
 class StaticRoute(Model):
-    """A static route, keyed by its prefix in ``/routing/static``."""
+    """A static route, keyed by its prefix in ``/routing/static`` or in the same of a VRF."""
 
     next_hops: tuple[NextHop, ...] = Field(default=(), max_length=64, title="Next hops")
     """Paths; several with one distance share the load."""
@@ -58,7 +60,7 @@ class StaticRoute(Model):
     def _one_kind(self) -> Self:
         if self.blackhole == bool(self.next_hops):
             raise ValueError("give next_hops, or blackhole: true, and not both")
-        keys = [(hop.address, hop.interface) for hop in self.next_hops]
+        keys = [(hop.address, hop.interface, hop.vrf) for hop in self.next_hops]
         if len(set(keys)) != len(keys):
             raise ValueError("next_hops names the same path twice")
         return self

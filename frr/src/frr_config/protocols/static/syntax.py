@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
-from frr_config.syntax import NONE, Form, Kind, ObjectKey, Protocol, Section, Setting, escape
+from frr_config.syntax import NONE, Form, Kind, ObjectKey, Protocol, Ranker, Section, Setting, escape
 from frr_config.version import FrrVersion
 
 _PATH = re.compile(
-    r"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!(?:tag|bfd)(?: |$))[a-z]\S*)?))"
-    r"(?: tag \d+)?(?: (?P<distance>\d+))?"
+    r"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!(?:tag|bfd|nexthop-vrf)(?: |$))[a-z]\S*)?))"
+    r"(?: tag \d+)?(?: (?P<distance>\d+))?(?P<vrf> nexthop-vrf \S+)?"
     r"(?P<bfd> bfd(?: multi-hop(?P<source> source \S+)?)?(?: profile \S+)?)?$"
 )
 
@@ -27,7 +27,8 @@ def _setting(_match: re.Match[str], text: str) -> Setting:
     if match is None:
         return Setting(text, f"no {text}")
     distance = "" if match["distance"] is None else f" {match['distance']}"
-    return Setting(match["path"], f"no {match['path']}{distance}", _says_all)
+    vrf = match["vrf"] or ""
+    return Setting(match["path"] + vrf, f"no {match['path']}{distance}{vrf}", _says_all)
 
 
 def _says_all(old: str, new: str) -> bool:
@@ -53,7 +54,7 @@ def _without_conflict(lines: Iterable[Line]) -> bool:
         if "blackhole" in line.text:
             return False
         match = _PATH.match(line.text)
-        path = line.text if match is None else match["path"]
+        path = line.text if match is None else match["path"] + (match["vrf"] or "")
         if path in of_path and not _says_all(of_path[path], line.text):
             return False
         of_path[path] = line.text
@@ -64,7 +65,12 @@ def _loses(key: ObjectKey, before: Holders, after: Holders) -> str:
     """A path that is taken back and given again forwards nothing in between."""
     lines = [*(line for line in before if line not in after), *(line for line in after if line not in before)]
     plain = any("blackhole" in line.text for line in lines)
-    return NONE if plain or _without_conflict(lines) else f"loses packets to {key.name}"
+    return NONE if plain or _without_conflict(lines) else f"loses packets to {key.name}{key.where}"
+
+
+def _by_vrf(_before: Holders, _after: Holders) -> Ranker:
+    """Those of a VRF together: they are given in its context."""
+    return lambda key, _removed: (0, natural(key.vrf), natural(key.name))
 
 
 STATIC = Kind(
@@ -74,15 +80,18 @@ STATIC = Kind(
     additions_first=_without_conflict,
     detail=_via,
     loses=_loses,
+    ranker=_by_vrf,
     plural="static routes",
     transactional=True,
     collection="/routing/static",
 )
 
+_LINES = (Form(r"(?:ip|ipv6) route (?P<name>\S+) ", STATIC, _setting),)
+
 PROTOCOL = Protocol(
     "static",
     kinds=(STATIC,),
-    sections=(Section("", (Form(r"(?:ip|ipv6) route (?P<name>\S+) ", STATIC, _setting),), _owners),),
-    places={10: ("ip route ", "ipv6 route ")},
+    sections=(Section("", _LINES, _owners), Section(r"vrf \S+", _LINES, _owners)),
+    places={10: ("ip route ", "ipv6 route "), 15: ("vrf ",)},
     daemons=("staticd",),
 )

@@ -19,17 +19,21 @@ from appliance.dataplane.linux.objects.nat_mappings import NatMappings
 from appliance.dataplane.linux.objects.nat_timeouts import NatTimeouts
 from appliance.dataplane.linux.objects.nat_translation import NatTranslation
 from appliance.dataplane.linux.objects.vlan_link import VlanLink
+from appliance.dataplane.linux.objects.vrf_device import VrfDevice
+from appliance.dataplane.linux.objects.vrf_member import VrfMember
 
 KINDS: tuple[type[LinuxObject], ...] = (
     KernelSettings,
     ControlPlane,
     FilterList,
+    VrfDevice,
     EthernetLink,
     BondLink,
     BondMember,
     LoopbackLink,
     GreLink,
     VlanLink,
+    VrfMember,
     NatTranslation,
     NatMappings,
     NatTimeouts,
@@ -38,6 +42,9 @@ KINDS: tuple[type[LinuxObject], ...] = (
     NatAddress,
 )
 """All kinds, one line each. The order is that of a plan where no dependency decides."""
+
+MIRROR_KINDS: tuple[type[LinuxObject], ...] = (VrfDevice, VrfMember)
+"""Those that the mirrors of VPP's interfaces are put into."""
 
 LINKS: tuple[type[Link], ...] = tuple(kind for kind in KINDS if issubclass(kind, Link))
 """The kinds that packets enter and leave by."""
@@ -61,4 +68,6 @@ __all__ = [
     "NatTimeouts",
     "NatTranslation",
     "VlanLink",
+    "VrfDevice",
+    "VrfMember",
 ]

@@ -10,7 +10,7 @@ from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.objects.link import Link, marked
 from appliance.dataplane.namespace import attributes
 
-_ALIAS = "millrace bond"
+ALIAS = "millrace bond"
 _MODES = {"active-backup": 1, "balance-xor": 2, "802.3ad": 4}
 _HASHES = {"layer2": 0, "layer3+4": 1, "layer2+3": 2}
 _RATES = {"slow": 0, "fast": 1}
@@ -71,7 +71,7 @@ class BondLink(Link):
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
         """By our alias. Any mode that we do not make is a difference."""
-        if row.alias != _ALIAS:
+        if row.alias != ALIAS:
             return None
         data = attributes(attributes(row.known["IFLA_LINKINFO"])["IFLA_INFO_DATA"])
         mode = _word(_MODES, data["IFLA_BOND_MODE"])
@@ -94,7 +94,7 @@ class BondLink(Link):
         kernel.route.link(
             "add", ifname=self.name, kind="bond", address=self.mac, **fixed, **self._settings(), **rate
         )
-        return marked(self.name, _ALIAS, kernel)
+        return marked(self.name, ALIAS, kernel)
 
     def _settings(self) -> dict[str, Any]:
         """What changes in place, whatever the state."""

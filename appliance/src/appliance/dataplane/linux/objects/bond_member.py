@@ -11,6 +11,7 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.linux.access import Access, saying
 from appliance.dataplane.linux.dump import Dump
 from appliance.dataplane.linux.objects.base import LinuxObject, link_token
+from appliance.dataplane.linux.objects.bond_link import ALIAS
 from appliance.dataplane.namespace import attributes
 
 _UP = 1
@@ -65,7 +66,7 @@ class BondMember(LinuxObject):
         """Those of our links that are in one of ours."""
         for row in dump.ours.values():
             bond = dump.ours.get(row.known.get("IFLA_MASTER", 0))
-            if bond is not None:
+            if bond is not None and bond.alias == ALIAS:
                 yield cls(bond.name, row.name, _primary(bond.known) == row.index)
 
     def create(self, kernel: Access) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_interface
 from typing import Any, ClassVar, Self
@@ -15,8 +15,9 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.linux.access import Access, saying
 from appliance.dataplane.linux.dump import Dump
 from appliance.dataplane.linux.objects.base import LinuxObject, link_token
+from appliance.dataplane.linux.objects.vrf_member import member_token
 from appliance.dataplane.namespace import attributes
-from planner import Phase
+from planner import Declared, Phase
 
 _NODAD = 0x02
 """IFA_F_NODAD: an address of a router works at once, as in VPP."""
@@ -51,6 +52,10 @@ class LinkAddress(LinuxObject):
     def requires(self) -> tuple[str, ...]:
         """The link."""
         return (link_token(self.interface),)
+
+    def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
+        """Its VRF: an address that is there before has its routes in another table."""
+        return (member_token(self.interface),)
 
     def removal_impact(self) -> str:
         """What was sent to or through it is lost."""

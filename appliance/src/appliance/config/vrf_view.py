@@ -1,0 +1,39 @@
+"""A document as one of its VRFs sees it: what asks about one VRF need not know that there are others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import escape
+from frr_config import VrfRouting
+
+_OWN = tuple(VrfRouting.model_fields)
+
+
+def seen_in(config: RouterConfig, vrf: str) -> RouterConfig:
+    """The document with the interfaces of this VRF alone, and its routing in the place of the default one's.
+
+    Empty: the default VRF. Policy and profiles are those of all.
+    """
+    if not config.vrfs:
+        return config
+    interfaces = {name: one for name, one in config.interfaces.items() if (one.vrf or "") == vrf}
+    update: dict[str, object] = {"interfaces": interfaces, "vrfs": {}}
+    if vrf:
+        own = config.vrfs[vrf].routing
+        update["routing"] = config.routing.model_copy(update={part: getattr(own, part) for part in _OWN})
+    return config.model_copy(update=update)
+
+
+def views(config: RouterConfig) -> Iterator[tuple[str, RouterConfig]]:
+    """The document as each VRF sees it, by name; the default one, whose name is empty, first."""
+    for vrf in ("", *config.vrfs):
+        yield vrf, seen_in(config, vrf)
+
+
+def pointer_in(vrf: str, pointer: str) -> str:
+    """Where in the whole document a place of a view is."""
+    if vrf and any(pointer == f"/routing/{part}" or pointer.startswith(f"/routing/{part}/") for part in _OWN):
+        return f"/vrfs/{escape(vrf)}{pointer}"
+    return pointer

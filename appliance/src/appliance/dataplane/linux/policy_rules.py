@@ -1,0 +1,62 @@
+"""The kernel's policy rules: VRFs are looked at before the router's own addresses.
+
+With the first VRF the kernel adds a rule for all of them (1000), behind that of table *local* (0), in which
+the addresses of the default VRF are. A packet of a VRF would reach those, instead of its own VRF's host with
+the same address. So the rule of *local* goes behind, as the kernel's documentation of VRFs has it. Each VRF's
+table ends in a route for everything else, or that would be looked up in *local* and *main* after it.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import Any
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+from appliance.dataplane.namespace import attributes
+
+_LOCAL = 255
+_LAST = 4278198272
+"""Metric of the last route of a table, that of the kernel's documentation: any other route is better."""
+_KERNEL = 2
+"""Protocol of routes that zebra takes for the kernel's own, and leaves alone."""
+_BEHIND = 32765
+"""Before the rules of *main* (32766) and *default*."""
+
+
+def local_after_vrfs(route: IPRoute) -> None:
+    """See above; that it is so already is fine. Raises NetlinkError."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        at = {attributes(rule).get("FRA_PRIORITY", 0) for rule in _of_local(route, family)}
+        if _BEHIND not in at:
+            route.rule("add", family=family, table=_LOCAL, priority=_BEHIND)
+        if 0 in at:
+            try:
+                route.rule("del", family=family, table=_LOCAL, priority=0)
+            except NetlinkError as error:
+                if error.code != errno.ENOENT:
+                    raise
+
+
+def end_of_table(route: IPRoute, table: int, *, wanted: bool) -> None:
+    """Have the table refuse what no other route of it matches, or no longer. Raises NetlinkError."""
+    for family, everything in ((socket.AF_INET, "0.0.0.0/0"), (socket.AF_INET6, "::/0")):
+        try:
+            route.route(
+                "add" if wanted else "del",
+                family=family,
+                dst=everything,
+                table=table,
+                type="unreachable",
+                priority=_LAST,
+                proto=_KERNEL,
+            )
+        except NetlinkError as error:
+            if error.code not in ((errno.EEXIST,) if wanted else (errno.ESRCH, errno.ENOENT)):
+                raise
+
+
+def _of_local(route: IPRoute, family: int) -> list[Any]:
+    return [rule for rule in route.get_rules(family=family) if attributes(rule).get("FRA_TABLE") == _LOCAL]

@@ -1,0 +1,63 @@
+"""The namespace of the mirrors, beside VPP: its kernel's settings, and what the mirrors are put into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.control_plane import policy
+from appliance.dataplane.control_plane.guard import ControlPlaneGuard
+from appliance.dataplane.control_plane.policy import ControlPlane
+from appliance.dataplane.linux.access import Access
+from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.objects import MIRROR_KINDS
+from appliance.dataplane.linux.state import KernelSettings, LinuxState
+from appliance.dataplane.linux.sysctl import MIRRORS
+from appliance.dataplane.namespace import Namespace, read_sysctl, write_sysctl
+
+_LO = 1
+_SETTINGS = KernelSettings(()).key
+
+
+class MirrorNamespace:
+    """What is set and made in the namespace. Called inside it. Raises DataPlaneError."""
+
+    def __init__(self, space: Namespace) -> None:
+        self._space = space
+        self._guard = ControlPlaneGuard()
+        self._access = Access(space, _no_nics, _no_nics)
+
+    def settings(self) -> KernelSettings:
+        """The mirrors' sysctls."""
+        values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)
+        return KernelSettings(values, bool(next(iter(self._space.route().get_links(_LO)))["flags"] & 1))
+
+    def control_plane(self) -> ControlPlane | None:
+        """What the router lets in for itself; None where nothing guards it."""
+        return self._guard.observe()
+
+    def objects(self) -> LinuxState:
+        """What the mirrors are in."""
+        dump = Dump(self._access)
+        return LinuxState.of(item for kind in MIRROR_KINDS for item in kind.observe(dump))
+
+    def change(self, key: str, before: Any, after: Any) -> None:
+        """Bring what has this key from one state to another; None is absence."""
+        if key == policy.KEY:
+            self._guard.change(after)
+        elif key == _SETTINGS:
+            self._set(after)
+        elif after is None:
+            before.delete(self._access)
+        else:
+            after.create(self._access)
+
+    def _set(self, wanted: KernelSettings) -> None:
+        for name, value in wanted.values:
+            if read_sysctl(name) != value:
+                write_sysctl(name, value)
+        self._space.route().link("set", index=_LO, state="up" if wanted.loopback_up else "down")
+
+
+def _no_nics(device: str) -> Any:
+    raise DataPlaneError(f"NIC {device} is VPP's, and does not move")

@@ -1,0 +1,1 @@
+"""VRFs: routing tables of their own."""

@@ -1,0 +1,21 @@
+"""VRFs in the kernel: what forwards on the linux data plane, and what the mirrors are in beside VPP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.dataplane.kernel_need import KernelNeed
+from appliance.dataplane.linux.objects import LinuxObject, VrfDevice, VrfMember
+from appliance.dataplane.wanted import Wanted
+from appliance.features.vrf.model import table_of
+
+NEED = KernelNeed("vrf", "vrf", "this machine's kernel has no VRFs (module vrf)")
+
+
+def devices(wanted: Wanted) -> Iterator[LinuxObject]:
+    """The devices, and the interfaces in them. What is a part of another interface is in none."""
+    for name, vrf in wanted.config.vrfs.items():
+        yield VrfDevice(name, table_of(name, vrf))
+    for name, interface in wanted.config.interfaces.items():
+        if interface.vrf is not None:
+            yield VrfMember(interface.vrf, name)

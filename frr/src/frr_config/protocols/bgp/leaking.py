@@ -1,0 +1,56 @@
+"""Routes that one VRF's instance takes over from another's, as bgpd's lines name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from frr_config.line import Holders, Line
+from frr_config.natural import natural
+from frr_config.syntax import Kind, ObjectKey, Ranker
+from frr_config.types import DEFAULT_VRF
+
+_WORDS = "import vrf "
+_ROUTE_MAP = "route-map"
+
+
+def import_title(source: str) -> str:
+    """What to call what is taken over from a VRF, or the filter of what is taken over."""
+    if source == _ROUTE_MAP:
+        return "BGP import route map"
+    return f"BGP import from {'the default VRF' if source == DEFAULT_VRF else f'VRF {source}'}"
+
+
+def instances_order(_before: Holders, _after: Holders) -> Ranker:
+    """The default instance first, and last to go: bgpd keeps it while others exchange routes through it."""
+
+    def rank(key: ObjectKey, removed: bool) -> tuple[Any, ...]:
+        own = bool(key.vrf) != removed
+        return (0, own, natural(key.vrf), natural(key.name))
+
+    return rank
+
+
+def imports_order(_before: Holders, _after: Holders) -> Ranker:
+    """The route map is there before anything is taken over, and goes after it."""
+    return lambda key, removed: (0, (key.name == _ROUTE_MAP) == removed, natural(key.name), natural(key.root))
+
+
+def import_identities(kind: Kind, holders: Iterable[Line]) -> dict[ObjectKey, tuple[str, ...]]:
+    """For each import: the instance it is from, and the default one.
+
+    bgpd forgets imports from an instance that goes, and does not let the default one go while there are any,
+    or a route map for them.
+    """
+    openers = {
+        line.text.partition(" vrf ")[2] or DEFAULT_VRF: line.text
+        for line in holders
+        if not line.context and line.text.startswith("router bgp ")
+    }
+    found: dict[ObjectKey, tuple[str, ...]] = {}
+    for line in holders:
+        if line.context and line.text.startswith(_WORDS):
+            source = line.text.split()[2]
+            key = ObjectKey(kind, line.context[0], source)
+            found[key] = (openers.get(source, ""), openers.get(DEFAULT_VRF, ""))
+    return found

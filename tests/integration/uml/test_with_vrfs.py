@@ -1,0 +1,63 @@
+"""Tests that need what this machine's kernel may lack, on the kernel of user-mode Linux.
+
+It is a program (Debian package user-mode-linux) over this machine's own files, so the tests are those of this
+source tree. Its kernel has VRFs, and no nftables.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.integration.frr.bird_neighbor import bird_installed
+from tests.integration.frr.harness import frr_installed
+from tests.requirements import require_root_netns
+
+pytestmark = pytest.mark.root
+
+KERNEL = "linux.uml"
+ROOT = Path(__file__).resolve().parents[3]
+MODULES = ("vrf", "veth", "dummy")
+TESTS = ("tests/integration/linux/test_vrfs.py",)
+_MEMORY = "3G"
+_LONGEST_S = 600
+
+
+def _run(tests: tuple[str, ...]) -> str:
+    """What the console of a kernel that runs these tests prints."""
+    settings = {
+        "REPOSITORY": str(ROOT),
+        "PYTHON": sys.executable,
+        "MODULES": ",".join(MODULES),
+        "TESTS": ",".join(tests),
+    }
+    argv = [
+        *(KERNEL, f"mem={_MEMORY}", "root=none", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"),
+        *(f"init={Path(__file__).with_name('init.sh')}", "con=null", "con0=fd:0,fd:1"),
+        *(f"{name}={value}" for name, value in settings.items()),
+    ]
+    done = subprocess.run(
+        argv, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LONGEST_S
+    )
+    return done.stdout
+
+
+def test_on_a_kernel_with_vrfs() -> None:
+    require_root_netns()
+    if shutil.which(KERNEL) is None:
+        pytest.skip("user-mode Linux is not installed (Debian package user-mode-linux)")
+    if not frr_installed() or not bird_installed():
+        pytest.skip("FRRouting or BIRD is not installed (Debian packages frr, bird2)")
+    printed = _run(TESTS)
+    _, began, rest = printed.partition("RESULTS BEGIN\n")
+    assert began, printed[-4000:]
+    suite = ElementTree.fromstring(rest.partition("\nRESULTS END")[0]).find("testsuite")
+    assert suite is not None
+    bad = {name: int(suite.get(name, "0")) for name in ("failures", "errors", "skipped")}
+    assert bad == dict.fromkeys(bad, 0), printed.partition("RESULTS BEGIN")[0][-20000:]
+    assert int(suite.get("tests", "0")) >= 6
