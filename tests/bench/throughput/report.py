@@ -77,6 +77,9 @@ def _lines(results: Json) -> Iterator[str]:
     yield f"| load of the machine | {loads}: it was shared with other work |"
     yield ""
     yield from _ratios(results)
+    for remark in results.get("remarks", ()):
+        yield f"- {remark}"
+    yield ""
     yield from _method(method)
     for group, title in _GROUPS.items():
         shown = [one for one in results["scenarios"] if one["group"] == group]
@@ -150,7 +153,7 @@ def _ratios(results: Json) -> Iterator[str]:
         " the hit counters of each rule; which of them, or the machine, makes the difference is not known. A"
         " first rule costs VPP about as much as forwarding does over memif, where receiving and sending are"
         " cheaper than with a NIC. The plan foretells it ([impact](impact.md#what-a-packet-costs)); a test"
-        " holds what it foretells to within 15 % of what was measured."
+        " holds what it foretells to within 15 % of what the tables below say."
     )
     yield ""
 
