@@ -139,7 +139,7 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
         interfaces[name] = {"type": "ethernet", "match": match, **settings}
     for number in range(rng.randint(0, 2)):
         interfaces[f"loop{number}"] = {"type": "loopback", **_settings(rng, networks, 9000)}
-    if "memif" not in capabilities.lacking:
+    if capabilities.driver == "vpp" and "memif" not in capabilities.lacking:
         _memifs(rng, networks, interfaces)
     if "bond" not in capabilities.lacking:
         _bond(rng, interfaces, capabilities)

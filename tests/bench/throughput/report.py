@@ -77,6 +77,9 @@ def _lines(results: Json) -> Iterator[str]:
     yield f"| load of the machine | {loads}: it was shared with other work |"
     yield ""
     yield from _ratios(results)
+    for remark in results.get("remarks", ()):
+        yield f"- {remark}"
+    yield ""
     yield from _method(method)
     for group, title in _GROUPS.items():
         shown = [one for one in results["scenarios"] if one["group"] == group]
@@ -150,7 +153,7 @@ def _ratios(results: Json) -> Iterator[str]:
         " the hit counters of each rule; which of them, or the machine, makes the difference is not known. A"
         " first rule costs VPP about as much as forwarding does over memif, where receiving and sending are"
         " cheaper than with a NIC. The plan foretells it ([impact](impact.md#what-a-packet-costs)); a test"
-        " holds what it foretells to within 15 % of what was measured."
+        " holds what it foretells to within 15 % of what the tables below say."
     )
     yield ""
 
@@ -165,7 +168,8 @@ def _method(method: Json) -> Iterator[str]:
         " CPU 1 (RPS). So the kernel's number has the cost of veths in it and no NIC driver's, and is bounded"
         " by what the sender manages, as VPP's has that of memif and no NIC's. Millrace is its agent with FRR"
         " and the feeder: the agent commits a document and counts once a second. By hand means VPP's command"
-        " line and API, with no mirrors and no other process. While one is measured the others are stopped."
+        " line and API, with no mirrors and no other process. While one is measured the others are stopped"
+        " ([ADR 38](adr/0038-costs-come-from-nodes-and-the-generator-speaks-memif.md))."
     )
     yield ""
     yield (

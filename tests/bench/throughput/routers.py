@@ -19,7 +19,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,15 @@ class Router(ABC):
     def __init__(self) -> None:
         self._traffic: MemifTraffic | None = None
         self._stack = ExitStack()
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Start it, each part with its end in the stack."""
 
     def close(self) -> None:
         """End everything that was started."""
@@ -206,8 +215,9 @@ class VppRouter(Router):
 
     def close(self) -> None:
         """Let it go on, so that it can end."""
-        for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+        with suppress(AttributeError, RuntimeError, ProcessLookupError):  # it was not all there yet
+            for pid in self.processes():
+                os.kill(pid, signal.SIGCONT)
         super().close()
 
 
@@ -228,8 +238,7 @@ class Bare(VppRouter):
 
     name = "bare"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def _start(self) -> None:
         self.vpp = self._stack.enter_context(_PinnedVpp(("memif", "acl", "nat"), mirrors=False))
         (self.vpp.directory / "memif").mkdir()
         for number, side in enumerate(SIDES, 1):
@@ -261,8 +270,7 @@ class Millrace(VppRouter):
 
     name = "millrace"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def _start(self) -> None:
         self.vpp = self._stack.enter_context(_PinnedVpp(PLUGINS_WITH_FEEDER, mirrors=True))
         folder = self.vpp.directory
         netns = self.vpp.mirror_namespace
@@ -354,8 +362,7 @@ class Kernel(Router):
 
     name = "kernel"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def _start(self) -> None:
         self._prefix = f"tk{os.getpid() % 100000}"
         self.router, self._sender = f"{self._prefix}-r", f"{self._prefix}-s"
         for space in (self.router, self._sender):

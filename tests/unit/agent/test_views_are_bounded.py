@@ -55,6 +55,7 @@ SHORT = {
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
+    "forwarding",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "counters", "traces", "feeder",
     "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",

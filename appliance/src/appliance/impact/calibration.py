@@ -6,5 +6,5 @@
 from __future__ import annotations
 
 MACHINE = "a virtual AMD EPYC"
-BASE_CLOCKS = 113.7
+BASE_CLOCKS = 113.5
 """Of a packet of 64 bytes that is forwarded, IPv4, with full vectors."""
