@@ -169,7 +169,7 @@ def _method(method: Json) -> Iterator[str]:
         " by what the sender manages, as VPP's has that of memif and no NIC's. Millrace is its agent with FRR"
         " and the feeder: the agent commits a document and counts once a second. By hand means VPP's command"
         " line and API, with no mirrors and no other process. While one is measured the others are stopped"
-        " ([ADR 38](adr/0038-costs-come-from-nodes-and-the-generator-speaks-memif.md))."
+        " ([ADR 39](adr/0039-costs-come-from-nodes-and-the-generator-speaks-memif.md))."
     )
     yield ""
     yield (
