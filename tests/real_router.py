@@ -16,7 +16,7 @@ from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
 from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.dataplane.nic import Nic
-from appliance.engine.backend import Backend
+from appliance.engine.backend import SomeBackend
 from appliance.engine.clock import Clock
 from appliance.engine.engine import Engine
 from appliance.engine.live import StepHook
@@ -35,7 +35,7 @@ class RealRouter:
 
     dataplane: DataPlane
     routing: FrrBackend
-    backends: tuple[Backend, ...]
+    backends: tuple[SomeBackend, ...]
     state_dir: Path
     vpp: PrivateVpp | None = None
 

@@ -24,6 +24,7 @@ from appliance.agent.router import Router
 from appliance.agent.upgrade_api import UpgradeApi
 from appliance.client import AgentClient
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer
@@ -173,9 +174,14 @@ class _ToyRouting(Toy):
         """How many of which protocol it says there are; none of them can be listed."""
         self.frr = FrrWithSessions(**{"192.0.2.1": UP})
         # What is asked of sessions and done to them goes the real way, to an FRR in memory.
-        backend = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=self.frr)
-        self.operate, self.reopen = backend.operate, backend.reopen
-        self._ask = backend.ask
+        self._backend = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=self.frr)
+        self.operate, self._ask = self._backend.operate, self._backend.ask
+
+    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
+        return self._backend.may_reopen(before, after)
+
+    def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
+        return self._backend.reopen(before, after)
 
     def ask(self, question: Callable[[State], T]) -> T:
         return self._ask(question)

@@ -16,12 +16,12 @@ from django.test import Client
 
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Session
-from appliance.engine.backend import Step
 from appliance.errors import CommitCancelled
 from tests.api.conftest import Answer, ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.test_change_pages import fields
 from tests.api.test_pages import browser_of, get, post
+from tests.unit.engine.toys import ToyStep
 from webui import router_state
 from webui.accounts.models import AuditEntry
 from webui.problems import from_exception
@@ -42,7 +42,7 @@ class Halt:
         self.reached, self.released = threading.Event(), threading.Event()
         make = router.dataplane.apply
 
-        def slowly(step: Step) -> None:
+        def slowly(step: ToyStep) -> None:
             make(step)
             self.reached.set()
             assert self.released.wait(_DEADLINE_S)

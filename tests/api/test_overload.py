@@ -12,11 +12,11 @@ import httpx
 import psycopg
 import pytest
 
-from appliance.engine.backend import Step
 from appliance.state.interfaces import InterfaceState
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.served import Served, served
+from tests.unit.engine.toys import ToyStep
 
 DATABASE, CONNECTIONS, STREAMS = "web_overload", 22, 32
 
@@ -112,7 +112,7 @@ async def test_commits_that_wait_keep_neither_a_cancel_nor_a_confirmation_out(
 ) -> None:
     go, make = threading.Event(), web.router.routing.apply
 
-    def held(step: Step) -> None:
+    def held(step: ToyStep) -> None:
         assert go.wait(60)
         make(step)
 

@@ -21,7 +21,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
-from appliance.engine.backend import BackendUnavailable, Step
+from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.routing.known_addresses import Address
@@ -36,7 +36,7 @@ from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfState
 from appliance.state.routes import RibHop, RouteCount
 from frr_config import Operation
-from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
+from tests.unit.engine.toys import PATIENCE, Toy, ToyStep, compile_toy
 
 if TYPE_CHECKING:
     from appliance.dataplane.looking import KernelLooking, VppLooking
@@ -66,12 +66,12 @@ class FileToy(Toy):
         self.state = json.loads(self._path.read_text()) if self._path.exists() else {}
         return super().observe()
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: ToyStep) -> None:
         time.sleep(self._step_s)
         super().apply(step)
         self._write()
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: ToyStep) -> None:
         super().undo(step)
         self._write()
 

@@ -18,7 +18,8 @@ from appliance.compile import compile_document
 from appliance.config.load import parse_document
 from appliance.config.validate import check
 from appliance.dataplane.linux.backend import LinuxDataplane
-from appliance.engine.backend import PHASES, Step
+from appliance.dataplane.object_step import ObjectStep
+from appliance.engine.backend import PHASES
 
 DOCUMENT: dict[str, Any] = {
     "interfaces": {
@@ -45,7 +46,7 @@ class Router:
     left: str
     right: str
 
-    def commit(self, document: dict[str, Any]) -> list[Step]:
+    def commit(self, document: dict[str, Any]) -> list[ObjectStep]:
         """What the engine does, without its safety net; the second plan has to be empty."""
         steps = self.steps(document)
         for step in steps:
@@ -53,7 +54,7 @@ class Router:
         assert self.steps(document) == []
         return steps
 
-    def steps(self, document: dict[str, Any]) -> list[Step]:
+    def steps(self, document: dict[str, Any]) -> list[ObjectStep]:
         """The plan from now to the document, in the engine's order."""
         config = parse_document(document)
         assert check(config, self.backend.capabilities()) == []

@@ -9,7 +9,7 @@ import copy
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -87,7 +87,7 @@ class Hosts(Protocol):
     def right(self) -> str:
         """The one outside."""
 
-    def commit(self, document: dict[str, Any]) -> list[Step]:
+    def commit(self, document: dict[str, Any]) -> Sequence[Step]:
         """Apply the document."""
 
 
@@ -373,7 +373,7 @@ def test_what_somebody_alters_is_drift_and_is_repaired(router: Router) -> None:
 class Commits(Protocol):
     """The data plane of either kind."""
 
-    def commit(self, document: dict[str, Any]) -> list[Step]:
+    def commit(self, document: dict[str, Any]) -> Sequence[Step]:
         """The steps it took."""
 
 

@@ -17,7 +17,8 @@ from appliance.compile import compile_document
 from appliance.config.load import parse_document
 from appliance.config.validate import check
 from appliance.dataplane.vpp.backend import VppDataplane
-from appliance.engine.backend import PHASES, Step
+from appliance.dataplane.vpp.plan import VppStep
+from appliance.engine.backend import PHASES
 from tests.integration.linux.conftest import DOCUMENT, run
 from tests.integration.vpp.harness import PrivateVpp
 from tests.requirements import require_root_netns, require_vpp
@@ -35,7 +36,7 @@ class Router:
     left: str
     right: str
 
-    def commit(self, document: dict[str, Any]) -> list[Step]:
+    def commit(self, document: dict[str, Any]) -> list[VppStep]:
         """Steps of the document, all applied; the second plan has to be empty."""
         steps = self.steps(document)
         for step in steps:
@@ -43,7 +44,7 @@ class Router:
         assert self.steps(document) == []
         return steps
 
-    def steps(self, document: dict[str, Any]) -> list[Step]:
+    def steps(self, document: dict[str, Any]) -> list[VppStep]:
         """The plan from now to the document."""
         config = parse_document(_with_devices(document))
         assert check(config, self.backend.capabilities()) == []

@@ -13,7 +13,8 @@ import pytest
 
 from appliance.compile import compile_document
 from appliance.config.load import parse_document
-from appliance.engine.backend import PHASES, Step
+from appliance.dataplane.vpp.plan import VppStep
+from appliance.engine.backend import PHASES
 from tests.integration.linux.conftest import DOCUMENT
 from tests.integration.vpp_dataplane.conftest import Router, _with_devices
 
@@ -30,15 +31,15 @@ def _document(left: str | None, right: str | None, *names: str) -> dict[str, Any
     return document
 
 
-def _steps(router: Router, document: dict[str, Any]) -> list[Step]:
+def _steps(router: Router, document: dict[str, Any]) -> list[VppStep]:
     config = parse_document(_with_devices(document))
     desired = compile_document(config, "vpp", router.backend.compile_context())["vpp"]
     steps = router.backend.plan(desired, router.backend.observe())
-    of_vpp = [step for step in steps if not step.key.startswith(_KERNELS)]  # type: ignore[attr-defined]  # both kinds of step have it
+    of_vpp = [step for step in steps if not step.key.startswith(_KERNELS)]
     return sorted(of_vpp, key=lambda step: PHASES.index(step.phase))
 
 
-def _commit(router: Router, document: dict[str, Any]) -> list[Step]:
+def _commit(router: Router, document: dict[str, Any]) -> list[VppStep]:
     steps = _steps(router, document)
     for step in steps:
         router.backend.apply(step)

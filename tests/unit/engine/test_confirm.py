@@ -159,7 +159,7 @@ def test_a_program_that_dies_of_the_commit_starts_on_the_confirmed_revision(toy:
         toy.routing.state.update(boots_from)
         toy.routing.up = "route 203.0.113.0/24" not in toy.routing.state
 
-    toy.routing.committed = committed  # type: ignore[attr-defined]
+    toy.routing.committed = committed  # type: ignore[method-assign]  # of this toy alone
     engine, before = unconfirmed(toy)
     _wait_until(lambda: "route 203.0.113.0/24" in boots_from)
     for _ in range(3):

@@ -16,7 +16,7 @@ import pytest
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.engine import durable
-from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.backend import Backend, BackendUnavailable, Step, StepError
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
 from appliance.engine.transaction import Patience
@@ -51,14 +51,16 @@ class ToyStep:
         return f"/{self.key}"
 
 
-class Toy:
+class Toy(Backend[Mapping[str, str], Mapping[str, str], ToyStep]):
     """A backend that is a dictionary. ``state`` is the live system."""
+
+    name = ""
+    generation = 0
 
     def __init__(self, name: str, down: str, up: str) -> None:
         self.name, self._down, self._up = name, down, up
         self.state: dict[str, str] = {}
         self.up = True
-        self.generation = 0
         self.refuses: str | None = None
         """Key whose steps fail."""
         self.undo_refuses = False
@@ -76,7 +78,7 @@ class Toy:
             raise BackendUnavailable(self.name, "does not answer")
         return dict(self.state)
 
-    def plan(self, desired: Mapping[str, str], observed: Mapping[str, str]) -> Sequence[Step]:
+    def plan(self, desired: Mapping[str, str], observed: Mapping[str, str]) -> Sequence[ToyStep]:
         keys = sorted(desired.keys() | observed.keys())
         return [
             ToyStep(self._up if desired.get(key) else self._down, key, observed.get(key), desired.get(key))
@@ -84,8 +86,7 @@ class Toy:
             if desired.get(key) != observed.get(key)
         ]
 
-    def apply(self, step: Step) -> None:
-        assert isinstance(step, ToyStep)
+    def apply(self, step: ToyStep) -> None:
         if not self.up:
             raise BackendUnavailable(self.name, "does not answer")
         if step.key == self.refuses:
@@ -94,8 +95,7 @@ class Toy:
         if step.key != self.forgets:
             self._set(step.key, step.after)
 
-    def undo(self, step: Step) -> None:
-        assert isinstance(step, ToyStep)
+    def undo(self, step: ToyStep) -> None:
         if not self.up:
             raise BackendUnavailable(self.name, "does not answer")
         if self.undo_refuses:

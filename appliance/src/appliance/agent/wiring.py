@@ -17,7 +17,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
 from appliance.dataplane.machine import Machine
-from appliance.engine.backend import Backend
+from appliance.engine.backend import SomeBackend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
 from appliance.health.platform import Platform
@@ -43,7 +43,7 @@ def build(settings: AgentSettings) -> Router:
     routing = FrrBackend(
         settings.netns, settings.frr_vty_dir, settings.frr_config_dir, feeds=feeder is not None
     )
-    backends: tuple[Backend, ...] = (dataplane, routing, HostBackend(settings.host_root))
+    backends: tuple[SomeBackend, ...] = (dataplane, routing, HostBackend(settings.host_root))
     path = CallerPath(settings.netns)
     engine = Engine(
         backends,

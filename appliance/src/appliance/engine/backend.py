@@ -1,13 +1,15 @@
 """What the engine needs of anything it configures: VPP, the Linux kernel, FRR, the host's files.
 
-Structural: a backend's steps and states are its own types, made where no engine is known.
+A backend's steps and states are its own types, made where no engine is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from appliance.config.document import RouterConfig
 from appliance.errors import MillraceError, RouterUnavailable
 
 Phase = Literal["withdraw", "detach", "delete", "create", "attach", "announce"]
@@ -54,37 +56,70 @@ class Step(Protocol):
         """JSON pointer of the document's object it serves; empty when there is none."""
 
 
-class Backend(Protocol):
+Wanted = TypeVar("Wanted")
+"""The state that a backend has to have, as ``compile_document`` gives it."""
+Seen = TypeVar("Seen")
+"""The state that it has."""
+OwnStep = TypeVar("OwnStep", bound=Step)
+"""Its steps, or the union of their kinds."""
+
+
+class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
     """One program or subsystem under configuration. Calls come from one thread at a time, save ``observe``,
     which may run while another thread plans (never while it applies).
-
-    A backend may also have
-
-    - ``diff(desired, observed) -> list[str]``: the difference as text for previews, secrets masked;
-    - ``generation: int``: grows when the program behind it was restarted, so that what it lost is put back
-      even where drift is only reported;
-    - ``reopen(before, after) -> list[str]``: told both documents after a revision was recorded, to set up
-      again what the one kept closed and the other does not; a sentence for each thing it did;
-    - ``may_reopen(before, after) -> bool``: whether ``reopen`` could have anything to do, without asking the
-      program; yes where it is missing;
-    - ``apply_in_portions(step, between) -> None``: as ``apply``, asking ``between`` now and then in a step
-      that takes long; when that raises, what was begun is put back, and it is raised again;
-    - ``committed(desired) -> None``: told after a revision was recorded, to write what the program reads when
-      it boots without an agent.
     """
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """``vpp``, ``linux``, ``frr`` or ``host``."""
+        """As in plans and in health: a word that no other backend has."""
 
-    def observe(self) -> Any:
-        """Live state, in the form ``compile_document`` gives for this backend. Raises BackendUnavailable."""
+    @property
+    def generation(self) -> int:
+        """Grows when the program behind it was restarted, so that what it lost is put back even where drift
+        is only reported.
+        """
+        return 0
 
-    def plan(self, desired: Any, observed: Any) -> Sequence[Step]:
+    @abstractmethod
+    def observe(self) -> Seen:
+        """Live state. Raises BackendUnavailable."""
+
+    @abstractmethod
+    def plan(self, desired: Wanted, observed: Seen) -> Sequence[OwnStep]:
         """Steps from observed to desired, ordered within each phase. Pure; empty when they are alike."""
 
-    def apply(self, step: Step) -> None:
+    @abstractmethod
+    def apply(self, step: OwnStep) -> None:
         """Make one step so. Raises StepError or BackendUnavailable, having put back what it began."""
 
-    def undo(self, step: Step) -> None:
+    @abstractmethod
+    def undo(self, step: OwnStep) -> None:
         """Put back what an applied step changed; undoing a step that was never applied does nothing."""
+
+    def apply_in_portions(self, step: OwnStep, between: Callable[[], None]) -> None:  # noqa: ARG002 - for those that make portions
+        """As ``apply``, asking ``between`` now and then in a step that takes long; when that raises, what was
+        begun is put back, and it is raised again.
+        """
+        self.apply(step)
+
+    def diff(self, desired: Wanted, observed: Seen) -> Sequence[str]:  # noqa: ARG002 - for those that have a text
+        """The difference as lines of text for previews, secrets masked; none where steps say it all."""
+        return ()
+
+    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:  # noqa: ARG002 - nothing is kept closed
+        """Whether ``reopen`` could have anything to do, without asking the program."""
+        return False
+
+    def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:  # noqa: ARG002 - nothing is kept closed
+        """Told both documents after a revision was recorded, to set up again what the one kept closed and the
+        other does not; a sentence for each thing it did.
+        """
+        return []
+
+    def committed(self, desired: Wanted) -> None:
+        """Told after a revision was recorded, to write what the program boots from without an agent."""
+
+
+SomeBackend = Backend[Any, Any, Any]
+"""A backend among others: the engine hands each its own states and steps, and looks into none."""

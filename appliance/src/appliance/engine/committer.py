@@ -14,7 +14,7 @@ from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
 from appliance.config.validate import require_valid
 from appliance.engine import durable
-from appliance.engine.backend import Backend
+from appliance.engine.backend import SomeBackend
 from appliance.engine.clock import Clock
 from appliance.engine.confirmation import Confirmation
 from appliance.engine.documents import Documents, Prepared, text_at
@@ -59,7 +59,7 @@ class Committer:
 
     def __init__(
         self,
-        backends: Sequence[Backend],
+        backends: Sequence[SomeBackend],
         compile: Compile,  # noqa: A002 - the stage's name
         capabilities: Callable[[], Capabilities],
         state_dir: Path,
@@ -151,12 +151,11 @@ class Committer:
             desired = self.compile(prepared.config)
             observed = outcome()
         plan = self.live.plan(desired, observed)
-        concerns_frr = any(planned.backend.name == "frr" for planned in plan)
         return Preview(
             running.revision,
             tuple(diff_documents(running.prepared.sealed, prepared.sealed)),
             plan,
-            self.live.diff("frr", desired, observed) if concerns_frr else (),
+            self.live.diff(plan, desired, observed),
             self._own_path(caller, plan, running.prepared, prepared),
             self.foretell(running.prepared.config, prepared.config, caller, taken_down(plan)),
         )

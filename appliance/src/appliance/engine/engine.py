@@ -11,7 +11,7 @@ from typing import Any
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.engine import damage
-from appliance.engine.backend import Backend
+from appliance.engine.backend import SomeBackend
 from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.committer import Committer, Compile
 from appliance.engine.foretold import Foretell, nobody_looked
@@ -59,7 +59,7 @@ class Engine:
 
     def __init__(
         self,
-        backends: Sequence[Backend],
+        backends: Sequence[SomeBackend],
         compile: Compile,  # noqa: A002 - the stage's name
         capabilities: Callable[[], Capabilities],
         state_dir: Path,

@@ -12,14 +12,14 @@ from functools import partial
 from typing import Any
 
 from appliance.config.document import RouterConfig
-from appliance.engine.backend import PHASES, Backend, BackendUnavailable, Phase, Step
+from appliance.engine.backend import PHASES, BackendUnavailable, Phase, SomeBackend, Step
 from appliance.engine.records import PlannedStep, impacts
 
 log = logging.getLogger(__name__)
 
-Desired = Mapping[str, Any]
+Desired = Mapping[str, object]
 """Backend name to the state it has to have, as the compiler gives it."""
-Observed = Mapping[str, Any]
+Observed = Mapping[str, object]
 """Backend name to the state it has."""
 Plan = tuple[PlannedStep, ...]
 StepHook = Callable[[int, Step], None]
@@ -93,7 +93,7 @@ class Looking:
 class Live:
     """The backends, from the outermost (the data plane) to the innermost (routing, host files)."""
 
-    def __init__(self, backends: Sequence[Backend], step_hook: StepHook | None = None) -> None:
+    def __init__(self, backends: Sequence[SomeBackend], step_hook: StepHook | None = None) -> None:
         self.backends = tuple(backends)
         self._hook = step_hook
         self._pool = ThreadPoolExecutor(max(1, len(self.backends)), thread_name_prefix="observe")
@@ -127,7 +127,7 @@ class Live:
             if self._under_way.get(name) is future:
                 del self._under_way[name]
 
-    def _observe(self, backend: Backend) -> Any:
+    def _observe(self, backend: SomeBackend) -> object:
         """Unchanged state is the same object again: what a backend has derived from it stays known."""
         state, last = backend.observe(), self._last.get(backend.name)
         if state == last:
@@ -160,13 +160,15 @@ class Live:
                 ordered += [planned for planned in steps[name] if planned.step.phase == phase]
         return tuple(ordered)
 
-    def diff(self, backend_name: str, desired: Desired, observed: Observed) -> tuple[str, ...]:
-        """A backend's own text of the difference; empty when it has none."""
-        for backend in self.backends:
-            text = getattr(backend, "diff", None)
-            if backend.name == backend_name and text is not None:
-                return tuple(text(desired[backend_name], observed[backend_name]))
-        return ()
+    def diff(self, plan: Plan, desired: Desired, observed: Observed) -> tuple[str, ...]:
+        """The difference in the words of those backends that have steps in the plan."""
+        concerned = {planned.backend.name for planned in plan}
+        return tuple(
+            line
+            for backend in self.backends
+            if backend.name in concerned
+            for line in backend.diff(desired[backend.name], observed[backend.name])
+        )
 
     def apply(
         self,
@@ -183,11 +185,7 @@ class Live:
             proceed()
             made = False
             try:
-                in_portions = getattr(planned.backend, "apply_in_portions", None)
-                if in_portions is None:
-                    planned.backend.apply(planned.step)
-                else:
-                    in_portions(planned.step, between)
+                planned.backend.apply_in_portions(planned.step, between)
                 made = True
                 applied.append(planned)
                 if self._hook is not None:
@@ -261,15 +259,11 @@ class Live:
 
     def generations(self) -> dict[str, int]:
         """How often the programs behind the backends were seen to restart."""
-        return {backend.name: int(getattr(backend, "generation", 0)) for backend in self.backends}
+        return {backend.name: backend.generation for backend in self.backends}
 
     def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
         """Whether ``reopen`` could have to do something; asks nobody."""
-        return any(
-            getattr(backend, "may_reopen", lambda *_: True)(before, after)
-            for backend in self.backends
-            if hasattr(backend, "reopen")
-        )
+        return any(backend.may_reopen(before, after) for backend in self.backends)
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         """Let the backends set up again what only the document before kept closed; returns what they did.
@@ -278,11 +272,8 @@ class Live:
         """
         said: list[str] = []
         for backend in self.backends:
-            told = getattr(backend, "reopen", None)
-            if told is None:
-                continue
             try:
-                said += told(before, after)
+                said += backend.reopen(before, after)
             except Exception as error:
                 log.warning("%s: what was closed cannot be opened again: %s", backend.name, error)
         return said
@@ -291,11 +282,10 @@ class Live:
         """Tell the backends that a revision was recorded; returns what failed."""
         failures = []
         for backend in self.backends:
-            told = getattr(backend, "committed", None)
-            if told is None or backend.name not in desired:
+            if backend.name not in desired:
                 continue
             try:
-                told(desired[backend.name])
+                backend.committed(desired[backend.name])
             except Exception as error:
                 failures.append(f"{backend.name}: {error}")
         return failures

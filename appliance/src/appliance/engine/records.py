@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from appliance.config.diff import Change
-from appliance.engine.backend import Backend, Step
+from appliance.engine.backend import SomeBackend, Step
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
 from appliance.errors import Problem
 from appliance.impact.result import Result, summary
@@ -29,7 +29,7 @@ def timestamp(unix_s: float | None = None) -> str:
 class PlannedStep:
     """A step and the backend that will make it."""
 
-    backend: Backend
+    backend: SomeBackend
     step: Step
 
     def to_json(self) -> dict[str, str]:

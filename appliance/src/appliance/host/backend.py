@@ -10,7 +10,7 @@ from pathlib import Path
 
 from appliance.dataplane.object_step import ObjectStep
 from appliance.engine import durable
-from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.host.state import CHRONY, HOSTNAME, MANAGED, SERVES, HostEntry, HostState
 
 _MAX_BYTES = 65536
@@ -18,7 +18,7 @@ _MAX_BYTES = 65536
 _TIMEOUT_S = 10
 
 
-class HostBackend:
+class HostBackend(Backend[HostState, HostState, ObjectStep]):
     """Writes below ``root``. Only with ``/`` is the running host told as well: its name, and chrony."""
 
     name = "host"
@@ -34,7 +34,7 @@ class HostBackend:
         entries = (self._read(path) for path in MANAGED)
         return HostState({entry.path: entry for entry in entries if entry is not None})
 
-    def plan(self, desired: HostState, observed: HostState) -> Sequence[Step]:
+    def plan(self, desired: HostState, observed: HostState) -> Sequence[ObjectStep]:
         """A step for each file that differs. Pure."""
         steps = []
         for path in MANAGED:
@@ -58,14 +58,12 @@ class HostBackend:
             )
         return steps
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: ObjectStep) -> None:
         """Write or remove the step's file."""
-        assert isinstance(step, ObjectStep)
         self._write(step.key, step.after)
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: ObjectStep) -> None:
         """Put the step's file back."""
-        assert isinstance(step, ObjectStep)
         self._write(step.key, step.before)
 
     def _read(self, path: str) -> HostEntry | None:

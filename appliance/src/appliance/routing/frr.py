@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from appliance.config.document import RouterConfig
 from appliance.dataplane.namespace import Namespace
 from appliance.engine import durable
-from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.engine.durable import Owner
 from appliance.errors import Conflict, NotFound
 from appliance.routing.known_addresses import Address, tell
@@ -31,17 +31,17 @@ from frr_config import (
     FrrVersion,
     Operation,
     State,
+    Step,
     masked_diff,
     plan,
 )
-from frr_config import Step as FrrStep
 from frr_config.errors import FrrError, FrrUnavailable
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-class FrrBackend:
+class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
     """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing.
 
     With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes.
@@ -85,17 +85,17 @@ class FrrBackend:
     def apply(self, step: Step) -> None:
         """Run the step's commands. Raises StepError or BackendUnavailable."""
         with self._failing():
-            self._client.apply(_frr_step(step))
+            self._client.apply(step)
 
     def apply_in_portions(self, step: Step, between: Callable[[], None]) -> None:
         """See Backend: a step of many lines is several transactions of FRR."""
         with self._failing():
-            self._client.apply(_frr_step(step), between)
+            self._client.apply(step, between)
 
     def undo(self, step: Step) -> None:
         """Run the commands that put it back. Raises StepError or BackendUnavailable."""
         with self._failing():
-            self._client.undo(_frr_step(step))
+            self._client.undo(step)
 
     def committed(self, desired: WantedRouting) -> None:
         """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
@@ -246,11 +246,6 @@ class FrrBackend:
             raise BackendUnavailable(self.name, str(error)) from error
         except FrrError as error:
             raise StepError(str(error)) from error
-
-
-def _frr_step(step: Step) -> FrrStep:
-    assert isinstance(step, FrrStep)
-    return step
 
 
 def _frr_group() -> int:

@@ -37,7 +37,7 @@ from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer
 from appliance.dataplane.route_lookup import look_up
-from appliance.engine.backend import BackendUnavailable, Step
+from appliance.engine.backend import Backend, BackendUnavailable
 from appliance.engine.clock import SystemClock
 from appliance.features.registry import declared
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
@@ -54,7 +54,7 @@ DROPS_EVERY_S = 10.0
 """How often the drops are counted: nft lists every rule for that."""
 
 
-class LinuxDataplane:
+class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
     """Kernel forwarding in namespace ``netns``; NICs are taken from ``nic_netns`` and given back to it.
 
     None is the namespace this process runs in. ``management`` names devices that are never data interfaces.
@@ -96,18 +96,16 @@ class LinuxDataplane:
         with self._available():
             return self._inside(self._observe)
 
-    def plan(self, desired: LinuxState, observed: LinuxState) -> Sequence[Step]:
+    def plan(self, desired: LinuxState, observed: LinuxState) -> Sequence[ObjectStep]:
         """Steps from observed to desired. Pure."""
         return plan(desired, observed)
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: ObjectStep) -> None:
         """Make the step so. Raises StepError."""
-        assert isinstance(step, ObjectStep)
         self._change(step.before, step.after)
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: ObjectStep) -> None:
         """Make the step's object what it was. Raises StepError."""
-        assert isinstance(step, ObjectStep)
         self._change(step.after, step.before)
 
     def compile_context(self) -> CompileContext:

@@ -14,7 +14,7 @@ from planner import Change, Contradiction, changes
 Step = ObjectStep
 
 
-def plan(desired: LinuxState, observed: LinuxState) -> list[Step]:
+def plan(desired: LinuxState, observed: LinuxState) -> list[ObjectStep]:
     """Steps in the order they have to run, links as their names sort.
 
     Raises DataPlaneError where ``desired`` lacks something that one of its objects needs.

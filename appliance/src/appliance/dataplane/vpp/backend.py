@@ -33,12 +33,12 @@ from appliance.dataplane.vpp import sizing, startup
 from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
-from appliance.dataplane.vpp.plan import RestartStep, plan
+from appliance.dataplane.vpp.plan import RestartStep, VppStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
 from appliance.engine import durable
-from appliance.engine.backend import BackendUnavailable, Step, StepError
+from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.features.registry import declared
 from appliance.service_manager import ServiceError, ServiceManager
 from appliance.state.acls import AclState
@@ -60,7 +60,7 @@ START_S = 60.0
 _NIC_DRIVERS = ("auto", "native", "dpdk", "af_packet")
 
 
-class VppDataplane:
+class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     """VPP forwarding the NICs of ``nic_netns``, with a mirror of each interface in ``netns``.
 
     ``startup_conf`` is VPP's startup file, of which the document decides a part; None leaves it to others.
@@ -132,14 +132,14 @@ class VppDataplane:
             self._count_hits()
         return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside)
 
-    def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[Step]:
+    def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[VppStep]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
         steps = plan(desired, observed)
         if not steps:
             self._sequences = desired.sequences
         return steps
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: VppStep) -> None:
         """Make the step so. Raises StepError or BackendUnavailable."""
         with self._failing():
             if isinstance(step, RestartStep):
@@ -147,11 +147,10 @@ class VppDataplane:
             elif isinstance(step, ObjectStep):
                 self._space.run(self._mirrors.change, step.key, step.before, step.after)
             else:
-                vpp_step = _vpp_step(step)
-                with self._own_macs(vpp_step.after):
-                    self._session.apply(vpp_step)
+                with self._own_macs(step.after):
+                    self._session.apply(step)
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: VppStep) -> None:
         """Put back what the step changed. Raises StepError or BackendUnavailable."""
         with self._failing():
             if isinstance(step, RestartStep):
@@ -161,9 +160,8 @@ class VppDataplane:
             elif isinstance(step, ObjectStep):
                 self._space.run(self._mirrors.change, step.key, step.after, step.before)
             else:
-                vpp_step = _vpp_step(step)
-                with self._own_macs(vpp_step.before):
-                    self._session.undo(vpp_step)
+                with self._own_macs(step.before):
+                    self._session.undo(step)
 
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
@@ -376,8 +374,3 @@ def _wait(condition: Callable[[], bool], timeout_s: float) -> None:
         if time.monotonic() > end:
             raise StepError(f"VPP did not answer within {timeout_s:.0f} s of its restart")
         time.sleep(0.1)
-
-
-def _vpp_step(step: Step) -> vpp_config.Step:
-    assert isinstance(step, vpp_config.Step)
-    return step

@@ -27,6 +27,8 @@ from webui.ui.tables.declaration import Look as CellLook
 from webui.ui.tables.row import Row, rows_of
 
 PER_PAGE = 200
+_ABBREVIATION = 3
+"""A kind of so few letters is one."""
 
 
 @dataclass(frozen=True)
@@ -212,8 +214,8 @@ def kinds_of(table: Table) -> list[tuple[str, str]]:
 
 
 def kind_title(kind: str) -> str:
-    """A kind as a title: ``sub_interface`` → ``Sub-interface``."""
-    return kind.replace("_", "-").capitalize()
+    """A kind as a title: ``sub_interface`` → ``Sub-interface``, ``gre`` → ``GRE``."""
+    return kind.upper() if len(kind) <= _ABBREVIATION else kind.replace("_", "-").capitalize()
 
 
 class Asked:
