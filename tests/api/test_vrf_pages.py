@@ -55,3 +55,13 @@ def test_a_vrf_in_use_is_not_deleted_and_one_that_is_free_is(engineer: ApiClient
     assert refused.status == 422
     assert [one["pointer"] for one in refused.body["errors"]] == ["/interfaces/loop7/vrf"]
     assert engineer.delete("config/vrfs/red").status in (200, 204)
+
+
+def test_the_state_of_a_vrf_is_asked_for_by_its_name(engineer: ApiClient) -> None:
+    assert engineer.merge("config", VRFS).status == 200
+    assert engineer.get("state/vrfs/blue/bgp").body["neighbors"] == {}
+    assert engineer.get("state/vrfs/blue/ospf").body["neighbors"] == []
+    assert engineer.get("state/vrfs/blue/route?destination=198.51.100.1").body == {"routes": []}
+    assert engineer.get("state/vrfs/nowhere/bgp").status == 404
+    assert engineer.get("state/vrfs/blue%20x/bgp").status in (404, 422)
+    assert engineer.get("state/vrfs/blue/route?destination=fe80::1%25x").status == 422
