@@ -16,6 +16,8 @@ def test_every_part_says_what_the_agent_says(viewer: ApiClient, router: RouterIn
     for part in PARTS:
         if part in (SYSTEM, COUNTERS):
             continue  # no two readings of a machine, or of what passes it, are the same
+        if "vrf" in part.in_path:
+            continue  # this document has none: test_vrf_pages.py asks where there are some
         given = dict.fromkeys(part.in_path, "192.0.2.1")
         if "direction" in given:
             given["direction"] = "received"

@@ -15,6 +15,8 @@ KEYWORD = "x-refers-to"
 """The keyword of the JSON schema that says it."""
 MAY_BE_ABSENT = "x-may-be-absent"
 """Beside it: the text also means something without an object of that name."""
+OWN_VRF = "x-own-vrf"
+"""Beside it: in the routing of a VRF the mapping is that of the same VRF."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class RefersTo:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         absent = {} if self.must_exist else {MAY_BE_ABSENT: True}
-        return {**handler(schema), KEYWORD: self.path, **absent}
+        own = {OWN_VRF: True} if self.own_vrf else {}
+        return {**handler(schema), KEYWORD: self.path, **absent, **own}
 
 
 VrfReference = Annotated[VrfName, RefersTo("/vrfs")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal, Protocol
@@ -13,6 +14,7 @@ from frr_config.page import Page, page_of
 Family = Literal["ipv4", "ipv6"]
 Direction = Literal["received", "advertised"]
 _ROUTE_MEMBERS = ("routes", "advertisedRoutes", "receivedRoutes")
+_VRF = re.compile(r"[a-z][a-z0-9._-]{0,14}")
 PROTOCOLS = ("kernel", "connected", "static", "bgp", "ospf", "local")
 
 
@@ -62,13 +64,16 @@ class State:
         listed = shown.get("ipAddresses", ())
         return [str(one["address"]) for one in listed if isinstance(one, dict) and "address" in one]
 
-    def bgp_summary(self) -> dict[str, Any]:
-        """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
-        return self._json("bgpd", "show bgp summary json")
+    def bgp_summary(self, vrf: str = "") -> dict[str, Any]:
+        """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP.
 
-    def bgp_neighbors(self) -> dict[str, Any]:
+        ``vrf`` is a VRF other than the default one, here and below.
+        """
+        return self._json("bgpd", f"show bgp {_in_vrf(vrf)}summary json")
+
+    def bgp_neighbors(self, vrf: str = "") -> dict[str, Any]:
         """Every neighbor by address."""
-        return _dicts_only(self._json("bgpd", "show bgp neighbors json"))
+        return _dicts_only(self._json("bgpd", f"show bgp {_in_vrf(vrf)}neighbors json"))
 
     def bgp_neighbor(self, address: str) -> dict[str, Any]:
         """One neighbor; empty where there is none with this address."""
@@ -103,30 +108,35 @@ class State:
             words += f" {_prefix(prefix, family)} longer-prefixes"
         return self._routes("bgpd", f"{words} json", _ROUTE_MEMBERS, offset, limit)
 
-    def ospf_summary(self) -> dict[str, Any]:
+    def ospf_summary(self, vrf: str = "") -> dict[str, Any]:
         """The instance and its areas. Empty without OSPF."""
-        return self._json("ospfd", "show ip ospf json")
+        return self._of_ospf(vrf, "json")
 
-    def ospf_neighbors(self) -> dict[str, Any]:
+    def ospf_neighbors(self, vrf: str = "") -> dict[str, Any]:
         """``neighbors``: by router id, a list."""
-        return self._json("ospfd", "show ip ospf neighbor detail json")
+        return self._of_ospf(vrf, "neighbor detail json")
 
-    def ospf_interfaces(self) -> dict[str, Any]:
+    def ospf_interfaces(self, vrf: str = "") -> dict[str, Any]:
         """``interfaces``: by name."""
-        return self._json("ospfd", "show ip ospf interface json")
+        return self._of_ospf(vrf, "interface json")
+
+    def _of_ospf(self, vrf: str, words: str) -> dict[str, Any]:
+        """ospfd puts the answer for a VRF that it was asked for by name under that name."""
+        shown = self._json("ospfd", f"show ip ospf {_in_vrf(vrf)}{words}")
+        return _dicts_only(shown).get(vrf, {}) if vrf else shown
 
     def ospf_database(self) -> dict[str, Any]:
         """Link state database, one line for each LSA."""
         return self._json("ospfd", "show ip ospf database json")
 
-    def rib_lookup(self, destination: str) -> dict[str, Any] | None:
+    def rib_lookup(self, destination: str, vrf: str = "") -> dict[str, Any] | None:
         """One entry of zebra's table, ``{"prefix": ..., "routes": [...]}``, or None.
 
         For a prefix its own entry, for an address that of the longest match. It costs zebra the same whatever
         the size of its table.
         """
         known = _network(destination) if "/" in destination else _address(destination)
-        shown = self._json("zebra", f"show {_ip(known.version)} route {known} json")
+        shown = self._json("zebra", f"show {_ip(known.version)} route {_in_vrf(vrf)}{known} json")
         for prefix, routes in shown.items():
             if "/" in prefix and isinstance(routes, list) and routes:
                 return {"prefix": prefix, "routes": routes}
@@ -183,6 +193,12 @@ class State:
 
 def _dicts_only(shown: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: value for name, value in shown.items() if isinstance(value, dict)}
+
+
+def _in_vrf(vrf: str) -> str:
+    if vrf and not _VRF.fullmatch(vrf):
+        raise ValueError(f"{vrf!r} is not the name of a VRF")
+    return f"vrf {vrf} " if vrf else ""
 
 
 def _check_family(family: str) -> None:

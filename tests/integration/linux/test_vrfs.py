@@ -40,6 +40,7 @@ from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.object_step import ObjectStep
 from appliance.engine.backend import PHASES
+from appliance.routing.rows import bgp_state, ospf_state
 from appliance.routing.wanted import WantedRouting
 from frr_config import Step, plan
 from tests.integration.frr.bird_neighbor import BirdNeighbor, bird_installed
@@ -219,6 +220,17 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
     wait_until(lambda: "198.51.100.0/24" in router.routes("vrf", "blue"), "BIRD's route by BGP", 60)
     wait_until(lambda: "203.0.113.0/24" in router.routes("vrf", "red"), "BIRD's route by OSPF", 60)
     assert "via 10.1.2.2 dev a2" in router.routes("vrf", "blue")
+    bgp = bgp_state(router.frr.bgp_summary("blue"), router.frr.bgp_neighbors("blue"))
+    assert {address: one.state for address, one in bgp.neighbors.items()} == {"10.1.2.2": "Established"}
+    ospf = ospf_state(
+        router.frr.ospf_summary("red"), router.frr.ospf_interfaces("red"), router.frr.ospf_neighbors("red")
+    )
+    assert (ospf.router_id, list(ospf.interfaces)) == ("172.16.0.1", ["c"])
+    assert [(one.router_id, one.full) for one in ospf.neighbors] == [("172.16.0.2", True)]
+    learned = router.frr.rib_lookup("198.51.100.9", "blue")
+    assert learned is not None
+    assert learned["prefix"] == "198.51.100.0/24"
+    assert router.frr.rib_lookup("198.51.100.9") is None
     assert "203.0.113.0/24" in router.routes("table", "77")
     for foreign in (router.routes(), router.routes("vrf", "red")):
         assert "198.51.100.0/24" not in foreign

@@ -32,6 +32,12 @@ SHORT = {
     "show bgp summary json",
     "show bgp neighbors json",
     "show bgp neighbors 192.0.2.1 json",
+    "show bgp vrf blue summary json",
+    "show bgp vrf blue neighbors json",
+    "show ip ospf vrf blue json",
+    "show ip ospf vrf blue neighbor detail json",
+    "show ip ospf vrf blue interface json",
+    "show ip route vrf blue 16.0.7.9 json",
     "show bgp ipv4 unicast 16.0.7.0/24 json",
     "show bgp ipv4 unicast 16.0.7.9 json",
     *(f"show bgp ipv4 unicast {ip_network(f'16.0.7.9/{length}', strict=False)} json" for length in range(33)),
@@ -68,6 +74,7 @@ PATHS = (
     )),
     "ospf/database", "ospf/database?type=external&offset=5000", "ospf/database?lsa_id=16.0.7.0",
     "ospf/database?type=external&lsa_id=16.0.7.0",
+    "vrfs/blue/bgp", "vrfs/blue/ospf", "vrfs/blue/route?destination=16.0.7.9",
 )  # fmt: skip
 
 
@@ -145,6 +152,7 @@ class Engine:
                 name: {"type": "ethernet", "match": {"mac": f"52:54:00:00:00:0{number}"}}
                 for number, name in enumerate(("lan0", "wan0"))
             },
+            "vrfs": {"blue": {}},
             "nat": {"inside": ["lan0"], "outside": ["wan0"]},
             "routing": {
                 "bgp": {
@@ -179,6 +187,9 @@ async def _get(views: StateApi, path: str) -> dict[str, Any]:
     if "/neighbors/" in path:
         names = {"address": "192.0.2.1", "direction": wanted.rpartition("/")[2]}
         wanted = "/v1/state/bgp/neighbors/{address}/{direction}"
+    elif "vrfs/" in path:
+        names = {"vrf": "blue"}
+        wanted = wanted.replace("blue", "{vrf}")
     handler: Any = next(route.handler for route in views.routes() if route.path == wanted)
     answer = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
     return dict(json.loads(answer.body))
@@ -206,7 +217,8 @@ def test_a_view_asks_for_nothing_long(path: str, tmp_path: Path) -> None:
 
 def test_every_view_of_the_agent_is_among_them(tmp_path: Path) -> None:
     views = _views(MillionFrr(), tmp_path)
-    known = {f"/v1/state/{path.partition('?')[0]}" for path in PATHS if "/neighbors/" not in path}
+    asked = [path.partition("?")[0].replace("vrfs/blue", "vrfs/{vrf}") for path in PATHS]
+    known = {f"/v1/state/{path}" for path in asked if "/neighbors/" not in path}
     known |= {f"/v1/state/bgp/neighbors/{{address}}{more}" for more in ("", "/{direction}")}
     assert {route.path for route in views.routes() if route.method == "GET"} == known
     views.close()

@@ -82,7 +82,7 @@ def _choices(where: Place, document: Any) -> list[Choice]:
     node = _items(where) if where.is_list else where.node
     if where.is_list and node.get("type") == "object":
         return [(key, _about(item)) for key, item in node["properties"].items()]
-    if mapping := schema.refers_to(node):
+    if mapping := schema.refers_to(node, where.pointer):
         return [(key, "") for key in _names(mapping, document)]
     return _values(node)
 

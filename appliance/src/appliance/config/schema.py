@@ -9,7 +9,7 @@ from typing import Any
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import split
 from appliance.errors import NotFound
-from frr_config.references import KEYWORD, MAY_BE_ABSENT
+from frr_config.references import KEYWORD, MAY_BE_ABSENT, OWN_VRF
 
 JsonSchema = dict[str, Any]
 
@@ -106,13 +106,35 @@ def key_of(mapping: JsonSchema) -> JsonSchema:
     return {"type": "string", **names, **({"pattern": next(iter(patterns))} if patterns else {})}
 
 
-def refers_to(node: JsonSchema) -> str:
-    """Pointer of the mapping that a text, or each item of a list, names an entry of; empty for any other."""
+def refers_to(node: JsonSchema, at: str = "") -> str:
+    """Pointer of the mapping that a text, or each item of a list, names an entry of; empty for any other.
+
+    ``at`` is where the text stands: in the routing of a VRF it can be a name of that VRF's own.
+    """
+    found = _referring(node)
+    if found is None:
+        return ""
+    return mapping_at(str(found[KEYWORD]), at) if OWN_VRF in found else str(found[KEYWORD])
+
+
+def refers_to_own_vrf(node: JsonSchema) -> bool:
+    """Whether the mapping is that of the VRF in whose routing the text stands."""
+    found = _referring(node)
+    return found is not None and OWN_VRF in found
+
+
+def mapping_at(mapping: str, at: str) -> str:
+    """The mapping of each VRF's own that is meant at this place."""
+    vrf = "/".join(at.split("/")[:3]) if at.startswith("/vrfs/") else ""
+    return vrf + mapping
+
+
+def _referring(node: JsonSchema) -> JsonSchema | None:
     if KEYWORD in node:
-        return str(node[KEYWORD])
+        return node
     if isinstance(node.get("items"), dict):
-        return refers_to(resolved(node["items"]))
-    return next((found for choice in node.get("anyOf", ()) if (found := refers_to(choice))), "")
+        return _referring(resolved(node["items"]))
+    return next((found for choice in node.get("anyOf", ()) if (found := _referring(choice))), None)
 
 
 def must_refer(node: JsonSchema) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as attribute
 from typing import Any
 
+from appliance.config.schema import mapping_at
 from webui.ui.forms.field import Field, Kind
 from webui.ui.pointers import join
 
@@ -43,6 +44,11 @@ class Bound:
     def id(self) -> str:
         """The input's id in the page."""
         return "f" + self.name.replace("/", "-").replace("@", "")
+
+    @property
+    def refers_to(self) -> str:
+        """Pointer of the mapping whose names the field can have, in the VRF that the field is in."""
+        return mapping_at(self.field.refers_to, self.pointer) if self.field.own_vrf else self.field.refers_to
 
     @property
     def blank(self) -> Bound:

@@ -59,6 +59,8 @@ class Field:
     """The key of ENTRIES and LINKS."""
     refers_to: str = ""
     """Pointer of the mapping whose keys this field names."""
+    own_vrf: bool = False
+    """Whether the mapping is that of the VRF which the field is in."""
 
     @property
     def template(self) -> str:

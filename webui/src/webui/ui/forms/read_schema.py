@@ -13,6 +13,7 @@ from appliance.config.schema import (
     kinds,
     must_refer,
     refers_to,
+    refers_to_own_vrf,
     resolved,
 )
 from webui.ui.forms.field import Field, Kind
@@ -41,6 +42,7 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
         "default": inner.get("default"),
         "examples": tuple(str(example) for example in _examples(inner)),
         "refers_to": refers_to(inner),
+        "own_vrf": refers_to_own_vrf(inner),
     }
     if "const" in inner:
         return Field(kind=Kind.CONSTANT, **{**about, "default": inner["const"]})

@@ -13,6 +13,7 @@ from webui.ui.pages import (
     ospf,
     policies,
     static_routes,
+    vrfs,
 )
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
@@ -22,6 +23,7 @@ FEATURES: tuple[Feature, ...] = (
     neighbors.PAGE,
     forwarding.PAGE,
     bond.MEMBERS,
+    vrfs.PAGE,
     static_routes.PAGE,
     bgp.PAGE,
     ospf.PAGE,

@@ -69,7 +69,7 @@ def _facts(row: Row, pointer: str, value: Any, around: str) -> Iterator[Setting]
         if not value:
             yield Setting(title, ("all defaults",))
     else:
-        lines = list(_lines(row, value, refers_to(node)))
+        lines = list(_lines(row, value, refers_to(node, pointer)))
         more = len(lines) - _LINES
         yield Setting(title, (*lines[:_LINES], *((f"and {more} more",) if more > 0 else ())))
 

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from appliance.config.pointer import split
 from appliance.config.references import noun_of
 from webui.ui.diff_text import Line, render
+from webui.ui.forms.bound import Bound
 from webui.ui.forms.field import Field
 from webui.ui.objects import page_of
 from webui.ui.pointers import get, join, last
@@ -60,11 +61,11 @@ def delete_url(pointer: str, *tokens: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def names_for(context: Context, field: Field) -> list[str]:
+def names_for(context: Context, bound: Bound) -> list[str]:
     """Names of the objects the field can refer to."""
-    if not field.refers_to:
+    if not bound.refers_to:
         return []
-    found = get(context.get("document", {}), field.refers_to, {})
+    found = get(context.get("document", {}), bound.refers_to, {})
     return list(found) if isinstance(found, dict) else []
 
 
