@@ -44,8 +44,8 @@ MOST_FILES = {
     "memif": 8,
     "acl": 51,
     "nat": 27,
-    "bgp": 60,
-    "ospf": 49,
+    "bgp": 61,
+    "ospf": 50,
     "vrf": 69,
     "bfd": 29,
 }
