@@ -65,3 +65,15 @@ def test_the_state_of_a_vrf_is_asked_for_by_its_name(engineer: ApiClient) -> Non
     assert engineer.get("state/vrfs/nowhere/bgp").status == 404
     assert engineer.get("state/vrfs/blue%20x/bgp").status in (404, 422)
     assert engineer.get("state/vrfs/blue/route?destination=fe80::1%25x").status == 422
+
+
+def test_pages_of_the_default_vrf_say_so_where_there_are_others(engineer: ApiClient, browser: Client) -> None:
+    pages = ("/", "/routes", "/static-routes", "/bgp", "/ospf", "/ospf/database", "/tools")
+    for page in pages:
+        assert "about the default VRF" not in get(browser, page), page
+    assert engineer.merge("config", VRFS).status == 200
+    for page in pages:
+        shown = get(browser, page)
+        assert "about the default VRF" in shown and "The router has 2 more" in shown, page
+    for page in ("/vrfs", "/interfaces", "/nat"):
+        assert "about the default VRF" not in get(browser, page), page

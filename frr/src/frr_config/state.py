@@ -71,6 +71,10 @@ class State:
         """
         return self._json("bgpd", f"show bgp {_in_vrf(vrf)}summary json")
 
+    def bgp_failures(self, vrf: str = "") -> dict[str, Any]:
+        """As ``bgp_summary``, of the sessions that are down and with the reason."""
+        return self._json("bgpd", f"show bgp {_in_vrf(vrf)}summary failed json")
+
     def bgp_neighbors(self, vrf: str = "") -> dict[str, Any]:
         """Every neighbor by address."""
         return _dicts_only(self._json("bgpd", f"show bgp {_in_vrf(vrf)}neighbors json"))

@@ -40,9 +40,12 @@ from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.object_step import ObjectStep
 from appliance.engine.backend import PHASES
+from appliance.features.vrf.health import bgp_down, ospf_down
+from appliance.health.check import Look
 from appliance.routing.rows import bgp_state, ospf_state
 from appliance.routing.wanted import WantedRouting
 from frr_config import Step, plan
+from frr_config.protocols.bgp.session import sessions
 from tests.integration.frr.bird_neighbor import BirdNeighbor, bird_installed
 from tests.integration.frr.harness import FrrHarness, frr_installed, ip, wait_until
 from tests.requirements import require_root_netns, require_vrfs
@@ -227,6 +230,13 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
     )
     assert (ospf.router_id, list(ospf.interfaces)) == ("172.16.0.1", ["c"])
     assert [(one.router_id, one.full) for one in ospf.neighbors] == [("172.16.0.2", True)]
+    # The checks of health find both well, and say so when the neighbor's AS is another one.
+    config = parse_document(DOCUMENT)
+    now = {"blue": sessions(router.frr, "blue")}
+    assert list(bgp_down(Look(now, config))) == []
+    there = {"red": {f"{one.router_id} on {one.interface}": one for one in ospf.neighbors}}
+    assert list(ospf_down(Look(there, config))) == []
+    assert now["blue"]["10.1.2.2"].is_established
     learned = router.frr.rib_lookup("198.51.100.9", "blue")
     assert learned is not None
     assert learned["prefix"] == "198.51.100.0/24"

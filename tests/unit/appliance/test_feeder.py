@@ -37,7 +37,8 @@ STATUS: dict[str, Any] = {
     "zebra": {"connected": True, "resync": False, "unsupported": {"MPLS": 7}},
     "vpp": {"connected": True, "error": "", "sweep_due": False, "given": 12, "taken": 3, "refused": 2,
             "refusals": {"-3": 2}},
-    "proof": {"checked": 4, "told_again": 2, "differing": 1, "named": [{"prefix": "10.0.0.0/8", "table": 0}],
+    "proof": {"checked": 4, "told_again": 2, "differing": 1,
+              "named": [{"prefix": "10.0.0.0/8", "table": 0}, {"prefix": "10.2.0.0/16", "table": 7}],
               "last_pass": {"routes": 9, "took_ms": 60000, "ended_s": 7}},
     "mirrors": [],
 }  # fmt: skip
@@ -111,12 +112,24 @@ def test_its_state_is_told_in_the_words_of_the_router(toy: ToyFeeder, client: Fe
         last_burst_ms=4,
         lag=FeederLag(bounds_ms=(1, 2), counts=(4, 2, 1), sum_ms=9),
         compared=ComparedRoutes(
-            checked=4, routes=9, took_s=60, ended_s=7, told_again=2, differing=1, named=("10.0.0.0/8",)
+            checked=4,
+            routes=9,
+            took_s=60,
+            ended_s=7,
+            told_again=2,
+            differing=1,
+            named=("10.0.0.0/8", "10.2.0.0/16 in table 7"),
         ),
         memory_bytes=4096,
         uptime_s=5,
     )
-    assert client.doubtful() == ("10.0.0.0/8",)
+    assert client.doubtful() == ["10.0.0.0/8"]
+    (alarm,) = [
+        one
+        for one in feeder(Look(client.state(), parse_document({"schema_version": 1})))
+        if one.kind == "routes_differ"
+    ]
+    assert "VPP does not have 10.2.0.0/16 in table 7 as FRR wants it: " in alarm.summary
     health = client.health()
     assert (health.state, health.detail) == ("up", "9 routes in VPP, 3 on the way")
 

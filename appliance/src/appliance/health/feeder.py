@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from appliance.health.check import Check, Finding, Look
-from appliance.state.feeder import FEEDER, FeederState
+from appliance.state.feeder import FEEDER, IN_TABLE, FeederState
 from appliance.state.part import Everything
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _SIZE = (
     " route_scale to full_tables: VPP is started again. Or take fewer routes, by a prefix list or a"
     " neighbor's maximum."
 )
+_SHOWN = 5
 _REFUSED_S = 4.0
 """A table or an interface may be made in this moment: the feeder tries again every 2 s."""
 
@@ -61,7 +62,24 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             {reason: str(count) for reason, count in state.refusals.items()},
             patience_s=_REFUSED_S,
         )
+    yield from _of_vrfs(state)
     yield from _room(look)
+
+
+def _of_vrfs(state: FeederState) -> Iterator[Finding]:
+    """Those of the default VRF are looked at in all three tables, by the check of RIB and FIB."""
+    named = [name for name in state.compared.named if IN_TABLE in name]
+    if named:
+        yield Finding(
+            "routes_differ",
+            "routes of VRFs",
+            "major",
+            f"VPP does not have {named[0]} as FRR wants it{' and others' if len(named) > 1 else ''}: packets"
+            " of the VRF go elsewhere or are dropped",
+            "The feeder gives VPP such a route again by itself. If it stays, see the log of VPP.",
+            {"routes": ", ".join(named[:_SHOWN])},
+            patience_s=_REFUSED_S,
+        )
 
 
 def _room(look: Look[FeederState]) -> Iterator[Finding]:

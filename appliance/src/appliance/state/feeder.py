@@ -35,6 +35,10 @@ class FeederLag(Answer):
     sum_ms: int = 0
 
 
+IN_TABLE = " in table "
+"""Between the prefix of a VRF's route and the number of its table."""
+
+
 class ComparedRoutes(Answer):
     """Routes that VPP was asked for after it had taken them, to see whether it has them as they were given.
 
@@ -47,7 +51,7 @@ class ComparedRoutes(Answer):
     ended_s: Number = Field(0, description="How long ago it ended.")
     told_again: int = Field(0, description="Times that a route differed and was given again.")
     differing: int = Field(0, description="Routes that still differ although they were given again.")
-    named: tuple[str, ...] = Field((), description="The first of these.")
+    named: tuple[str, ...] = Field((), description="The first of these; of a VRF, with its table.")
 
 
 class FeederState(Answer):

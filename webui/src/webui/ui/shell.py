@@ -16,6 +16,8 @@ from webui.changes import services as changes
 from webui.ui import commits, navigation, watches
 from webui.ui.signed_in import user_of
 
+OF_DEFAULT_VRF = frozenset({"dashboard", "routes", "static_routes", "bgp", "ospf", "ospf_database", "tools"})
+"""Pages that show the routing of the default VRF, and ask from it."""
 _NAME_S = 3600
 _STALE_S = 150.0
 """The agent looks every few seconds, and after a slow look a minute later."""
@@ -42,6 +44,8 @@ class Shell:
     change_count: int
     role: str
     navigation: tuple[navigation.ShownGroup, ...]
+    vrfs: int = 0
+    """How many VRFs run besides the default one, where the page is of that one alone."""
     polled: bool = False
 
     @property
@@ -141,6 +145,7 @@ def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -
         change_count=_change_count(user),
         role=str(user.role),
         navigation=navigation.shown(section, user),
+        vrfs=_vrfs(known) if section in OF_DEFAULT_VRF else 0,
         polled=polled,
     )
 
@@ -158,6 +163,18 @@ def _word(value: Any) -> str:
     if isinstance(value, dict):
         return str(value.get("driver") or value.get("name") or "")
     return str(value or "")
+
+
+def _vrfs(status: dict[str, Any]) -> int:
+    key = f"ui.vrfs.{status.get('digest')}"
+    count: int | None = cache.get(key)
+    if count is None:
+        try:
+            count = len(changes.running().document.get("vrfs") or {})
+        except MillraceError:
+            return 0
+        cache.set(key, count, _NAME_S)
+    return count
 
 
 def _hostname(status: dict[str, Any]) -> str:

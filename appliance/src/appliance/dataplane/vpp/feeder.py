@@ -13,7 +13,7 @@ from typing import Any
 from appliance.dataplane.vpp.fed_routes import page_question, read_page, route_counts
 from appliance.engine.backend import BackendUnavailable, StepError
 from appliance.routing.rows import FAMILIES, Family, FedPage
-from appliance.state.feeder import FeederState
+from appliance.state.feeder import IN_TABLE, FeederState
 from appliance.state.health import PartHealth
 from appliance.state.routes import RouteCount, RoutesQuery
 from vpp_config.retvals import meaning
@@ -69,11 +69,11 @@ class FeederClient:
         return PartHealth(state="up", detail=detail, label=LABEL)
 
     def doubtful(self) -> Sequence[str]:
-        """Routes that VPP does not have as they were given, although it was told again.
+        """Routes of the default VRF that VPP does not have as they were given, although it was told again.
 
         Raises BackendUnavailable.
         """
-        return self.state().compared.named
+        return [name for name in self.state().compared.named if IN_TABLE not in name]
 
     def caught_up(self, timeout_s: float) -> bool:
         """Wait until VPP has all that FRR had told by now; False when the time is over first.
@@ -160,13 +160,17 @@ def _state(told: Mapping[str, Any]) -> FeederState:
     )
 
 
+def _named(route: Mapping[str, Any]) -> str:
+    return f"{route['prefix']}{IN_TABLE}{route['table']}" if route["table"] else str(route["prefix"])
+
+
 def _compared(told: Mapping[str, Any]) -> dict[str, Any]:
     last = told["last_pass"]
     return {
         "checked": told["checked"],
         "told_again": told["told_again"],
         "differing": told["differing"],
-        "named": [one["prefix"] for one in told["named"]],
+        "named": [_named(one) for one in told["named"]],
         **(
             {}
             if last is None
