@@ -18,14 +18,18 @@ from tests.integration.frr.bird_neighbor import bird_installed
 from tests.integration.frr.harness import frr_installed
 from tests.requirements import require_root_netns
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.timeout(900)]
 
 KERNEL = "linux.uml"
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = ("vrf", "veth", "dummy")
 TESTS = ("tests/integration/linux/test_vrfs.py",)
 _MEMORY = "3G"
-_LONGEST_S = 600
+_LONGEST_S = 400
+_BGPD_ENDED = "bgpd does not answer"
+"""FRR 8.4.4's bgpd ended in one of ten runs, while imports between VRFs changed. On a router it is started again
+and configured anew, which other tests show; here nobody starts it, and everything after it fails.
+"""
 
 
 def _run(tests: tuple[str, ...]) -> str:
@@ -54,6 +58,8 @@ def test_on_a_kernel_with_vrfs() -> None:
     if not frr_installed() or not bird_installed():
         pytest.skip("FRRouting or BIRD is not installed (Debian packages frr, bird2)")
     printed = _run(TESTS)
+    if _BGPD_ENDED in printed:
+        printed = _run(TESTS)
     _, began, rest = printed.partition("RESULTS BEGIN\n")
     assert began, printed[-4000:]
     suite = ET.fromstring(rest.partition("\nRESULTS END")[0]).find("testsuite")
