@@ -27,8 +27,8 @@ TESTS = ("tests/integration/linux/test_vrfs.py",)
 _MEMORY = "3G"
 _LONGEST_S = 400
 _BGPD_ENDED = "bgpd does not answer"
-"""FRR 8.4.4's bgpd ended in one of ten runs, while imports between VRFs changed. On a router it is started again
-and configured anew, which other tests show; here nobody starts it, and everything after it fails.
+"""FRR 8.4.4's bgpd ended in one of ten runs, while imports between VRFs changed. On a router it is started
+again and configured anew, which other tests show; here nobody starts it, and everything after it fails.
 """
 
 
