@@ -19,6 +19,7 @@ from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest
 from appliance.engine.transaction import Patience
 from appliance.routing.frr import FrrBackend
+from appliance.routing.wanted import WantedRouting
 from tests.integration.frr.harness import FrrHarness, wait_until
 
 pytestmark = pytest.mark.root
@@ -81,7 +82,7 @@ def cancelling(empty_router: FrrHarness, tmp_path: Path) -> Iterator[Cancelling]
             assert one.go_on.wait(_WAIT_S)
 
     def compiled(config: RouterConfig) -> dict[str, Any]:
-        return {"frr": config.routing}
+        return {"frr": WantedRouting.of(config)}
 
     engine = Engine(
         (backend,),

@@ -20,6 +20,7 @@ from appliance.engine.records import CommitRequest
 from appliance.engine.transaction import Patience
 from appliance.errors import Conflict
 from appliance.routing import FrrBackend
+from appliance.routing.wanted import WantedRouting
 from frr_config.protocols.bgp.clearing import clear
 from frr_config.protocols.bgp.session import sessions
 from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
@@ -125,7 +126,7 @@ def engine(pair: Pair, tmp_path: Path) -> Iterator[Engine]:
     backend = FrrBackend(pair.near.netns, pair.near.vty_dir, pair.near.config_dir)
     made = Engine(
         (backend,),
-        lambda config: {"frr": config.routing},
+        lambda config: {"frr": WantedRouting.of(config)},
         lambda: Capabilities(driver="linux"),
         tmp_path,
         patience=Patience(),

@@ -107,9 +107,9 @@ class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
         """The difference as lines of text for previews, secrets masked; none where steps say it all."""
         return ()
 
-    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:  # noqa: ARG002 - nothing is kept closed
-        """Whether ``reopen`` could have anything to do, without asking the program."""
-        return False
+    def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:  # noqa: ARG002
+        """Whether ``reopen`` could have anything to do, without asking the program: yes, where there is one."""
+        return type(self).reopen is not Backend.reopen
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:  # noqa: ARG002 - nothing is kept closed
         """Told both documents after a revision was recorded, to set up again what the one kept closed and the
