@@ -108,7 +108,7 @@ class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
         return ()
 
     def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:  # noqa: ARG002
-        """Whether ``reopen`` could have anything to do, without asking the program: yes, where there is one."""
+        """Whether ``reopen`` may have anything to do, without asking the program; yes where it is there."""
         return type(self).reopen is not Backend.reopen
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:  # noqa: ARG002 - nothing is kept closed
