@@ -48,6 +48,14 @@ def _plan(live: LiveLab, patch: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
+def _all_exchanged(live: LiveLab) -> bool:
+    """A session that came up a moment ago has sent nothing yet; what it sends goes out in one piece."""
+    session = _session(live)
+    counts = session["families"]["ipv4_unicast"] if session["state"] == "Established" else {}
+    is_received = counts.get("prefixes_received") == len(at.WAN_PREFIXES_V4)
+    return is_received and counts["prefixes_sent"] >= len(at.CORE_PREFIXES)
+
+
 @contextmanager
 def _committed(live: LiveLab, patch: dict[str, Any]) -> Iterator[None]:
     before = live.agent.status().revision
@@ -77,7 +85,7 @@ def test_a_limit_below_what_the_neighbor_has_sent(live: LiveLab) -> None:
 
 
 def test_routes_that_a_policy_refuses_or_withdraws_are_as_many_as_foretold(live: LiveLab) -> None:
-    wait_until(lambda: _session(live)["state"] == "Established", timeout_s=60, what="the session is up")
+    wait_until(lambda: _all_exchanged(live), timeout_s=60, what="all routes are exchanged")
     before = _session(live)["families"]["ipv4_unicast"]
     lists = {
         "bogons": {"rules": {"40": {"action": "permit", "prefix": "198.18.0.0/19", "le": 32}}},
