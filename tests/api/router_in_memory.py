@@ -27,7 +27,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.health.events import EventLog
@@ -36,6 +36,7 @@ from appliance.impact.change import Arrival
 from appliance.routing.frr import FrrBackend
 from appliance.routing.known_addresses import Address
 from appliance.routing.rows import Family, RibRow
+from appliance.routing.view import VrfRoutingView
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
 from appliance.state.control_plane import ControlPlaneState, GuardedInterface, PuntPolicer
@@ -127,10 +128,10 @@ class _ToyDataplane(Toy):
         names = [key.split()[1] for key in self.state if key.startswith("interface ")]
         return {name: name not in self.without_link for name in names}
 
-    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+    def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> list[RouteAnswer]:
         return self.kernel_routes(destinations)
 
-    def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+    def kernel_routes(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> list[RouteAnswer]:
         return [None] * len(destinations)
 
     def acl_state(self) -> list[AclState]:
@@ -185,6 +186,9 @@ class _ToyRouting(Toy):
 
     def ask(self, question: Callable[[State], T]) -> T:
         return self._ask(question)
+
+    def in_vrf(self, vrf: str) -> VrfRoutingView:
+        return self._backend.in_vrf(vrf) if vrf else self
 
     def rib_entry(self, destination: str) -> list[RibRow]:
         return []

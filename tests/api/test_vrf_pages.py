@@ -59,12 +59,40 @@ def test_a_vrf_in_use_is_not_deleted_and_one_that_is_free_is(engineer: ApiClient
 
 def test_the_state_of_a_vrf_is_asked_for_by_its_name(engineer: ApiClient) -> None:
     assert engineer.merge("config", VRFS).status == 200
-    assert engineer.get("state/vrfs/blue/bgp").body["neighbors"] == {}
-    assert engineer.get("state/vrfs/blue/ospf").body["neighbors"] == []
-    assert engineer.get("state/vrfs/blue/route?destination=198.51.100.1").body == {"routes": []}
-    assert engineer.get("state/vrfs/nowhere/bgp").status == 404
-    assert engineer.get("state/vrfs/blue%20x/bgp").status in (404, 422)
-    assert engineer.get("state/vrfs/blue/route?destination=fe80::1%25x").status == 422
+    assert engineer.get("state/bgp").body["neighbors"] != {}
+    assert engineer.get("state/bgp?vrf=blue").body["neighbors"] == {}
+    assert engineer.get("state/ospf?vrf=blue").body["neighbors"] == []
+    for question in ("prefix=198.51.100.1", "protocol=bgp", "prefix=10.0.0.0/8&within=true"):
+        assert engineer.get(f"state/routes?vrf=blue&{question}").body["routes"] == [], question
+    for part in ("bgp", "ospf", "routes", "routes?prefix=198.51.100.1", "ospf/database"):
+        where = f"state/{part}{'&' if '?' in part else '?'}vrf="
+        assert engineer.get(f"{where}nowhere").status == 404, part
+        assert engineer.get(f"{where}Blue%20x").status == 422, part
+
+
+def test_sessions_of_a_vrf_are_cleared_by_its_name(engineer: ApiClient) -> None:
+    assert engineer.merge("config", VRFS).status == 200
+    known = engineer.get("config/vrfs/blue/routing/bgp/neighbors").body
+    (neighbor,) = known
+    # The FRR of these tests has no sessions in VRFs: it is asked in the right one.
+    told = engineer.post("actions/clear-bgp", {"neighbor": neighbor, "vrf": "blue"})
+    assert (told.status, told.body["detail"].partition(":")[0]) == (
+        409,
+        f"bgpd refused 'clear bgp vrf blue {neighbor}'",
+    )
+    for question, status in (({"vrf": "nowhere"}, 404), ({"vrf": "Blue x"}, 422), ({}, 404)):
+        assert engineer.post("actions/clear-bgp", {"neighbor": neighbor, **question}).status == status, (
+            question
+        )
+
+
+def test_tools_run_in_a_vrf_that_is_there(engineer: ApiClient) -> None:
+    assert engineer.merge("config", VRFS).status == 200
+    refused = engineer.post("tools/ping", {"destination": "10.77.0.2", "vrf": "Blue x"})
+    assert [one["pointer"] for one in refused.body["errors"]] == ["/vrf"]
+    for tool in ("ping", "traceroute"):
+        job = engineer.post(f"tools/{tool}", {"destination": "10.77.0.2", "vrf": "blue"})
+        assert job.status == 202
 
 
 def test_pages_of_the_default_vrf_say_so_where_there_are_others(engineer: ApiClient, browser: Client) -> None:

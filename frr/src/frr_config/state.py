@@ -29,10 +29,21 @@ class Asking(Protocol):
 
 
 class State:
-    """Questions to the daemons. Raises FrrUnavailable; ValueError for a bad argument."""
+    """Questions to the daemons, about one VRF. Raises FrrUnavailable; ValueError for a bad argument."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, asking: Asking, vrf: str = "") -> None:
+        if vrf and not _VRF.fullmatch(vrf):
+            raise ValueError(f"{vrf!r} is not the name of a VRF")
+        self._asking, self._vrf = asking, vrf
+
+    def in_vrf(self, vrf: str) -> State:
+        """The same questions about another VRF; empty: the default one."""
+        return State(self._asking, vrf)
+
+    @property
+    def vrf_words(self) -> str:
+        """What a command about this VRF has after its protocol; empty for the default one."""
+        return f"vrf {self._vrf} " if self._vrf else ""
 
     def json(self, daemon: str, command: str) -> dict[str, Any]:
         """What a ``show ... json`` prints that has no method of its own; empty where it prints nothing."""
@@ -64,25 +75,22 @@ class State:
         listed = shown.get("ipAddresses", ())
         return [str(one["address"]) for one in listed if isinstance(one, dict) and "address" in one]
 
-    def bgp_summary(self, vrf: str = "") -> dict[str, Any]:
-        """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP.
+    def bgp_summary(self) -> dict[str, Any]:
+        """By family (``ipv4Unicast``, ``ipv6Unicast``): the instance and its ``peers``. Empty without BGP."""
+        return self._json("bgpd", f"show bgp {self.vrf_words}summary json")
 
-        ``vrf`` is a VRF other than the default one, here and below.
-        """
-        return self._json("bgpd", f"show bgp {_in_vrf(vrf)}summary json")
-
-    def bgp_failures(self, vrf: str = "") -> dict[str, Any]:
+    def bgp_failures(self) -> dict[str, Any]:
         """As ``bgp_summary``, of the sessions that are down and with the reason."""
-        return self._json("bgpd", f"show bgp {_in_vrf(vrf)}summary failed json")
+        return self._json("bgpd", f"show bgp {self.vrf_words}summary failed json")
 
-    def bgp_neighbors(self, vrf: str = "") -> dict[str, Any]:
+    def bgp_neighbors(self) -> dict[str, Any]:
         """Every neighbor by address."""
-        return _dicts_only(self._json("bgpd", f"show bgp {_in_vrf(vrf)}neighbors json"))
+        return _dicts_only(self._json("bgpd", f"show bgp {self.vrf_words}neighbors json"))
 
     def bgp_neighbor(self, address: str) -> dict[str, Any]:
         """One neighbor; empty where there is none with this address."""
         canonical = str(_address(address))
-        shown = self._json("bgpd", f"show bgp neighbors {canonical} json")
+        shown = self._json("bgpd", f"show bgp {self.vrf_words}neighbors {canonical} json")
         return _dicts_only(shown).get(canonical, {})
 
     def bgp_routes(
@@ -100,7 +108,7 @@ class State:
         be combined with ``neighbor``.
         """
         _check_family(family)
-        words = f"show bgp {family} unicast"
+        words = f"show bgp {self.vrf_words}{family} unicast"
         if neighbor is not None:
             if prefix is not None:
                 raise ValueError("give neighbor or prefix, not both")
@@ -112,35 +120,35 @@ class State:
             words += f" {_prefix(prefix, family)} longer-prefixes"
         return self._routes("bgpd", f"{words} json", _ROUTE_MEMBERS, offset, limit)
 
-    def ospf_summary(self, vrf: str = "") -> dict[str, Any]:
+    def ospf_summary(self) -> dict[str, Any]:
         """The instance and its areas. Empty without OSPF."""
-        return self._of_ospf(vrf, "json")
+        return self._of_ospf("json")
 
-    def ospf_neighbors(self, vrf: str = "") -> dict[str, Any]:
+    def ospf_neighbors(self) -> dict[str, Any]:
         """``neighbors``: by router id, a list."""
-        return self._of_ospf(vrf, "neighbor detail json")
+        return self._of_ospf("neighbor detail json")
 
-    def ospf_interfaces(self, vrf: str = "") -> dict[str, Any]:
+    def ospf_interfaces(self) -> dict[str, Any]:
         """``interfaces``: by name."""
-        return self._of_ospf(vrf, "interface json")
+        return self._of_ospf("interface json")
 
-    def _of_ospf(self, vrf: str, words: str) -> dict[str, Any]:
-        """ospfd puts the answer for a VRF that it was asked for by name under that name."""
-        shown = self._json("ospfd", f"show ip ospf {_in_vrf(vrf)}{words}")
-        return _dicts_only(shown).get(vrf, {}) if vrf else shown
+    def ospf_database(self, words: str = "") -> dict[str, Any]:
+        """Link state database, one line for each LSA; ``words`` limit it."""
+        return self._of_ospf(f"database {words}json")
 
-    def ospf_database(self) -> dict[str, Any]:
-        """Link state database, one line for each LSA."""
-        return self._json("ospfd", "show ip ospf database json")
+    def _of_ospf(self, words: str) -> dict[str, Any]:
+        """ospfd puts some answers for a VRF that it was asked for by name under that name."""
+        shown = self._json("ospfd", f"show ip ospf {self.vrf_words}{words}")
+        return _dicts_only(shown).get(self._vrf, shown) if self._vrf else shown
 
-    def rib_lookup(self, destination: str, vrf: str = "") -> dict[str, Any] | None:
+    def rib_lookup(self, destination: str) -> dict[str, Any] | None:
         """One entry of zebra's table, ``{"prefix": ..., "routes": [...]}``, or None.
 
         For a prefix its own entry, for an address that of the longest match. It costs zebra the same whatever
         the size of its table.
         """
         known = _network(destination) if "/" in destination else _address(destination)
-        shown = self._json("zebra", f"show {_ip(known.version)} route {_in_vrf(vrf)}{known} json")
+        shown = self._json("zebra", f"show {_ip(known.version)} route {self.vrf_words}{known} json")
         for prefix, routes in shown.items():
             if "/" in prefix and isinstance(routes, list) and routes:
                 return {"prefix": prefix, "routes": routes}
@@ -161,7 +169,7 @@ class State:
         for 1,000,000 routes of which few are kept, half a minute where all are.
         """
         _check_family(family)
-        words = f"show {_ip(4 if family == 'ipv4' else 6)} route"
+        words = f"show {_ip(4 if family == 'ipv4' else 6)} route {self.vrf_words}".rstrip()
         if prefix is not None:
             words += f" {_prefix(prefix, family)} longer-prefixes"
         if protocol is not None:
@@ -173,7 +181,9 @@ class State:
     def rib_summary(self, family: Family = "ipv4") -> dict[str, Any]:
         """Numbers of routes by protocol. zebra walks its whole table for them."""
         _check_family(family)
-        return self._json("zebra", f"show {_ip(4 if family == 'ipv4' else 6)} route summary json")
+        return self._json(
+            "zebra", f"show {_ip(4 if family == 'ipv4' else 6)} route {self.vrf_words}summary json"
+        )
 
     def _json(self, daemon: str, command: str) -> dict[str, Any]:
         shown = self._shown(daemon, command)
@@ -197,12 +207,6 @@ class State:
 
 def _dicts_only(shown: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: value for name, value in shown.items() if isinstance(value, dict)}
-
-
-def _in_vrf(vrf: str) -> str:
-    if vrf and not _VRF.fullmatch(vrf):
-        raise ValueError(f"{vrf!r} is not the name of a VRF")
-    return f"vrf {vrf} " if vrf else ""
 
 
 def _check_family(family: str) -> None:

@@ -20,7 +20,7 @@ from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.base import RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
-from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer, VrfTable
 from appliance.engine.backend import BackendUnavailable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
@@ -118,10 +118,12 @@ class ToyPlane(FileToy):
     def links(self) -> Mapping[str, bool]:
         return {row.name: True for row in self.interfaces_state()}
 
-    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         return self.kernel_routes(destinations)
 
-    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def kernel_routes(
+        self, destinations: Sequence[str], vrf: VrfTable | None = None
+    ) -> Sequence[RouteAnswer]:
         known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
         return [known if destination == known.prefix else None for destination in destinations]
 
@@ -154,6 +156,11 @@ class ToyRouting:
 
     def ask(self, question: Callable[[State], T]) -> T:
         raise BackendUnavailable(self.name, "is a file")
+
+    def in_vrf(self, vrf: str) -> ToyRouting:
+        if vrf:
+            raise BackendUnavailable(self.name, "has no VRFs")
+        return self
 
     def operate(self, operation: Operation) -> None:
         raise BackendUnavailable(self.name, "is a file")

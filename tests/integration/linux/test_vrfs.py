@@ -11,18 +11,22 @@ has VRFs and no nftables (tests/integration/uml).
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from appliance.agent import tools
 from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
 from appliance.config.validate import check
+from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.compile import compile_linux
 from appliance.dataplane.linux.dump import Dump
@@ -39,13 +43,21 @@ from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.object_step import ObjectStep
+from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
+from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import PHASES
+from appliance.errors import NotFound
 from appliance.features.vrf.health import bgp_down, ospf_down
 from appliance.health.check import Look
+from appliance.routing.frr_view import FrrView
 from appliance.routing.rows import bgp_state, ospf_state
 from appliance.routing.wanted import WantedRouting
 from frr_config import Step, plan
+from frr_config.protocols.bgp.clearing import clear
+from frr_config.protocols.bgp.routes import size, table
 from frr_config.protocols.bgp.session import sessions
+from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
+from frr_config.protocols.ospf.database import counts, details, lsas
 from tests.integration.frr.bird_neighbor import BirdNeighbor, bird_installed
 from tests.integration.frr.harness import FrrHarness, frr_installed, ip, wait_until
 from tests.requirements import require_root_netns, require_vrfs
@@ -166,6 +178,9 @@ class Router:
         assert self.steps(document) == []
         return steps
 
+    def looked_up(self, destinations: list[str], vrf: str) -> list[RouteAnswer]:
+        return self._space.run(look_up, destinations, vrf)
+
     def routes(self, *words: str) -> str:
         argv = ["ip", "-n", NETNS, "route", "show", *words]
         return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
@@ -223,21 +238,20 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
     wait_until(lambda: "198.51.100.0/24" in router.routes("vrf", "blue"), "BIRD's route by BGP", 60)
     wait_until(lambda: "203.0.113.0/24" in router.routes("vrf", "red"), "BIRD's route by OSPF", 60)
     assert "via 10.1.2.2 dev a2" in router.routes("vrf", "blue")
-    bgp = bgp_state(router.frr.bgp_summary("blue"), router.frr.bgp_neighbors("blue"))
+    blue, red = router.frr.in_vrf("blue"), router.frr.in_vrf("red")
+    bgp = bgp_state(blue.bgp_summary(), blue.bgp_neighbors())
     assert {address: one.state for address, one in bgp.neighbors.items()} == {"10.1.2.2": "Established"}
-    ospf = ospf_state(
-        router.frr.ospf_summary("red"), router.frr.ospf_interfaces("red"), router.frr.ospf_neighbors("red")
-    )
+    ospf = ospf_state(red.ospf_summary(), red.ospf_interfaces(), red.ospf_neighbors())
     assert (ospf.router_id, list(ospf.interfaces)) == ("172.16.0.1", ["c"])
     assert [(one.router_id, one.full) for one in ospf.neighbors] == [("172.16.0.2", True)]
     # The checks of health find both well, and say so when the neighbor's AS is another one.
     config = parse_document(DOCUMENT)
-    now = {"blue": sessions(router.frr, "blue")}
+    now = {"blue": sessions(blue)}
     assert list(bgp_down(Look(now, config))) == []
     there = {"red": {f"{one.router_id} on {one.interface}": one for one in ospf.neighbors}}
     assert list(ospf_down(Look(there, config))) == []
     assert now["blue"]["10.1.2.2"].is_established
-    learned = router.frr.rib_lookup("198.51.100.9", "blue")
+    learned = blue.rib_lookup("198.51.100.9")
     assert learned is not None
     assert learned["prefix"] == "198.51.100.0/24"
     assert router.frr.rib_lookup("198.51.100.9") is None
@@ -245,6 +259,58 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
     for foreign in (router.routes(), router.routes("vrf", "red")):
         assert "198.51.100.0/24" not in foreign
     assert "203.0.113.0/24" not in router.routes("vrf", "blue")
+
+
+def test_what_is_looked_at_and_done_in_one_vrf(router: Router) -> None:
+    router.commit(DOCUMENT)
+    default = FrrView(router.frr)
+    blue, red = default.in_vrf("blue"), default.in_vrf("red")
+    wait_until(lambda: "198.51.100.0/24" in router.routes("vrf", "blue"), "BIRD's route by BGP", 60)
+    wait_until(lambda: "203.0.113.0/24" in router.routes("vrf", "red"), "BIRD's route by OSPF", 60)
+    # zebra and bgpd.
+    assert [row.prefix for row in blue.rib_entry("198.51.100.9")] == ["198.51.100.0/24"]
+    assert blue.rib_counts("ipv4")["bgp"].rib == 1
+    assert [row.prefix for row in blue.rib_list("ipv4", "bgp", 100) or ()] == ["198.51.100.0/24"]
+    assert default.rib_list("ipv4", "bgp", 100) == []
+    assert blue.bgp_neighbor("10.1.2.2").state == "Established"
+    with pytest.raises(NotFound):
+        default.bgp_neighbor("10.1.2.2")
+    (entry,) = blue.ask(lambda frr: tuple(table(frr, "ipv4")))
+    assert (str(entry.network), entry.best and entry.best.neighbor) == ("198.51.100.0/24", "10.1.2.2")
+    assert blue.ask(lambda frr: size(frr, "ipv4")).received == 1
+    # ospfd.
+    router_id, counted = red.ask(counts)
+    listed = red.ask(lambda frr: list(lsas(frr)))
+    assert (router_id, sum(one.lsas for one in counted)) == ("172.16.0.1", len(listed))
+    details_of = red.ask(lambda frr: details(frr, "router", IPv4Address("172.16.0.2")))
+    assert [one.advertising_router for one in details_of] == ["172.16.0.2"]
+    assert default.ask(lambda frr: list(lsas(frr))) == []
+    # The kernel, where what a VRF's table does not know is unreachable.
+    exact, longest, foreign = router.looked_up(["198.51.100.0/24", "198.51.100.9", "203.0.113.9"], "blue")
+    assert exact == longest == Entry("198.51.100.0/24", "unicast", (NextHop("10.1.2.2", "a2", 1),))
+    assert foreign == Entry(None, "unreachable")
+    with pytest.raises(DataPlaneError, match="no VRF green"):
+        router.looked_up(["10.0.0.1"], "green")
+    # Tools.
+    for source in (None, IPv4Address("10.1.2.1"), "a2"):
+        pinged = asyncio.run(tools.ping(NETNS, IPv4Address("10.1.2.2"), 2, source, None, "blue"))
+        assert pinged["result"]["received"] == 2, pinged
+    pinged = asyncio.run(tools.ping(NETNS, IPv4Address("10.1.2.2"), 1, None, None, "red"))
+    assert pinged["result"]["received"] == 0
+    traced = asyncio.run(tools.traceroute(NETNS, IPv4Address("10.1.2.2"), None, "blue"))
+    assert traced["result"]["reached"], traced
+    # Clearing.
+    been_up = blue.ask(sessions)["10.1.2.2"].established_count
+    blue.operate(clear("10.1.2.2", vrf="blue"))
+    wait_until(
+        lambda: blue.ask(sessions)["10.1.2.2"].established_count > been_up, "a session set up anew", 60
+    )
+    for operation in (clear_interface("c", "red"), clear_neighbor("172.16.0.2")):
+        red.operate(operation)
+        wait_until(
+            lambda: [one.full for one in red.ospf_state().neighbors] == [True], "a full adjacency again", 90
+        )
+    wait_until(lambda: "198.51.100.0/24" in router.routes("vrf", "blue"), "the route again", 60)
 
 
 def test_routes_leak_by_import_in_both_directions_and_no_longer_without_it(router: Router) -> None:

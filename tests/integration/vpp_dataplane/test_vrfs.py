@@ -13,8 +13,10 @@ import pytest
 
 from appliance.compile import compile_document
 from appliance.config.load import parse_document
+from appliance.dataplane.route_answer import Entry, VrfTable
 from appliance.dataplane.vpp.plan import VppStep
 from appliance.engine.backend import PHASES
+from appliance.features.vrf.model import Vrf, table_of
 from tests.integration.linux.conftest import DOCUMENT
 from tests.integration.vpp_dataplane.conftest import Router, _with_devices
 
@@ -60,6 +62,11 @@ def test_packets_stay_inside_their_vrf(router: Router) -> None:
     together = _commit(router, _document("blue", "blue", "blue", "red"))
     assert {step.impact for step in together} >= {"loses packets on left0", "loses packets on right0"}
     assert _passes(router) == (True, True)
+    blue = VrfTable("blue", table_of("blue", Vrf()))
+    (elsewhere,), (there,) = (router.backend.fib(["10.77.2.2"], vrf) for vrf in (None, blue))
+    assert isinstance(there, Entry)
+    assert [hop.interface for hop in there.next_hops] == ["right0"]
+    assert elsewhere == Entry("0.0.0.0/0", "blackhole")
     apart = _commit(router, _document("blue", "red", "blue", "red"))
     # The interface that stays where it is loses nothing.
     assert {step.impact for step in apart} == {"loses packets on right0", "none"}

@@ -40,6 +40,10 @@ class Zebra:
         self.grown = False
         """Its table has become longer than a list may be."""
 
+    def in_vrf(self, vrf: str) -> Zebra:
+        assert not vrf
+        return self
+
     def rib_counts(self, family: Family) -> dict[str, RouteCount]:
         self._walk("count", family)
         return {name: RouteCount(rib=count, fib=count) for name, count in self.counts[family].items()}
@@ -177,7 +181,7 @@ class Fed:
         self.asked: list[tuple[Any, ...]] = []
         self.away = False
 
-    def route_counts(self) -> dict[str, dict[str, RouteCount]]:
+    def route_counts(self, table: int = 0) -> dict[str, dict[str, RouteCount]]:
         if self.away:
             raise BackendUnavailable("feeder", "gone")
         return {
@@ -185,7 +189,9 @@ class Fed:
             "ipv6": {"bgp": RouteCount(rib=3, fib=3)},
         }
 
-    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+    def route_page(
+        self, family: Family, query: RoutesQuery, offset: int, limit: int, table: int = 0
+    ) -> FedPage:
         self.asked.append((family, query.protocol, query.next_hop, offset, limit))
         total = 12 if query.protocol == "static" else 1_000_012
         count = max(0, min(limit, total - offset))

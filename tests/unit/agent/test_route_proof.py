@@ -40,6 +40,10 @@ class _Router:
     def _row(self, prefix: str) -> RibRow:
         return RibRow(prefix, "bgp", (RibHop(address=HOP, active=True),))
 
+    def in_vrf(self, vrf: str) -> _Router:
+        assert not vrf
+        return self
+
     def rib_counts(self, family: Family) -> dict[str, RouteCount]:
         self.walks += 1
         return {"bgp": RouteCount(rib=self.count, fib=self.count)} if family == "ipv4" else {}

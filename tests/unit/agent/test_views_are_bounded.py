@@ -16,7 +16,7 @@ from aiohttp.test_utils import make_mocked_request
 from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
 from appliance.config.document import RouterConfig
-from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.reserve import Room
 from appliance.routing.frr import FrrBackend
 from appliance.state.control_plane import ControlPlaneState
@@ -32,12 +32,6 @@ SHORT = {
     "show bgp summary json",
     "show bgp neighbors json",
     "show bgp neighbors 192.0.2.1 json",
-    "show bgp vrf blue summary json",
-    "show bgp vrf blue neighbors json",
-    "show ip ospf vrf blue json",
-    "show ip ospf vrf blue neighbor detail json",
-    "show ip ospf vrf blue interface json",
-    "show ip route vrf blue 16.0.7.9 json",
     "show bgp ipv4 unicast 16.0.7.0/24 json",
     "show bgp ipv4 unicast 16.0.7.9 json",
     *(f"show bgp ipv4 unicast {ip_network(f'16.0.7.9/{length}', strict=False)} json" for length in range(33)),
@@ -74,7 +68,10 @@ PATHS = (
     )),
     "ospf/database", "ospf/database?type=external&offset=5000", "ospf/database?lsa_id=16.0.7.0",
     "ospf/database?type=external&lsa_id=16.0.7.0",
-    "vrfs/blue/bgp", "vrfs/blue/ospf", "vrfs/blue/route?destination=16.0.7.9",
+    "bgp?vrf=blue", "ospf?vrf=blue", "ospf/database?vrf=blue", "routes?vrf=blue",
+    "routes?protocol=bgp&vrf=blue", "routes?prefix=16.0.7.9&vrf=blue",
+    "routes?prefix=16.0.0.0/8&within=true&vrf=blue",
+    "bgp/neighbors/192.0.2.1/received?vrf=blue", "bgp/neighbors/192.0.2.1/received?prefix=16.0.7.9&vrf=blue",
 )  # fmt: skip
 
 
@@ -84,8 +81,13 @@ class MillionFrr(FakeFrr):
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[str] = []
+        self.in_blue: list[str] = []
+        """Of these, those of VRF blue."""
 
     def show(self, daemon: str, command: str) -> str:
+        if "vrf blue " in command:
+            command = command.replace("vrf blue ", "")
+            self.in_blue.append(command)
         self.asked.append(command)
         if command == "show ip route summary json":
             counts = [
@@ -114,7 +116,11 @@ class Plane:
     name = "linux"
     kernel_forwards = True
 
-    def kernel_routes(self, destinations: Sequence[str]) -> list[RouteAnswer]:
+    def kernel_routes(
+        self,
+        destinations: Sequence[str],
+        vrf: VrfTable | None = None,
+    ) -> list[RouteAnswer]:
         assert len(destinations) <= 1000
         return [None] * len(destinations)
 
@@ -142,6 +148,9 @@ class Plane:
         return ControlPlaneState(interfaces=(), policers=())
 
 
+_KEPT = {"remote_asn": 65001, "ipv4_unicast": {"soft_reconfiguration_inbound": True}}
+
+
 class Engine:
     """What the views that ask the engine hear."""
 
@@ -152,17 +161,12 @@ class Engine:
                 name: {"type": "ethernet", "match": {"mac": f"52:54:00:00:00:0{number}"}}
                 for number, name in enumerate(("lan0", "wan0"))
             },
-            "vrfs": {"blue": {}},
+            "vrfs": {"blue": {"routing": {"bgp": {"asn": 65000, "neighbors": {"192.0.2.1": _KEPT}}}}},
             "nat": {"inside": ["lan0"], "outside": ["wan0"]},
             "routing": {
                 "bgp": {
                     "asn": 65000,
-                    "neighbors": {
-                        "192.0.2.1": {
-                            "remote_asn": 65001,
-                            "ipv4_unicast": {"soft_reconfiguration_inbound": True},
-                        }
-                    },
+                    "neighbors": {"192.0.2.1": _KEPT},
                 }
             },
         }
@@ -187,9 +191,6 @@ async def _get(views: StateApi, path: str) -> dict[str, Any]:
     if "/neighbors/" in path:
         names = {"address": "192.0.2.1", "direction": wanted.rpartition("/")[2]}
         wanted = "/v1/state/bgp/neighbors/{address}/{direction}"
-    elif "vrfs/" in path:
-        names = {"vrf": "blue"}
-        wanted = wanted.replace("blue", "{vrf}")
     handler: Any = next(route.handler for route in views.routes() if route.path == wanted)
     answer = await handler(make_mocked_request("GET", f"/v1/state/{path}", match_info=names))
     return dict(json.loads(answer.body))
@@ -211,13 +212,14 @@ def test_a_view_asks_for_nothing_long(path: str, tmp_path: Path) -> None:
     finally:
         views.close()
     assert set(frr.asked) <= SHORT
+    assert "vrf=blue" not in path or frr.in_blue == frr.asked
     if path.startswith("routes"):
         assert answer["routes"] or answer["note"] or "protocol=" in path or path.endswith("0.0.0.0/0")
 
 
 def test_every_view_of_the_agent_is_among_them(tmp_path: Path) -> None:
     views = _views(MillionFrr(), tmp_path)
-    asked = [path.partition("?")[0].replace("vrfs/blue", "vrfs/{vrf}") for path in PATHS]
+    asked = [path.partition("?")[0] for path in PATHS]
     known = {f"/v1/state/{path}" for path in asked if "/neighbors/" not in path}
     known |= {f"/v1/state/bgp/neighbors/{{address}}{more}" for more in ("", "/{direction}")}
     assert {route.path for route in views.routes() if route.method == "GET"} == known

@@ -16,11 +16,10 @@ class _Frr:
     def __init__(self, checksum: Any) -> None:
         self._one = {"lsId": "10.0.0.1", "advertisedRouter": "10.0.0.1", "checksum": checksum}
 
-    def ospf_database(self) -> dict[str, Any]:
+    def ospf_database(self, words: str = "") -> dict[str, Any]:
+        if words:
+            return {"linkStateId": "10.0.0.1", "advertisingRouter": "10.0.0.1", **self._one}
         return {"areas": {"0.0.0.0": {"routerLinkStates": [self._one]}}}
-
-    def json(self, daemon: str, command: str) -> dict[str, Any]:
-        return {"linkStateId": "10.0.0.1", "advertisingRouter": "10.0.0.1", **self._one}
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,10 @@ def test_sessions_are_not_read_for_what_ends_none() -> None:
 class _Unread:
     untold: Mapping[str, str] = MappingProxyType({})
 
+    def in_vrf(self, vrf: str) -> _Unread:
+        assert not vrf
+        return self
+
     def of(self, fact: Fact[Any]) -> Any:
         raise AssertionError(f"{fact.name} were read")
 

@@ -10,14 +10,14 @@ from pydantic_core import PydanticCustomError
 
 from appliance.actions.action import Action, Done
 from appliance.errors import NotFound
-from appliance.state.part import Question
+from appliance.state.part import OfVrf
 from frr_config.types import Address
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 
-class ClearBgp(Question):
+class ClearBgp(OfVrf):
     """Which sessions are cleared, and how."""
 
     neighbor: Literal["all"] | Address = Field(description="Address of a neighbor, or all.")
@@ -40,16 +40,17 @@ class ClearBgp(Question):
 
 
 def _act(router: Router, asked: ClearBgp, _author: str) -> Done:
+    from appliance.config.vrf_view import seen_in
     from frr_config.protocols.bgp.clearing import clear
 
-    bgp = router.engine.running_config.routing.bgp
+    routing = router.routing_in(asked.vrf)
+    bgp = seen_in(router.engine.running_config, asked.vrf or "").routing.bgp
     known = () if bgp is None else tuple(bgp.neighbors)
     if not known or (asked.neighbor != "all" and asked.neighbor not in known):
-        raise NotFound(f"there is no BGP neighbor {asked.neighbor if known else 'configured'}")
-    router.routing.operate(
-        clear(None if asked.neighbor == "all" else asked.neighbor, asked.soft, asked.family)
-    )
-    who = "all BGP neighbors" if asked.neighbor == "all" else f"BGP neighbor {asked.neighbor}"
+        raise NotFound(f"there is no BGP neighbor {asked.neighbor if known else 'configured'}{_where(asked)}")
+    one = None if asked.neighbor == "all" else asked.neighbor
+    routing.operate(clear(one, asked.soft, asked.family, asked.vrf or ""))
+    who = ("all BGP neighbors" if one is None else f"BGP neighbor {one}") + _where(asked)
     family = "" if asked.family is None else f" ({asked.family.replace('_', ' ')})"
     match asked.soft:
         case "in":
@@ -61,11 +62,17 @@ def _act(router: Router, asked: ClearBgp, _author: str) -> Done:
     return Done(done=(said,))
 
 
+def _where(asked: ClearBgp) -> str:
+    return f" in VRF {asked.vrf}" if asked.vrf else ""
+
+
 def _words(words: list[str]) -> Mapping[str, Any] | None:
     if words[:1] != ["bgp"] or len(words) < 2:
         return None
     given: dict[str, Any] = {"neighbor": words[1]}
     rest = words[2:]
+    if rest[:1] == ["vrf"]:
+        given["vrf"], rest = " ".join(rest[1:2]), rest[2:]
     if rest[:1] == ["soft"]:
         given["soft"], rest = " ".join(rest[1:2]), rest[2:]
     if rest:
@@ -79,6 +86,16 @@ CLEAR_BGP = Action(
     ClearBgp,
     _act,
     _words,
-    "bgp ADDRESS|all [soft in|out [ipv4|ipv6]]",
-    lambda asked: " ".join(filter(None, (asked.neighbor, asked.soft and f"soft {asked.soft}", asked.family))),
+    "bgp ADDRESS|all [vrf NAME] [soft in|out [ipv4|ipv6]]",
+    lambda asked: " ".join(
+        filter(
+            None,
+            (
+                asked.neighbor,
+                asked.vrf and f"vrf {asked.vrf}",
+                asked.soft and f"soft {asked.soft}",
+                asked.family,
+            ),
+        )
+    ),
 )

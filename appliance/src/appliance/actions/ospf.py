@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class ClearOspfNeighbor(Question):
     """Which adjacencies are cleared: those with one router, or those on one interface."""
 
-    neighbor: IPv4Address | None = Field(None, description="Router ID of the neighbor.")
+    neighbor: IPv4Address | None = Field(
+        None, description="Router ID of the neighbor, in every VRF that has one with it."
+    )
     interface: InterfaceName | None = Field(None, description="Name of the interface.")
 
     @model_validator(mode="after")
@@ -32,20 +34,38 @@ class ClearOspfNeighbor(Question):
 
 
 def _act(router: Router, asked: ClearOspfNeighbor, _author: str) -> Done:
+    from appliance.config.vrf_view import views
     from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
 
-    ospf = router.engine.running_config.routing.ospf
-    if ospf is None:
+    running = [
+        (vrf, config.routing.ospf)
+        for vrf, config in views(router.engine.running_config)
+        if config.routing.ospf is not None
+    ]
+    if not running:
         raise NotFound("OSPF is not configured")
     if asked.interface is not None:
-        if asked.interface not in ospf.interfaces:
-            raise NotFound(f"OSPF does not run on an interface {asked.interface}")
-        router.routing.operate(clear_interface(asked.interface))
-        return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up anew",))
-    if not any(row.router_id == str(asked.neighbor) for row in router.routing.ospf_state().neighbors):
+        for vrf, ospf in running:
+            if asked.interface in ospf.interfaces:
+                router.routing.operate(clear_interface(asked.interface, vrf))
+                return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up anew",))
+        raise NotFound(f"OSPF does not run on an interface {asked.interface}")
+    # A router ID may be that of routers in several VRFs, and ospfd clears it in all.
+    there = [vrf for vrf, _ in running if _has(router, vrf, str(asked.neighbor))]
+    if not there:
         raise NotFound(f"there is no OSPF neighbor {asked.neighbor}")
     router.routing.operate(clear_neighbor(str(asked.neighbor)))
-    return Done(done=(f"OSPF neighbor {asked.neighbor}: cleared, the adjacency is set up anew",))
+    return Done(
+        done=tuple(
+            f"OSPF neighbor {asked.neighbor}{f' in VRF {vrf}' if vrf else ''}: cleared, the adjacency is set "
+            "up anew"
+            for vrf in there
+        )
+    )
+
+
+def _has(router: Router, vrf: str, router_id: str) -> bool:
+    return any(row.router_id == router_id for row in router.routing.in_vrf(vrf).ospf_state().neighbors)
 
 
 def _words(words: list[str]) -> Mapping[str, Any] | None:

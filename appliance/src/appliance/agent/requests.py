@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
-from frr_config.types import InterfaceName
+from frr_config.types import InterfaceName, VrfName
 
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$", max_length=500)]
 """Text of one line."""
@@ -128,6 +128,7 @@ class PingBody(_Request):
     count: int = Field(default=5, ge=1, le=20)
     source: IpAddress | InterfaceName | None = None
     size: int | None = Field(default=None, ge=8, le=9000)
+    vrf: VrfName | None = None
 
 
 class TracerouteBody(_Request):
@@ -135,3 +136,4 @@ class TracerouteBody(_Request):
 
     destination: IpAddress
     source: IpAddress | None = None
+    vrf: VrfName | None = None

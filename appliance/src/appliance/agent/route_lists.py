@@ -40,23 +40,27 @@ class RouteList:
     took_s: float = 0.0
 
 
+_Key = tuple[str, Family, str | None]
+
+
 class RouteLists:
     """Reads lists by ``routing``. Not thread-safe: one thread reads."""
 
     def __init__(self, routing: RoutingView, clock: Callable[[], float] = time.monotonic) -> None:
         self._routing, self._clock = routing, clock
         self._walks = Walks(clock)
-        self._kept: dict[tuple[Family, str | None], RouteList] = {}
+        self._kept: dict[_Key, RouteList] = {}
 
     def age_s(self, listed: RouteList) -> float:
         """Seconds since the list was read."""
         return max(0.0, self._clock() - listed.read_s)
 
-    def read(self, family: Family, protocol: str | None) -> RouteList:
-        """The list, at most so old that reading lists takes zebra a twentieth of its time. Raises
+    def read(self, family: Family, protocol: str | None, vrf: str = "") -> RouteList:
+        """The list of a VRF, at most so old that reading lists takes zebra a twentieth of its time. Raises
         BackendUnavailable.
         """
-        kept = self._kept.get((family, protocol))
+        key = (vrf, family, protocol)
+        kept = self._kept.get(key)
         if kept is not None and self.age_s(kept) <= kept.took_s * _REUSED:
             return kept
         wait_s = self._walks.wait_s()
@@ -64,30 +68,31 @@ class RouteLists:
             return kept or RouteList(None, note=_resting(wait_s), read_s=self._clock())
         begun_s = self._clock()
         try:
-            listed = self._walk(family, protocol)
+            listed = self._walk(*key)
         finally:
             took_s = self._clock() - begun_s
             self._walks.spend(took_s)
         listed = replace(listed, read_s=self._clock(), took_s=took_s)
         if protocol is None or protocol in listed.counts:
-            self._keep((family, protocol), listed)
+            self._keep(key, listed)
         return listed
 
-    def _walk(self, family: Family, protocol: str | None) -> RouteList:
+    def _walk(self, vrf: str, family: Family, protocol: str | None) -> RouteList:
         """The count comes right before the list: a table may grow by a million routes in half a minute."""
-        counts = self._routing.rib_counts(family)
+        routing = self._routing.in_vrf(vrf)
+        counts = routing.rib_counts(family)
         if protocol is None:
             count = sum(known.rib for known in counts.values())
         else:
             count = counts[protocol].rib if protocol in counts else 0
         rows: Sequence[RibRow] | None = ()
         if count:
-            rows = self._routing.rib_list(family, protocol, 2 * LISTED) if count <= LISTED else None
+            rows = routing.rib_list(family, protocol, 2 * LISTED) if count <= LISTED else None
         if rows is None:
             return RouteList(None, counts, count, _too_many(family, protocol, count))
         return RouteList([row for row in rows if row.selected], counts, count)
 
-    def _keep(self, key: tuple[Family, str | None], listed: RouteList) -> None:
+    def _keep(self, key: _Key, listed: RouteList) -> None:
         self._kept.pop(key, None)
         self._kept[key] = listed
         while len(self._kept) > _KEPT:

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from appliance.agent.route_lists import LISTED, RouteLists
 from appliance.dataplane.base import DataPlane
-from appliance.dataplane.route_answer import Entry, RouteAnswer, Untold
+from appliance.dataplane.route_answer import Entry, RouteAnswer, Untold, VrfTable
 from appliance.engine.backend import BackendUnavailable
 from appliance.routing.rows import FAMILIES, Family, FedPage, RibRow
-from appliance.routing.view import RoutingView
+from appliance.routing.view import VrfRoutingView
 from appliance.state.routes import RouteCount, Routes, RoutesQuery, RouteState, TableHop
 
 _EXTERNAL = {"kernel", "connected", "local"}
@@ -29,12 +29,47 @@ _FED = (
 )
 
 
-def route(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Routes:
+class Forwarding(Protocol):
+    """The tables of one VRF that packets go by. May raise BackendUnavailable."""
+
+    @property
+    def kernel_forwards(self) -> bool:
+        """The kernel's table is the FIB."""
+
+    def fib(self, destinations: Sequence[str], /) -> Sequence[RouteAnswer]:
+        """See DataPlane."""
+
+    def kernel_routes(self, destinations: Sequence[str], /) -> Sequence[RouteAnswer]:
+        """See DataPlane."""
+
+
+@dataclass(frozen=True)
+class VrfForwarding:
+    """Those of a VRF beside the default one."""
+
+    dataplane: DataPlane
+    vrf: VrfTable
+
+    @property
+    def kernel_forwards(self) -> bool:
+        """See Forwarding."""
+        return self.dataplane.kernel_forwards
+
+    def fib(self, destinations: Sequence[str], /) -> Sequence[RouteAnswer]:
+        """See Forwarding."""
+        return self.dataplane.fib(destinations, self.vrf)
+
+    def kernel_routes(self, destinations: Sequence[str], /) -> Sequence[RouteAnswer]:
+        """See Forwarding."""
+        return self.dataplane.kernel_routes(destinations, self.vrf)
+
+
+def route(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) -> Routes:
     """The answer for one prefix or address. Raises BackendUnavailable when the RIB cannot be asked."""
     destination = _destination(query)
     known = list(routing.rib_entry(destination))
     rows = [row for row in known if row.selected][:1] or known[:1]
-    (kernel,), (fib,) = _ask(dataplane, [destination])
+    (kernel,), (fib,) = _ask(tables, [destination])
     shown = [side_by_side(row, kernel, fib, destination) for row in rows]
     if not rows and any(_is_route(answer) for answer in (kernel, fib)):
         shown = [_unknown_to_the_rib(destination, kernel, fib)]
@@ -48,17 +83,25 @@ def route(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Rou
 class LongTable(Protocol):
     """What the feeder knows of FRR's routes, whatever their number."""
 
-    def route_counts(self) -> Mapping[Family, Mapping[str, RouteCount]]:
+    def route_counts(self, table: int = 0) -> Mapping[Family, Mapping[str, RouteCount]]:
         """By family and protocol. Raises BackendUnavailable."""
 
-    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+    def route_page(
+        self, family: Family, query: RoutesQuery, offset: int, limit: int, table: int = 0
+    ) -> FedPage:
         """A page in the order of the prefixes, which may be empty. Raises BackendUnavailable."""
 
 
 def routes(
-    query: RoutesQuery, dataplane: DataPlane, lists: RouteLists, table: LongTable | None = None
+    query: RoutesQuery,
+    tables: Forwarding,
+    lists: RouteLists,
+    fed_by: LongTable | None = None,
+    number: int = 0,
 ) -> Routes:
     """One page of the list, an entry for each prefix that the RIB has selected a route for.
+
+    ``number`` is that of the VRF's table.
 
     What is not listed is counted and said. Raises BackendUnavailable when the RIB cannot be asked.
     """
@@ -66,14 +109,15 @@ def routes(
     families: Sequence[Family] = FAMILIES if query.family is None else (query.family,)
     if within is not None:
         families = ("ipv6",) if within.version == 6 else ("ipv4",)
-    fed = _fed(query, families, table)
+    fed = _fed(query, families, fed_by, number)
     parts: list[_Part] = []
     offset, rows = query.offset, list[RibRow]()
     for family in families:
         limit = query.limit - len(rows)
         if family in fed:
-            assert table is not None
-            part = _of_feeder(table.route_page(family, query, offset, limit), family, fed[family])
+            assert fed_by is not None
+            page = fed_by.route_page(family, query, offset, limit, number)
+            part = _of_feeder(page, family, fed[family])
         else:
             part = _of_zebra(lists, family, query, within, offset, limit)
         rows += part.rows
@@ -81,7 +125,7 @@ def routes(
         parts.append(part)
     return _answer(
         query,
-        compared(dataplane, rows),
+        compared(tables, rows),
         sum(part.total for part in parts),
         note=" ".join(dict.fromkeys(part.note for part in parts if part.note)),
         counts={part.family: dict(part.counts) for part in parts},
@@ -93,7 +137,7 @@ def routes(
     )
 
 
-def covering(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> Routes:
+def covering(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) -> Routes:
     """Every route that contains the prefix or address, the longest first. Raises BackendUnavailable."""
     assert query.prefix is not None
     network = ip_network(query.prefix)
@@ -103,7 +147,7 @@ def covering(query: RoutesQuery, dataplane: DataPlane, routing: RoutingView) -> 
         found = [row for row in routing.rib_entry(shorter) if row.selected and row.prefix == shorter]
         rows += [row for row in found[:1] if query.protocol in (None, row.protocol) and _leads_to(row, query)]
     page = rows[query.offset : query.offset + query.limit]
-    return _answer(query, compared(dataplane, page), len(rows), note="")
+    return _answer(query, compared(tables, page), len(rows), note="")
 
 
 @dataclass(frozen=True)
@@ -120,13 +164,13 @@ class _Part:
 
 
 def _fed(
-    query: RoutesQuery, families: Sequence[Family], table: LongTable | None
+    query: RoutesQuery, families: Sequence[Family], fed_by: LongTable | None, number: int
 ) -> dict[Family, Mapping[str, RouteCount]]:
     """The families whose lists come from the feeder: too long for zebra."""
-    if table is None or query.protocol in _EXTERNAL:
+    if fed_by is None or query.protocol in _EXTERNAL:
         return {}
     try:
-        counts = table.route_counts()
+        counts = fed_by.route_counts(number)
     except BackendUnavailable:
         return {}
     return {
@@ -148,7 +192,7 @@ def _of_zebra(
     offset: int,
     limit: int,
 ) -> _Part:
-    listed = lists.read(family, query.protocol)
+    listed = lists.read(family, query.protocol, query.vrf or "")
     rows = [row for row in listed.rows or () if _inside(row, within) and _leads_to(row, query)]
     return _Part(
         family,
@@ -165,9 +209,9 @@ def _leads_to(row: RibRow, query: RoutesQuery) -> bool:
     return query.next_hop is None or any(hop.address == query.next_hop for hop in row.next_hops)
 
 
-def compared(dataplane: DataPlane, rows: Sequence[RibRow]) -> list[RouteState]:
+def compared(tables: Forwarding, rows: Sequence[RibRow]) -> list[RouteState]:
     """Rows of the RIB beside kernel and FIB."""
-    kernel, fib = _ask(dataplane, [row.prefix for row in rows])
+    kernel, fib = _ask(tables, [row.prefix for row in rows])
     return [
         side_by_side(row, known, forwards, row.prefix)
         for row, known, forwards in zip(rows, kernel, fib, strict=True)
@@ -247,12 +291,10 @@ def _destination(query: RoutesQuery) -> str:
     return query.prefix.partition("/")[0] if query.longest else query.prefix
 
 
-def _ask(
-    dataplane: DataPlane, destinations: list[str]
-) -> tuple[Sequence[RouteAnswer], Sequence[RouteAnswer]]:
+def _ask(tables: Forwarding, destinations: list[str]) -> tuple[Sequence[RouteAnswer], Sequence[RouteAnswer]]:
     """The kernel's answers and the FIB's. A table that cannot be asked says why in each."""
-    kernel = _asked(dataplane.kernel_routes, destinations)
-    return kernel, kernel if dataplane.kernel_forwards else _asked(dataplane.fib, destinations)
+    kernel = _asked(tables.kernel_routes, destinations)
+    return kernel, kernel if tables.kernel_forwards else _asked(tables.fib, destinations)
 
 
 def _asked(

@@ -19,15 +19,17 @@ from appliance.capture.source import Source
 from appliance.capture.tcpdump import KernelSource, require_filter
 from appliance.capture.vpp import VppSource
 from appliance.dataplane.base import DataPlane
+from appliance.dataplane.route_answer import VrfTable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.features.vrf.model import table_of
 from appliance.health.platform import Platform
 from appliance.logs.known_secrets import REVISIONS, KnownSecrets
 from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
 from appliance.logs.source import LogSource
-from appliance.routing.view import RoutingView
+from appliance.routing.view import RoutingView, VrfRoutingView
 from appliance.secrets import SecretBox
 from appliance.state.captures import CaptureWanted
 from appliance.state.health import PartHealth
@@ -61,16 +63,33 @@ class Router:
         return RouteLists(self.routing)
 
     def routes(self, question: RoutesQuery) -> Routes:
-        """RIB, kernel and FIB side by side; one thread at a time may ask for lists."""
+        """RIB, kernel and FIB side by side; one thread at a time may ask for lists. Raises NotFound."""
+        vrf = self.vrf_table(question.vrf)
+        routing = self.routing.in_vrf(question.vrf or "")
+        tables = self.dataplane if vrf is None else route_table.VrfForwarding(self.dataplane, vrf)
         if question.covering and question.prefix is not None:
-            return route_table.covering(question, self.dataplane, self.routing)
+            return route_table.covering(question, tables, routing)
         if question.is_list:
-            return route_table.routes(question, self.dataplane, self._lists, self.feeder)
-        answer = route_table.route(question, self.dataplane, self.routing)
-        for found in answer.routes:
+            return route_table.routes(question, tables, self._lists, self.feeder, vrf.number if vrf else 0)
+        answer = route_table.route(question, tables, routing)
+        for found in answer.routes if vrf is None else ():
             if found.disagreement and found.protocol:
                 self.route_proof.suspect(found.prefix)
         return answer
+
+    def vrf_table(self, vrf: str | None) -> VrfTable | None:
+        """The table of a VRF of the document that runs; None for the default one. Raises NotFound."""
+        if vrf is None:
+            return None
+        known = self.engine.running_config.vrfs.get(vrf)
+        if known is None:
+            raise NotFound(f"there is no VRF {vrf}")
+        return VrfTable(vrf, table_of(vrf, known))
+
+    def routing_in(self, vrf: str | None) -> VrfRoutingView:
+        """The routing daemons in a VRF of the document that runs. Raises NotFound."""
+        self.vrf_table(vrf)
+        return self.routing.in_vrf(vrf or "")
 
     @cached_property
     def route_proof(self) -> RouteProof:

@@ -41,14 +41,20 @@ class StateApi:
     async def ping(self, request: web.Request) -> web.Response:
         """Ping from the router."""
         asked = await body(request, PingBody)
+        self._router.vrf_table(asked.vrf)
         return web.json_response(
-            await tools.ping(self._router.netns, asked.destination, asked.count, asked.source, asked.size)
+            await tools.ping(
+                self._router.netns, asked.destination, asked.count, asked.source, asked.size, asked.vrf
+            )
         )
 
     async def traceroute(self, request: web.Request) -> web.Response:
         """Traceroute from the router."""
         asked = await body(request, TracerouteBody)
-        return web.json_response(await tools.traceroute(self._router.netns, asked.destination, asked.source))
+        self._router.vrf_table(asked.vrf)
+        return web.json_response(
+            await tools.traceroute(self._router.netns, asked.destination, asked.source, asked.vrf)
+        )
 
     def _handler(self, part: AnyPart) -> Handler:
         async def answer(request: web.Request) -> web.Response:

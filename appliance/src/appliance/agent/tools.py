@@ -31,10 +31,20 @@ class Ran:
 
 
 async def ping(
-    netns: str, destination: IpAddress, count: int, source: IpAddress | str | None, size: int | None
+    netns: str,
+    destination: IpAddress,
+    count: int,
+    source: IpAddress | str | None,
+    size: int | None,
+    vrf: str | None = None,
 ) -> dict[str, Any]:
-    """``output`` and ``result``: packets sent and received, round trip times in milliseconds."""
+    """``output`` and ``result``: packets sent and received, round trip times in milliseconds.
+
+    ``vrf`` is the device of the VRF whose table is asked for the way.
+    """
     argv = ["ping", "-n", "-c", str(count), "-i", "0.5", "-W", "2"]
+    # Of an interface the kernel knows the VRF.
+    argv += ["-I", vrf] if vrf is not None and not isinstance(source, str) else []
     argv += ["-I", str(source)] if source is not None else []
     argv += ["-s", str(size)] if size is not None else []
     ran = await _run(netns, [*argv, "--", str(destination)], timeout_s=count * 0.5 + 5)
@@ -52,9 +62,12 @@ async def ping(
     }
 
 
-async def traceroute(netns: str, destination: IpAddress, source: IpAddress | None) -> dict[str, Any]:
+async def traceroute(
+    netns: str, destination: IpAddress, source: IpAddress | None, vrf: str | None = None
+) -> dict[str, Any]:
     """``output`` and ``result``: hops with address (None: no answer) and round trip time in milliseconds."""
     argv = ["traceroute", "-n", "-q", "1", "-w", "1", "-m", str(_MAX_HOPS)]
+    argv += ["-i", vrf] if vrf is not None else []
     argv += ["-s", str(source)] if source is not None else []
     ran = await _run(netns, [*argv, "--", str(destination)], timeout_s=_MAX_HOPS + 5)
     hops = [

@@ -8,15 +8,15 @@ from typing import Any
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output
-from appliance.cli.questions import asked, fields
+from appliance.cli.questions import asked, fields, vrf_in
 from appliance.client import AgentClient
 from appliance.state.bgp_routes import BGP_ROUTES, BgpRoute, BgpRoutes
 
 WAYS = {"receive-protocol": "received", "advertising-protocol": "advertised"}
 """Words after ``show route``, and the direction that each means."""
 _USAGE = (
-    "show route receive-protocol|advertising-protocol bgp NEIGHBOR [ADDRESS|PREFIX [longest|longer]] "
-    "[ipv4|ipv6] [community VALUE] [as NUMBER] [limit N] [offset N]"
+    "show route receive-protocol|advertising-protocol bgp NEIGHBOR [vrf NAME] "
+    "[ADDRESS|PREFIX [longest|longer]] [ipv4|ipv6] [community VALUE] [as NUMBER] [limit N] [offset N]"
 )
 _SWITCHES: dict[str, dict[str, Any]] = {
     "ipv4": {"family": "ipv4"},
@@ -33,7 +33,8 @@ def show_neighbor_routes(agent: AgentClient, words: list[str]) -> Output:
     if len(words) < 3 or words[1] != "bgp":
         raise CommandError(_USAGE)
     query: dict[str, Any] = {"address": words[2], "direction": WAYS[words[0]]}
-    rest = words[3:]
+    vrf, rest = vrf_in(words[3:])
+    query |= vrf
     if rest and rest[0] not in {*_SWITCHES, *_VALUED}:
         query["prefix"], rest = rest[0], rest[1:]
     answer = agent.state(BGP_ROUTES, asked(BGP_ROUTES, {**query, **fields(rest, _SWITCHES, _VALUED)}))

@@ -16,7 +16,7 @@ from appliance.cli.log import show_log
 from appliance.cli.neighbor_routes import WAYS, show_neighbor_routes
 from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
-from appliance.cli.questions import asked
+from appliance.cli.questions import asked, vrf_in
 from appliance.cli.system import show_system
 from appliance.cli.trace import show_traces
 from appliance.cli.watch import show_watch
@@ -26,7 +26,7 @@ from appliance.config.pointer import join
 from appliance.config.secrets_in import mask
 from appliance.state import PARTS, Answer, AnyPart, Part, Question
 from appliance.state.acls import ACLS
-from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
+from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail
 from appliance.state.control_plane import CONTROL_PLANE
 from appliance.state.counters import COUNTERS
 from appliance.state.interfaces import INTERFACES
@@ -85,8 +85,8 @@ def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
 def show_route(agent: AgentClient, words: list[str]) -> Output:
     """RIB, kernel and FIB side by side.
 
-    ``route [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``, or what a neighbor exchanges:
-    ``route receive-protocol|advertising-protocol bgp NEIGHBOR ...``
+    ``route [vrf NAME] [ADDRESS|PREFIX [longer]] [ipv4|ipv6] [protocol NAME] [limit N]``, or what a neighbor
+    exchanges: ``route receive-protocol|advertising-protocol bgp NEIGHBOR ...``
     """
     if words[:1] and words[0] in WAYS:
         return show_neighbor_routes(agent, words)
@@ -96,6 +96,8 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
         word = remaining.pop(0)
         if word in ("ipv4", "ipv6"):
             query["family"] = word
+        elif word == "vrf" and remaining:
+            query["vrf"] = remaining.pop(0)
         elif word == "protocol" and remaining:
             query["protocol"] = remaining.pop(0)
         elif word == "limit" and remaining:
@@ -129,13 +131,14 @@ def _seconds(milliseconds: float | None) -> int | None:
 
 
 def show_bgp(agent: AgentClient, words: list[str]) -> Output:
-    """BGP neighbors, or one: ``bgp [neighbors ADDRESS]``."""
+    """BGP neighbors, or one: ``bgp [vrf NAME] [neighbors ADDRESS]``."""
+    vrf, words = vrf_in(words)
     if words[:1] == ["neighbors"] and len(words) > 1:
-        neighbor = _neighbor(agent, _need(words[1:], "neighbor")).model_dump(mode="json")
+        neighbor = _neighbor(agent, _need(words[1:], "neighbor"), vrf).model_dump(mode="json")
         return Output(neighbor, _facts({key: item for key, item in neighbor.items() if key != "detail"}))
     if words not in ([], ["neighbors"], ["summary"]):
-        raise CommandError("show bgp [neighbors ADDRESS]")
-    answer = agent.state(BGP).model_dump(mode="json")
+        raise CommandError("show bgp [vrf NAME] [neighbors ADDRESS]")
+    answer = agent.state(BGP, asked(BGP, vrf)).model_dump(mode="json")
     rows = [
         {
             "neighbor": address,
@@ -158,9 +161,10 @@ def show_bgp(agent: AgentClient, words: list[str]) -> Output:
     return Output(answer, text.table(rows, columns))
 
 
-def _neighbor(agent: AgentClient, address: str) -> BgpNeighborDetail:
+def _neighbor(agent: AgentClient, address: str, vrf: dict[str, str]) -> BgpNeighborDetail:
+    asked(BGP, vrf)
     try:
-        return agent.state(BGP_NEIGHBOR, BgpNeighborQuery(address=address))
+        return agent.state(BGP_NEIGHBOR, BGP_NEIGHBOR.asked({"address": address, **vrf}))
     except ValidationError:
         raise CommandError(f"a neighbor is named by its address, not {address!r}") from None
 
@@ -314,15 +318,15 @@ SHOWS: dict[str, Show] = {
 
 
 def ping(agent: AgentClient, words: list[str]) -> Output:
-    """``ping DESTINATION [count N] [size BYTES] [source ADDRESS]``."""
-    options = _options(words, "ping", {"count": int, "size": int, "source": str})
+    """``ping DESTINATION [vrf NAME] [count N] [size BYTES] [source ADDRESS]``."""
+    options = _options(words, "ping", {"vrf": str, "count": int, "size": int, "source": str})
     answer = agent.ping(**options)
     return Output(dict(answer), text.clean_lines(str(answer.get("output", ""))))
 
 
 def traceroute(agent: AgentClient, words: list[str]) -> Output:
-    """``traceroute DESTINATION [source ADDRESS]``."""
-    answer = agent.traceroute(**_options(words, "traceroute", {"source": str}))
+    """``traceroute DESTINATION [vrf NAME] [source ADDRESS]``."""
+    answer = agent.traceroute(**_options(words, "traceroute", {"vrf": str, "source": str}))
     return Output(dict(answer), text.clean_lines(str(answer.get("output", ""))))
 
 

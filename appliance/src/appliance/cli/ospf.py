@@ -8,14 +8,14 @@ from typing import Any
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output
-from appliance.cli.questions import asked, fields
+from appliance.cli.questions import asked, fields, vrf_in
 from appliance.client import AgentClient
 from appliance.state.ospf import OSPF
 from appliance.state.ospf_database import OSPF_DATABASE, LsaState, OspfDatabase
 
 _USAGE = (
-    "show ospf [neighbors|interfaces], or "
-    "show ospf database [TYPE [ID]] [area ID] [advertising-router ID] [limit N] [offset N]"
+    "show ospf [vrf NAME] [neighbors|interfaces], or "
+    "show ospf [vrf NAME] database [TYPE [ID]] [area ID] [advertising-router ID] [limit N] [offset N]"
 )
 _COLUMNS = (
     "area",
@@ -31,12 +31,13 @@ _COLUMNS = (
 
 
 def show_ospf(agent: AgentClient, words: list[str]) -> Output:
-    """OSPF neighbors and interfaces, or the database: ``ospf [neighbors|interfaces|database ...]``."""
+    """OSPF neighbors and interfaces: ``ospf [vrf NAME] [neighbors|interfaces]``, or ``database ...``."""
+    vrf, words = vrf_in(words)
     if words[:1] == ["database"]:
-        return _database(agent, words[1:])
+        return _database(agent, words[1:], vrf)
     if words not in ([], ["neighbors"], ["interfaces"]):
         raise CommandError(_USAGE)
-    answer = agent.state(OSPF).model_dump(mode="json")
+    answer = agent.state(OSPF, asked(OSPF, vrf)).model_dump(mode="json")
     neighbors = text.table(answer["neighbors"], ("router_id", "address", "interface", "state", "priority"))
     rows = [{"interface": name, **row} for name, row in answer["interfaces"].items()]
     interfaces = text.table(rows, ("interface", "area", "state", "type", "cost", "neighbors_full"))
@@ -45,8 +46,8 @@ def show_ospf(agent: AgentClient, words: list[str]) -> Output:
     return Output(answer, shown)
 
 
-def _database(agent: AgentClient, words: list[str]) -> Output:
-    query: dict[str, Any] = {}
+def _database(agent: AgentClient, words: list[str], vrf: dict[str, str]) -> Output:
+    query: dict[str, Any] = {**vrf}
     valued = {
         "area": "area",
         "advertising-router": "advertising_router",

@@ -23,6 +23,15 @@ def asked(part: Part[Q, A], query: Mapping[str, Any]) -> Q:
         raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
 
 
+def vrf_in(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """The VRF that is named first, as a field of a question, and the other words."""
+    if words[:1] != ["vrf"]:
+        return {}, words
+    if len(words) < 2:
+        raise CommandError("vrf: which?")
+    return {"vrf": words[1]}, words[2:]
+
+
 def fields(
     words: list[str], switches: Mapping[str, Mapping[str, Any]], valued: Mapping[str, str]
 ) -> dict[str, Any]:

@@ -258,14 +258,21 @@ class AgentClient:
         raise AgentUnavailable("the agent's counters ended")
 
     def ping(
-        self, destination: str, count: int = 5, source: str | None = None, size: int | None = None
+        self,
+        destination: str,
+        count: int = 5,
+        source: str | None = None,
+        size: int | None = None,
+        vrf: str | None = None,
     ) -> Answer:
-        """``output`` (untrusted text) and ``result``."""
-        return self._ask(calls.tool("ping", destination=destination, count=count, source=source, size=size))
+        """``output`` (untrusted text) and ``result``. Raises NotFound for a VRF that is not there."""
+        return self._ask(
+            calls.tool("ping", destination=destination, count=count, source=source, size=size, vrf=vrf)
+        )
 
-    def traceroute(self, destination: str, source: str | None = None) -> Answer:
-        """``output`` (untrusted text) and ``result``."""
-        return self._ask(calls.tool("traceroute", destination=destination, source=source))
+    def traceroute(self, destination: str, source: str | None = None, vrf: str | None = None) -> Answer:
+        """``output`` (untrusted text) and ``result``. Raises NotFound for a VRF that is not there."""
+        return self._ask(calls.tool("traceroute", destination=destination, source=source, vrf=vrf))
 
     def upgrade(self) -> Answer:
         """``available``, ``slots``, ``upload``, ``progress`` and the last ``attempt``."""

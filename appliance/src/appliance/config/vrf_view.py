@@ -14,14 +14,15 @@ _OWN = tuple(VrfRouting.model_fields)
 def seen_in(config: RouterConfig, vrf: str) -> RouterConfig:
     """The document with the interfaces of this VRF alone, and its routing in the place of the default one's.
 
-    Empty: the default VRF. Policy and profiles are those of all.
+    Empty: the default VRF. One that the document has not has no interfaces and no routing. Policy and
+    profiles are those of all.
     """
-    if not config.vrfs:
+    if not config.vrfs and not vrf:
         return config
     interfaces = {name: one for name, one in config.interfaces.items() if (one.vrf or "") == vrf}
     update: dict[str, object] = {"interfaces": interfaces, "vrfs": {}}
     if vrf:
-        own = config.vrfs[vrf].routing
+        own = config.vrfs[vrf].routing if vrf in config.vrfs else VrfRouting()
         update["routing"] = config.routing.model_copy(update={part: getattr(own, part) for part in _OWN})
     return config.model_copy(update=update)
 

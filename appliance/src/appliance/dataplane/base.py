@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.looking import KernelLooking, VppLooking
-from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.backend import StepError
 from appliance.state.acls import AclState
 from appliance.state.control_plane import ControlPlaneState
@@ -135,13 +135,15 @@ class DataPlane(Protocol):
     def links(self) -> Mapping[str, bool]:
         """Interfaces that are there, and whether they are up and have a link: one question for all."""
 
-    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """What it forwards by: for each prefix its own entry, for each address that of the longest match.
 
         The cost is that of the questions, whatever the size of the table.
         """
 
-    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def kernel_routes(
+        self, destinations: Sequence[str], vrf: VrfTable | None = None
+    ) -> Sequence[RouteAnswer]:
         """The same of the kernel in the router's namespace."""
 
     def acl_state(self) -> Sequence[AclState]:

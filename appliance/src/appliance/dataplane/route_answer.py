@@ -31,5 +31,13 @@ class Untold:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class VrfTable:
+    """The table of a VRF: the kernel knows it by the name of its device, VPP by its number."""
+
+    name: str
+    number: int
+
+
 RouteAnswer = Entry | Untold | None
 """None: there is no such route."""

@@ -62,12 +62,12 @@ Matched = Match | Dropped | None
 Ask = Callable[[Address], Matched]
 
 
-def look_up(destinations: Sequence[str]) -> list[RouteAnswer]:
+def look_up(destinations: Sequence[str], vrf: str | None = None) -> list[RouteAnswer]:
     """For each prefix its own entry, for each address that of the longest match, in this thread's namespace.
 
-    Raises DataPlaneError.
+    ``vrf`` is the device of a VRF. Raises DataPlaneError.
     """
-    with _Asking() as asking:
+    with _Asking(vrf) as asking:
         return [answer(destination, asking.ask) for destination in destinations]
 
 
@@ -116,7 +116,8 @@ def _first(network: Network) -> int:
 class _Asking:
     """One netlink socket, one question at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, vrf: str | None) -> None:
+        self._out = b"" if vrf is None else _ATTRIBUTE.pack(8, _RTA_OIF) + struct.pack("=i", _index(vrf))
         self._names: dict[int, str | None] = {}
         self._number = 0
         self._socket = socket.socket(
@@ -145,6 +146,7 @@ class _Asking:
         """The route's message without its header, or the kernel's error, negative."""
         body = _ROUTE.pack(_family(address), address.max_prefixlen, 0, 0, 0, 0, 0, 0, _FIB_MATCH)
         body += _ATTRIBUTE.pack(4 + len(address.packed), _RTA_DST) + address.packed
+        body += bytes(-len(body) % 4) + self._out
         return self._request(_RTM_GETROUTE, _REQUEST, body)
 
     def _request(self, kind: int, flags: int, body: bytes) -> bytes | int:
@@ -206,6 +208,13 @@ class _Asking:
             except OSError:
                 self._names[interface] = None
         return self._names[interface]
+
+
+def _index(vrf: str) -> int:
+    try:
+        return socket.if_nametoindex(vrf)
+    except OSError as error:
+        raise DataPlaneError(f"the kernel has no VRF {vrf}") from error
 
 
 def _family(address: Address) -> int:

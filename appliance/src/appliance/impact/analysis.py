@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from appliance.config.vrf_view import pointer_in
 from appliance.features.registry import declared
 from appliance.impact.change import Change, NotLookedAt, OutOfTime
 from appliance.impact.needed import Needed
@@ -23,6 +24,18 @@ class Analysis:
     """As the summary names it: ``static routes``."""
     find: Callable[[Change], Iterator[Finding]]
     """Pure but for the facts it asks for; linear in the documents, and calls ``change.in_time`` in loops."""
+    each_vrf: bool = False
+    """It looks at what one VRF sees of a change, and so at each in turn."""
+
+    def findings(self, change: Change) -> Iterator[Finding]:
+        """What it finds, with the VRF in the words."""
+        if not self.each_vrf:
+            yield from self.find(change)
+            return
+        for vrf, seen in change.in_each_vrf():
+            change.in_time()
+            for finding in self.find(seen):
+                yield finding if not vrf else _of_vrf(vrf, finding)
 
 
 def analyses() -> tuple[Analysis, ...]:
@@ -30,10 +43,22 @@ def analyses() -> tuple[Analysis, ...]:
     return tuple(one for listed in declared("impact", "ANALYSES") for one in listed)
 
 
+def _of_vrf(vrf: str, finding: Finding) -> Finding:
+    return finding.model_copy(
+        update={"path": pointer_in(vrf, finding.path), "text": f"VRF {vrf}: {finding.text}"}
+    )
+
+
 def packets_needed(change: Change, after: bool) -> Iterator[Needed]:
     """What the features need to get through, in the document after the change or before it."""
     for needs in declared("impact", "needed"):
-        yield from needs(change, after)
+        for vrf, seen in change.in_each_vrf():
+            for one in needs(seen, after):
+                yield (
+                    replace(one, what=f"{one.what} in VRF {vrf}", path=pointer_in(vrf, one.path))
+                    if vrf
+                    else one
+                )
 
 
 def foretell(change: Change, listed: Sequence[Analysis] | None = None) -> Result:
@@ -47,7 +72,7 @@ def foretell(change: Change, listed: Sequence[Analysis] | None = None) -> Result
     for analysis in analyses() if listed is None else listed:
         try:
             change.in_time()
-            for finding in analysis.find(change):
+            for finding in analysis.findings(change):
                 if len(found) < _MOST_KEPT:
                     found.append(finding)
                 else:

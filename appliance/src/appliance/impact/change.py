@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 
 from appliance.config.document import RouterConfig
+from appliance.config.vrf_view import seen_in
 from appliance.impact.facts import Facts, ToldFacts
 from frr_config.types import IpAddress, IpNetwork
 
@@ -95,6 +97,36 @@ class Change:
     remade: frozenset[str] = frozenset()
     """Interfaces that the steps take down, or away, though the document keeps them."""
 
+    whole: Change | None = None
+    """Of what one VRF sees of a change: the change itself."""
+
+    def in_vrf(self, vrf: str) -> Change:
+        """What one VRF sees of it; empty: the default one."""
+        whole = self.whole or self
+        if not (vrf or whole.before.vrfs or whole.after.vrfs):
+            return whole
+        if vrf not in whole._views:
+            whole._views[vrf] = replace(
+                whole,
+                before=_view(whole.before, vrf),
+                after=_view(whole.after, vrf),
+                facts=whole.facts.in_vrf(vrf),
+                # The router is managed in the default VRF alone.
+                arrival=None if vrf else whole.arrival,
+                is_remote=False if vrf else whole.is_remote,
+                whole=whole,
+            )
+        return whole._views[vrf]
+
+    def in_each_vrf(self) -> Iterator[tuple[str, Change]]:
+        """What each VRF sees of it, by name; the default one, whose name is empty, first."""
+        for vrf in dict.fromkeys(("", *self.before.vrfs, *self.after.vrfs)):
+            yield vrf, self.in_vrf(vrf)
+
+    @cached_property
+    def _views(self) -> dict[str, Change]:
+        return {}
+
     def is_remade(self, name: str) -> bool:
         """Whether an interface that stays up, or one it is on, goes down for a moment."""
         if not (is_up(self.before, name) and is_up(self.after, name)):
@@ -116,6 +148,23 @@ class Change:
     def connected_after(self) -> Connected:
         """Networks it is on then."""
         return Connected(self.after)
+
+
+def _view(config: RouterConfig, vrf: str) -> RouterConfig:
+    """The document as the VRF sees it, and what its interfaces are on and made of, without addresses."""
+    view = seen_in(config, vrf)
+    interfaces, left = dict(view.interfaces), list(view.interfaces)
+    while left:
+        one = config.interfaces[left.pop()]
+        for name in (*one.made_of, *((one.carrier,) if one.carrier is not None else ())):
+            if name not in interfaces and name in config.interfaces:
+                interfaces[name] = config.interfaces[name].model_copy(update={"addresses": ()})
+                left.append(name)
+    return (
+        view
+        if len(interfaces) == len(view.interfaces)
+        else view.model_copy(update={"interfaces": interfaces})
+    )
 
 
 @lru_cache(maxsize=1 << 14)

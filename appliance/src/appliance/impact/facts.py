@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from appliance.errors import MillraceError
 
 if TYPE_CHECKING:
     from appliance.dataplane.base import DataPlane
-    from appliance.routing.view import RoutingView
+    from appliance.routing.view import VrfRoutingView
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class Live:
     """The live router as facts are read from it."""
 
     dataplane: DataPlane
-    routing: RoutingView
+    routing: VrfRoutingView
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,9 @@ class Fact(Generic[T]):
 
 class Facts(Protocol):
     """The facts an analysis may ask for."""
+
+    def in_vrf(self, vrf: str) -> Facts:
+        """Those of another VRF; empty: the default one."""
 
     def of(self, fact: Fact[T]) -> T | None:
         """None when the router does not tell, which ``untold`` then says."""
@@ -57,7 +60,16 @@ class LiveFacts:
         self._live, self._readers = live, readers
         self._ends_s = time.monotonic() + wait_s
         self._known: dict[Fact[Any], Any] = {}
+        self._where = ""
         self.untold: dict[str, str] = {}
+
+    def in_vrf(self, vrf: str) -> Facts:
+        """See Facts. What is not known there is told here, too."""
+        if not vrf:
+            return self
+        facts = LiveFacts(replace(self._live, routing=self._live.routing.in_vrf(vrf)), self._readers, 0)
+        facts._ends_s, facts._where, facts.untold = self._ends_s, f" in VRF {vrf}", self.untold
+        return facts
 
     def of(self, fact: Fact[T]) -> T | None:
         """Waits for the router."""
@@ -72,21 +84,27 @@ class LiveFacts:
             return future.result(max(self._ends_s - time.monotonic(), 0))
         except TimeoutError:
             future.cancel()
-            self.untold[fact.name] = "there was no answer in time"
+            self.untold[fact.name + self._where] = "there was no answer in time"
         except ValidationError as error:
             log.warning("%s: what was read is not as it should be: %s", fact.name, error)
-            self.untold[fact.name] = "the answer was not as it should be"
+            self.untold[fact.name + self._where] = "the answer was not as it should be"
         except MillraceError as error:
-            self.untold[fact.name] = str(error)
+            self.untold[fact.name + self._where] = str(error)
         return None
 
 
 class ToldFacts:
     """Facts that are known beforehand."""
 
-    def __init__(self, known: Mapping[Fact[Any], Any] | None = None) -> None:
-        self._known = dict(known or {})
+    def __init__(
+        self, known: Mapping[Fact[Any], Any] | None = None, vrfs: Mapping[str, Facts] | None = None
+    ) -> None:
+        self._known, self._vrfs = dict(known or {}), dict(vrfs or {})
         self.untold: dict[str, str] = {}
+
+    def in_vrf(self, vrf: str) -> Facts:
+        """As they were told of it."""
+        return self._vrfs.setdefault(vrf, ToldFacts()) if vrf else self
 
     def of(self, fact: Fact[T]) -> T | None:
         """As it was told."""

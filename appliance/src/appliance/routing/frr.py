@@ -15,33 +15,28 @@ from appliance.dataplane.namespace import Namespace
 from appliance.engine import durable
 from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.engine.durable import Owner
-from appliance.errors import Conflict, NotFound
+from appliance.routing.frr_view import FrrView
 from appliance.routing.known_addresses import Address, tell
-from appliance.routing.reopening import may_reopen, reopen
-from appliance.routing.rows import Family, RibRow, bgp_neighbor, bgp_state, ospf_state, rib_counts, rib_rows
+from appliance.routing.reopening import reopen
 from appliance.routing.wanted import WantedRouting
-from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import DaemonHealth, PartHealth
-from appliance.state.ospf import OspfState
-from appliance.state.routes import RouteCount
 from frr_config import (
     FakeFrr,
     FrrClient,
     FrrConfig,
     FrrVersion,
-    Operation,
-    State,
     Step,
     masked_diff,
     plan,
 )
 from frr_config.errors import FrrError, FrrUnavailable
+from frr_config.protocols.bgp.limits import raised
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
+class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
     """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing.
 
     With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes.
@@ -60,10 +55,10 @@ class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
         feeds: bool = False,
         client: FrrClient | FakeFrr | None = None,
     ) -> None:
+        super().__init__(client or FrrClient(vty_dir, config_dir))
         self._netns = netns
         self._space = Namespace(netns)
         self._feeds = feeds
-        self._client = client or FrrClient(vty_dir, config_dir)
         self._startup_file = config_dir / "frr.conf"
         self._version: FrrVersion | None = None
         self._rendered: tuple[WantedRouting, FrrVersion, FrrConfig] | None = None
@@ -109,19 +104,6 @@ class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
 
     # What can be looked at.
 
-    def ask(self, question: Callable[[State], T]) -> T:
-        """What ``question`` finds out; see RoutingView."""
-        return self._asking(lambda: question(self._client))
-
-    def operate(self, operation: Operation) -> None:
-        """Carry out an operational command. Raises Conflict with what FRR says where it refuses."""
-        try:
-            self._client.operate(operation)
-        except FrrUnavailable as error:
-            raise BackendUnavailable(self.name, str(error)) from error
-        except FrrError as error:
-            raise Conflict(str(error)) from error
-
     def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
         """See RoutingView."""
 
@@ -143,49 +125,18 @@ class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
         """See Backend: sessions that were closed for a limit which is raised now."""
-        return reopen(self, before.routing, after.routing)
+        said = reopen(self, before.routing.bgp, after.routing.bgp)
+        for name, vrf in after.vrfs.items():
+            was = before.vrfs.get(name)
+            said += reopen(self.in_vrf(name), None if was is None else was.routing.bgp, vrf.routing.bgp, name)
+        return said
 
     def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
         """See Backend."""
-        return may_reopen(before.routing, after.routing)
-
-    def rib_entry(self, destination: str) -> Sequence[RibRow]:
-        """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
-        found = self._asking(lambda: self._client.rib_lookup(destination))
-        return [] if found is None else list(rib_rows([found]))
-
-    def rib_counts(self, family: Family) -> dict[str, RouteCount]:
-        """Routes by protocol. zebra walks its table for them."""
-        return rib_counts(self._asking(lambda: self._client.rib_summary(family)))
-
-    def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[RibRow] | None:
-        """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes.
-
-        zebra does nothing else until it has written them all: ask for what is known to be short.
-        """
-        page = self._asking(lambda: self._client.rib(family, None, protocol, limit=most))
-        return None if page.more else list(rib_rows(page.items))
-
-    def bgp_state(self) -> BgpState:
-        """Instance and neighbors."""
-        summary = self._asking(self._client.bgp_summary)
-        return bgp_state(summary, self._asking(self._client.bgp_neighbors))
-
-    def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
-        """One neighbor, as FRR tells it. Raises NotFound."""
-        found = self._asking(lambda: self._client.bgp_neighbor(address))
-        detail = found.get(address, found)
-        if not detail or "bgpNoSuchNeighbor" in found or "bgpState" not in detail:
-            raise NotFound(f"there is no BGP neighbor {address}")
-        return BgpNeighborDetail(**dict(bgp_neighbor(detail, {})), detail=detail)
-
-    def ospf_state(self) -> OspfState:
-        """Instance, interfaces and neighbors."""
-        return ospf_state(
-            self._asking(self._client.ospf_summary),
-            self._asking(self._client.ospf_interfaces),
-            self._asking(self._client.ospf_neighbors),
-        )
+        own = [(before.routing.bgp, after.routing.bgp)]
+        both = before.vrfs.keys() & after.vrfs.keys()
+        own += [(before.vrfs[name].routing.bgp, after.vrfs[name].routing.bgp) for name in both]
+        return any(raised(was, now) for was, now in own)
 
     def health(self) -> PartHealth:
         """Up while every daemon runs; never raises."""
@@ -231,12 +182,6 @@ class FrrBackend(Backend[WantedRouting, FrrConfig, Step]):
             first = self._startup_file.read_text("ascii").partition("\n")[0]
             return FrrVersion.parse(first.removeprefix("frr version "))
         return self._client.version()
-
-    def _asking(self, question: Callable[[], T]) -> T:
-        try:
-            return question()
-        except FrrError as error:
-            raise BackendUnavailable(self.name, str(error)) from error
 
     @contextmanager
     def _failing(self) -> Iterator[None]:

@@ -16,12 +16,13 @@ from frr_config import Operation, State
 T = TypeVar("T")
 
 
-class RoutingView(Protocol):
-    """The routing daemons as they are now. May raise BackendUnavailable; safe to call from any thread."""
+class VrfRoutingView(Protocol):
+    """The routing daemons as they are now, in one VRF. May raise BackendUnavailable; safe to call from any
+    thread.
+    """
 
-    @property
-    def name(self) -> str:
-        """As in plans and in health."""
+    def in_vrf(self, vrf: str) -> VrfRoutingView:
+        """The same of another VRF; empty: the default one."""
 
     def ask(self, question: Callable[[State], T]) -> T:
         """What ``question`` finds out of the daemons' own ``show`` commands, for a feature's own view.
@@ -34,15 +35,6 @@ class RoutingView(Protocol):
 
         Raises Conflict with what the daemon says where it refuses.
         """
-
-    def interfaces_known(self, closely: Iterable[str] = ()) -> Mapping[str, Any]:
-        """What zebra knows of each interface: ``status`` and ``addresses``, the first of each network.
-
-        Of those looked at ``closely``, a question each, also whether they know a ``link_local`` address.
-        """
-
-    def tell_addresses(self, addresses: Iterable[Address]) -> None:
-        """Tell them again of addresses that they do not know."""
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
         """Rows of a prefix, or for an address of the longest match; the cost is that of one route."""
@@ -61,6 +53,23 @@ class RoutingView(Protocol):
 
     def ospf_state(self) -> OspfState:
         """The instance, interfaces and neighbors."""
+
+
+class RoutingView(VrfRoutingView, Protocol):
+    """The daemons themselves, and what they know of the default VRF."""
+
+    @property
+    def name(self) -> str:
+        """As in plans and in health."""
+
+    def interfaces_known(self, closely: Iterable[str] = ()) -> Mapping[str, Any]:
+        """What zebra knows of each interface: ``status`` and ``addresses``, the first of each network.
+
+        Of those looked at ``closely``, a question each, also whether they know a ``link_local`` address.
+        """
+
+    def tell_addresses(self, addresses: Iterable[Address]) -> None:
+        """Tell them again of addresses that they do not know."""
 
     def health(self) -> PartHealth:
         """Whether the daemons run; never raises."""

@@ -26,7 +26,6 @@ from appliance.state.part import Answer, AnyPart, Everything, Part, Question, Ta
 from appliance.state.routes import ROUTES
 from appliance.state.system import SYSTEM
 from appliance.state.traces import TRACES
-from appliance.state.vrfs import VRF_BGP, VRF_OSPF, VRF_ROUTE
 
 __all__ = ["PARTS", "Answer", "AnyPart", "Everything", "Part", "Question", "Table"]
 
@@ -41,9 +40,6 @@ PARTS: tuple[AnyPart, ...] = (
     BGP_ROUTES,
     OSPF,
     OSPF_DATABASE,
-    VRF_BGP,
-    VRF_OSPF,
-    VRF_ROUTE,
     BFD,
     ACLS,
     NAT,

@@ -29,7 +29,7 @@ BFD = Part(
     BfdState,
     lambda router, _: BfdState(sessions=router.routing.ask(bfd_sessions)),
     table=Table(
-        ("peer", "interface", "state", "since_s", "detection_time_ms", "reason"),
+        ("peer", "vrf", "interface", "state", "since_s", "detection_time_ms", "reason"),
         lambda answer: answer.sessions,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from appliance.state.part import Answer, Everything, Number, Part, Question
+from appliance.state.part import Answer, Number, OfVrf, Part
 
 
 class PrefixCounts(Answer):
@@ -70,7 +70,7 @@ def _address(text: str) -> str:
     return str(known)
 
 
-class BgpNeighborQuery(Question):
+class BgpNeighborQuery(OfVrf):
     """Which neighbor."""
 
     address: Annotated[str, AfterValidator(_address)]
@@ -79,16 +79,16 @@ class BgpNeighborQuery(Question):
 BGP = Part(
     "bgp",
     "BGP sessions.",
-    Everything,
+    OfVrf,
     BgpState,
-    lambda router, _: router.routing.bgp_state(),
+    lambda router, question: router.routing_in(question.vrf).bgp_state(),
 )
 BGP_NEIGHBOR = Part(
     "bgp-neighbor",
     "One BGP session in detail.",
     BgpNeighborQuery,
     BgpNeighborDetail,
-    lambda router, question: router.routing.bgp_neighbor(question.address),
+    lambda router, question: router.routing_in(question.vrf).bgp_neighbor(question.address),
     path="bgp/neighbors/{address}",
     lane=lambda _: "bgp",
 )

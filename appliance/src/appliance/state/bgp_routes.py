@@ -99,9 +99,12 @@ class BgpRoutes(Answer):
 
 
 def _read(router: Router, question: BgpRoutesQuery) -> BgpRoutes:
+    from appliance.config.vrf_view import seen_in
     from appliance.features.bgp.neighbor_routes import neighbor_routes
 
-    return neighbor_routes(router.engine.running_config, router.routing, question)
+    return neighbor_routes(
+        seen_in(router.engine.running_config, question.vrf or ""), router.routing_in(question.vrf), question
+    )
 
 
 BGP_ROUTES = Part(

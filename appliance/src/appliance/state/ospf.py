@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Number, Part
+from appliance.state.part import Answer, Number, OfVrf, Part
 
 
 class OspfAreaState(Answer):
@@ -52,7 +52,7 @@ class OspfState(Answer):
 OSPF = Part(
     "ospf",
     "OSPF neighbors, areas and interfaces.",
-    Everything,
+    OfVrf,
     OspfState,
-    lambda router, _: router.routing.ospf_state(),
+    lambda router, question: router.routing_in(question.vrf).ospf_state(),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Number, Part, Question
+from appliance.state.part import Answer, Number, OfVrf, Part
 from frr_config.protocols.ospf.database import TYPES, LsaType
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["OSPF_DATABASE", "TYPES", "LsaCount", "LsaState", "OspfDatabase", "OspfDatabaseQuery"]
 
 
-class OspfDatabaseQuery(Question):
+class OspfDatabaseQuery(OfVrf):
     """Which LSAs."""
 
     type: LsaType | None = Field(None, description="Only of this type.")
@@ -79,7 +79,7 @@ class OspfDatabase(Answer):
 def _read(router: Router, question: OspfDatabaseQuery) -> OspfDatabase:
     from appliance.features.ospf.database import ospf_database
 
-    return ospf_database(router.routing, question)
+    return ospf_database(router.routing_in(question.vrf), question)
 
 
 OSPF_DATABASE = Part(

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from frr_config.types import VrfName
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -33,6 +35,12 @@ class Question(BaseModel):
 
 class Everything(Question):
     """The question of a part that offers no choice."""
+
+
+class OfVrf(Question):
+    """A question about one VRF."""
+
+    vrf: VrfName | None = Field(None, description="Of this VRF; of the default one where none is named.")
 
 
 A = TypeVar("A", bound=Answer)

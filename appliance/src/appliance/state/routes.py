@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from appliance.state.part import Answer, Number, Part, Question
+from appliance.state.part import Answer, Number, OfVrf, Part
 
 
 def _destination(text: str) -> str:
@@ -34,7 +34,7 @@ Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_d
 """An address or a prefix, in its canonical form."""
 
 
-class RoutesQuery(Question):
+class RoutesQuery(OfVrf):
     """Which routes."""
 
     prefix: Destination | None = Field(

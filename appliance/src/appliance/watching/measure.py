@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,6 +11,8 @@ from appliance.impact.result import Kind
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
+    from appliance.dataplane.route_answer import RouteAnswer
+    from appliance.routing.view import VrfRoutingView
 
 Reading = dict[str, Any]
 """What was read, by object. JSON, so that it outlives the agent."""
@@ -32,6 +34,17 @@ class Asked:
     """What was read before the commit; None when this is that reading."""
     within_s: float = 1.0
     """What has not answered by then is left out of the reading."""
+    vrf: str = ""
+    """Which VRF is read; both documents are then as it sees them."""
+
+    @property
+    def routing(self) -> VrfRoutingView:
+        """The routing daemons in this VRF."""
+        return self.router.routing.in_vrf(self.vrf)
+
+    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+        """See DataPlane, in this VRF."""
+        return self.router.dataplane.fib(destinations, self.router.vrf_table(self.vrf or None))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from uuid import UUID
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
+from pydantic import ValidationError
 
 from appliance.errors import Conflict, NotFound, Problem, ValidationFailed
+from appliance.state.part import OfVrf
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.roles import Role
@@ -24,10 +26,15 @@ _NOT_STARTED = "The queue of jobs does not answer, so nothing was started. Try a
 
 
 def start_ping(
-    actor: Actor, destination: str, count: int = 5, source: str | None = None, size: int | None = None
+    actor: Actor,
+    destination: str,
+    count: int = 5,
+    source: str | None = None,
+    size: int | None = None,
+    vrf: str | None = None,
 ) -> Job:
     """Ping `destination` from the router's data plane. Raises ValidationFailed, Conflict."""
-    problems = _addresses(destination, source)
+    problems = _addresses(destination, source) + _vrf(vrf)
     if not 1 <= count <= MAX_PINGS:
         problems.append(Problem("/count", f"must be 1 to {MAX_PINGS}"))
     if size is not None and not 0 <= size <= 9000:
@@ -37,15 +44,26 @@ def start_ping(
     return _start(
         actor,
         "ping",
-        {"destination": _canonical(destination), "count": count, "source": source, "size": size},
+        {"destination": _canonical(destination), "count": count, "source": source, "size": size, "vrf": vrf},
     )
 
 
-def start_traceroute(actor: Actor, destination: str, source: str | None = None) -> Job:
+def start_traceroute(
+    actor: Actor, destination: str, source: str | None = None, vrf: str | None = None
+) -> Job:
     """Trace the path to `destination`. Raises ValidationFailed, Conflict."""
-    if problems := _addresses(destination, source):
+    if problems := _addresses(destination, source) + _vrf(vrf):
         raise ValidationFailed(problems)
-    return _start(actor, "traceroute", {"destination": _canonical(destination), "source": source})
+    return _start(actor, "traceroute", {"destination": _canonical(destination), "source": source, "vrf": vrf})
+
+
+def _vrf(name: str | None) -> list[Problem]:
+    """Whether the name can be that of a VRF; whether there is such a one, the agent says."""
+    try:
+        OfVrf.model_validate({"vrf": name})
+    except ValidationError:
+        return [Problem("/vrf", "must be the name of a VRF")]
+    return []
 
 
 def get(job_id: UUID) -> Job:

@@ -23,7 +23,11 @@ def ping(job: Job) -> Result:
     sent = received = 0
     for number in range(1, count + 1):
         answer = agent().ping(
-            arguments["destination"], count=1, source=arguments.get("source"), size=arguments.get("size")
+            arguments["destination"],
+            count=1,
+            source=arguments.get("source"),
+            size=arguments.get("size"),
+            vrf=arguments.get("vrf"),
         )
         result = dict(answer.get("result") or {})
         sent += int(result.get("sent", 1))
@@ -57,7 +61,9 @@ def traceroute(job: Job) -> Result:
     arguments = job.arguments
     if not services.progress(job, 5):
         return None
-    answer = dict(agent().traceroute(arguments["destination"], source=arguments.get("source")))
+    answer = dict(
+        agent().traceroute(arguments["destination"], source=arguments.get("source"), vrf=arguments.get("vrf"))
+    )
     if not services.progress(job, 95, str(answer.get("output", ""))):
         return None
     result = answer.get("result") or {}

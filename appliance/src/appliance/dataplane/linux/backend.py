@@ -35,7 +35,7 @@ from appliance.dataplane.namespace import Namespace, attributes, read_sysctl
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nics import discover, move
 from appliance.dataplane.object_step import ObjectStep
-from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.dataplane.route_lookup import look_up
 from appliance.engine.backend import Backend, BackendUnavailable
 from appliance.engine.clock import SystemClock
@@ -163,14 +163,16 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         with self._available():
             return self._views.run(self._links, self._seen)
 
-    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """The kernel's table, which is what it forwards by."""
-        return self.kernel_routes(destinations)
+        return self.kernel_routes(destinations, vrf)
 
-    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def kernel_routes(
+        self, destinations: Sequence[str], vrf: VrfTable | None = None
+    ) -> Sequence[RouteAnswer]:
         """What the kernel of the namespace answers."""
         with self._available():
-            return self._views.run(look_up, destinations)
+            return self._views.run(look_up, destinations, None if vrf is None else vrf.name)
 
     def acl_state(self) -> list[AclState]:
         """Access lists with hits and where they are bound."""

@@ -27,7 +27,7 @@ from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.nic_inventory import read as read_inventory
 from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
-from appliance.dataplane.route_answer import RouteAnswer
+from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.vpp import sizing, startup
 from appliance.dataplane.vpp.feeder import FeederClient
@@ -216,15 +216,17 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         with self._available():
             return self._view.links()
 
-    def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """VPP's FIB."""
         with self._available():
-            return self._view.fib(destinations)
+            return self._view.fib(destinations, 0 if vrf is None else vrf.number)
 
-    def kernel_routes(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
+    def kernel_routes(
+        self, destinations: Sequence[str], vrf: VrfTable | None = None
+    ) -> Sequence[RouteAnswer]:
         """The kernel's table beside the mirrors; without a feeder linux-nl fills VPP's FIB from it."""
         with self._available():
-            return self._views.run(look_up, destinations)
+            return self._views.run(look_up, destinations, None if vrf is None else vrf.name)
 
     def acl_state(self) -> list[AclState]:
         """Access lists with hits and where they are bound."""

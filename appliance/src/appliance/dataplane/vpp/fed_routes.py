@@ -29,9 +29,11 @@ _NO_PROTOCOL = 255
 """Of a word that is none of FRR's: no route has it."""
 
 
-def page_question(family: Family, query: RoutesQuery, offset: int, limit: int) -> str:
+def page_question(family: Family, query: RoutesQuery, offset: int, limit: int, table: int = 0) -> str:
     """The feeder's question for a page of the list that is asked for."""
     words = [f"routes {family} offset={offset} limit={limit}"]
+    if table:
+        words.append(f"table={table}")
     if query.prefix is not None:
         words.append(f"within={query.prefix if '/' in query.prefix else _host(query.prefix)}")
     if query.next_hop is not None:

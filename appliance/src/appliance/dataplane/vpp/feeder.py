@@ -88,14 +88,17 @@ class FeederClient:
         with self._asked(f"again {prefix}", _ANSWER_S) as told:
             return bool(told.get("wanted"))
 
-    def route_counts(self) -> Mapping[Family, Mapping[str, RouteCount]]:
-        """Routes that FRR wants in the FIB, by family and protocol. Raises BackendUnavailable."""
-        with self._asked("protocols", _ANSWER_S) as told, _as_it_should_be():
+    def route_counts(self, table: int = 0) -> Mapping[Family, Mapping[str, RouteCount]]:
+        """Routes that FRR wants in a table of the FIB, by family and protocol. Raises BackendUnavailable."""
+        with self._asked(f"protocols {table}", _ANSWER_S) as told, _as_it_should_be():
             return {family: route_counts(family, told[family]) for family in FAMILIES}
 
-    def route_page(self, family: Family, query: RoutesQuery, offset: int, limit: int) -> FedPage:
+    def route_page(
+        self, family: Family, query: RoutesQuery, offset: int, limit: int, table: int = 0
+    ) -> FedPage:
         """A page of these routes in the order of their prefixes. Raises BackendUnavailable."""
-        with self._asked(page_question(family, query, offset, limit), _ANSWER_S) as told, _as_it_should_be():
+        question = page_question(family, query, offset, limit, table)
+        with self._asked(question, _ANSWER_S) as told, _as_it_should_be():
             return read_page(family, told)
 
     @contextmanager

@@ -118,12 +118,12 @@ class VppView:
             if row.sw_if_index in names
         }
 
-    def fib(self, destinations: Sequence[str]) -> list[RouteAnswer]:
-        """The FIB's entry of each prefix, and for each address that of the longest match."""
+    def fib(self, destinations: Sequence[str], table: int = 0) -> list[RouteAnswer]:
+        """The entry of each prefix in a table of the FIB, and for each address that of the longest match."""
         names = self._session.interface_names()
         return [
             None if route is None else _entry(route, names)
-            for route in fib_lookups(self.client, destinations)
+            for route in fib_lookups(self.client, destinations, table)
         ]
 
     def acls(self, sequences: Sequences) -> list[AclState]:

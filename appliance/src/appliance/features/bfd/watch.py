@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_network
 
 from appliance.config.document import RouterConfig
+from appliance.config.vrf_view import views
 from appliance.features.bfd.control_plane import opens
 from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
 from frr_config.protocols.bfd.state import bfd_sessions
@@ -15,13 +16,15 @@ def _read(asked: Asked) -> Reading:
     found: Reading = {}
     for one in asked.router.routing.ask(bfd_sessions):
         name = one.peer if one.interface is None else f"{one.peer} on {one.interface}"
+        name += f" in VRF {one.vrf}" if one.vrf else ""
         found[name] = {"peer": one.peer, "interface": one.interface, "state": one.state}
     return found
 
 
 def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
-    wanted = opens(seen.after)
-    peers = {str(ip_network(one.prefix).network_address) for one in wanted["bfd"]}
+    wanted = [opens(view) for _, view in views(seen.after)]
+    peers = {str(ip_network(one.prefix).network_address) for own in wanted for one in own["bfd"]}
+    links = {name for own in wanted for name in own["bfd_links"]}
     for name, was in seen.before.items():
         now = seen.now.get(name)
         if was["state"] != "up" or (now is not None and now["state"] == "up"):
@@ -32,7 +35,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
             was["state"],
             "gone" if now is None else now["state"],
             "/routing/bfd",
-            asked_for=was["peer"] not in peers and was["interface"] not in wanted["bfd_links"],
+            asked_for=was["peer"] not in peers and was["interface"] not in links,
             lasts_s=None,
             kinds=("session",),
             words=(was["peer"],),
@@ -44,8 +47,7 @@ def _shows(reading: Reading) -> str:
 
 
 def _concerns(config: RouterConfig) -> bool:
-    found = opens(config)
-    return bool(found["bfd"] or found["bfd_links"])
+    return any(own["bfd"] or own["bfd_links"] for own in (opens(view) for _, view in views(config)))
 
 
 MEASURES = (

@@ -17,9 +17,9 @@ from frr_config.types import IpAddress
 
 _PORT = 179
 ANALYSES = (
-    Analysis("BGP sessions", sessions),
-    Analysis("policy of BGP neighbors", filters),
-    Analysis("prefixes BGP announces", announced),
+    Analysis("BGP sessions", sessions, each_vrf=True),
+    Analysis("policy of BGP neighbors", filters, each_vrf=True),
+    Analysis("prefixes BGP announces", announced, each_vrf=True),
 )
 
 

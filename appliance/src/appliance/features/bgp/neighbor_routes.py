@@ -17,7 +17,7 @@ from appliance.features.bgp.table_lists import LISTED, TableList, lists_of, too_
 from appliance.features.bgp.verdict import PolicyOfNeighbor
 from appliance.routing.rows import Family as Version
 from appliance.routing.seldom import Seen
-from appliance.routing.view import RoutingView
+from appliance.routing.view import VrfRoutingView
 from appliance.state.bgp_routes import BgpRoute, BgpRoutes, BgpRoutesQuery
 from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, Exchanged, entry, size
 from frr_config.protocols.policy.communities import plain_community
@@ -48,7 +48,7 @@ class _Found:
     age_s: float = 0.0
 
 
-def neighbor_routes(config: RouterConfig, routing: RoutingView, query: BgpRoutesQuery) -> BgpRoutes:
+def neighbor_routes(config: RouterConfig, routing: VrfRoutingView, query: BgpRoutesQuery) -> BgpRoutes:
     """The answer. Raises NotFound for a neighbor that is not configured, BackendUnavailable."""
     look = _Look(config, routing, query)
     why_none = look.why_none()
@@ -78,7 +78,7 @@ def neighbor_routes(config: RouterConfig, routing: RoutingView, query: BgpRoutes
 class _Look:
     """One question on its way."""
 
-    def __init__(self, config: RouterConfig, routing: RoutingView, query: BgpRoutesQuery) -> None:
+    def __init__(self, config: RouterConfig, routing: VrfRoutingView, query: BgpRoutesQuery) -> None:
         self._routing, self._query = routing, query
         self._target = _target(query)
         known = peer_of(config, query.address)

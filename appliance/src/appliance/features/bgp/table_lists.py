@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from appliance.routing.rows import Family
 from appliance.routing.seldom import Seen, Seldom
-from appliance.routing.view import RoutingView
+from appliance.routing.view import VrfRoutingView
 from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, TableSize, kept, table
 from frr_config.types import IpAddress, IpNetwork
 
@@ -44,7 +44,7 @@ def too_long(size: TableSize) -> str:
 class TableLists:
     """Reads lists by ``routing``."""
 
-    def __init__(self, routing: RoutingView) -> None:
+    def __init__(self, routing: VrfRoutingView) -> None:
         self._routing = routing
         self._seldom: Seldom[TableList] = Seldom()
 
@@ -58,11 +58,11 @@ class TableLists:
         return TableList(self._routing.ask(lambda frr: tuple(table(frr, family))), sent)
 
 
-_OF: WeakKeyDictionary[RoutingView, TableLists] = WeakKeyDictionary()
+_OF: WeakKeyDictionary[VrfRoutingView, TableLists] = WeakKeyDictionary()
 _GUARD = threading.Lock()
 
 
-def lists_of(routing: RoutingView) -> TableLists:
+def lists_of(routing: VrfRoutingView) -> TableLists:
     """The one reader of this router's lists."""
     with _GUARD:
         if routing not in _OF:

@@ -19,7 +19,7 @@ _SHORT: dict[Family, str] = {"ipv4_unicast": "ipv4Unicast", "ipv6_unicast": "ipv
 
 def _read(asked: Asked) -> Reading:
     """One summary: half a kilobyte for each neighbor, whatever its routes."""
-    summary = asked.router.routing.ask(lambda frr: frr.bgp_summary())
+    summary = asked.routing.ask(lambda frr: frr.bgp_summary())
     found: Reading = {}
     for family in FAMILIES:
         shown = summary.get(_SHORT[family])

@@ -53,7 +53,10 @@ def _lost(change: Change, name: str, lost: list[IpNetwork], up: bool) -> Finding
     now = change.after.interfaces.get(name)
     known = change.facts.of(LINKS)
     link = None if known is None else known.by_name.get(name)
-    elsewhere = all(change.connected_after.of(one.network_address) is not None for one in lost)
+    # Where another VRF has the network, these hosts are not on it.
+    vrf = (change.after if name in change.after.interfaces else change.before).interfaces[name].vrf or ""
+    connected = change.in_vrf(vrf).connected_after
+    elsewhere = all(connected.of(one.network_address) is not None for one in lost)
     listed = ", ".join(map(str, lost[:_SHOWN])) + (
         f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     )

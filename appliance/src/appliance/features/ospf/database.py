@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 from weakref import WeakKeyDictionary
 
 from appliance.routing.seldom import Seen, Seldom
-from appliance.routing.view import RoutingView
+from appliance.routing.view import VrfRoutingView
 from appliance.state.ospf_database import LsaCount, LsaState, OspfDatabase, OspfDatabaseQuery
 from frr_config.protocols.ospf.database import Lsa, LsaDetail, counts, details, lsas
 
@@ -17,7 +17,7 @@ LISTED = 20_000
 """LSAs up to which they are listed: some 0.2 s of ospfd's time."""
 
 
-def ospf_database(routing: RoutingView, query: OspfDatabaseQuery) -> OspfDatabase:
+def ospf_database(routing: VrfRoutingView, query: OspfDatabaseQuery) -> OspfDatabase:
     """The answer; empty where OSPF does not run. Raises BackendUnavailable."""
     router_id, known = routing.ask(counts)
     found, total, note, age_s = _found(routing, query, sum(one.lsas for one in known), router_id)
@@ -35,7 +35,7 @@ def ospf_database(routing: RoutingView, query: OspfDatabaseQuery) -> OspfDatabas
 
 
 def _found(
-    routing: RoutingView, query: OspfDatabaseQuery, number: int, own: str | None
+    routing: VrfRoutingView, query: OspfDatabaseQuery, number: int, own: str | None
 ) -> tuple[list[LsaState], int, str, float]:
     """LSAs, how many the list has, what is not in it, and its age."""
     if not query.is_list:
@@ -65,7 +65,7 @@ def _is_wanted(one: Lsa, query: OspfDatabaseQuery) -> bool:
     return all(wanted is None or str(wanted) == has for wanted, has in asked)
 
 
-def _single(routing: RoutingView, query: OspfDatabaseQuery, own: str | None) -> list[LsaState]:
+def _single(routing: VrfRoutingView, query: OspfDatabaseQuery, own: str | None) -> list[LsaState]:
     kind, lsa_id = query.type, query.lsa_id
     assert kind is not None and lsa_id is not None
     return [
@@ -87,7 +87,7 @@ def _single(routing: RoutingView, query: OspfDatabaseQuery, own: str | None) -> 
     ]
 
 
-def _with_lengths(routing: RoutingView, page: Iterable[Lsa], own: str | None) -> list[LsaState]:
+def _with_lengths(routing: VrfRoutingView, page: Iterable[Lsa], own: str | None) -> list[LsaState]:
     """ospfd's list has no lengths: each LSA of the page is asked for."""
     asked: dict[tuple[str, str], list[LsaDetail]] = {}
     shown = []
@@ -120,11 +120,11 @@ def _with_lengths(routing: RoutingView, page: Iterable[Lsa], own: str | None) ->
     return shown
 
 
-_OF: WeakKeyDictionary[RoutingView, Seldom[tuple[Lsa, ...]]] = WeakKeyDictionary()
+_OF: WeakKeyDictionary[VrfRoutingView, Seldom[tuple[Lsa, ...]]] = WeakKeyDictionary()
 _GUARD = threading.Lock()
 
 
-def _read(routing: RoutingView) -> Seen[tuple[Lsa, ...]]:
+def _read(routing: VrfRoutingView) -> Seen[tuple[Lsa, ...]]:
     with _GUARD:
         seldom = _OF.setdefault(routing, Seldom())
     return seldom.read("database", lambda: routing.ask(lambda frr: tuple(lsas(frr))))

@@ -187,4 +187,7 @@ def _gone(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
             yield f"{protocol} routes"
 
 
-ANALYSES = (Analysis("OSPF adjacencies", adjacencies), Analysis("networks OSPF announces", announced))
+ANALYSES = (
+    Analysis("OSPF adjacencies", adjacencies, each_vrf=True),
+    Analysis("networks OSPF announces", announced, each_vrf=True),
+)

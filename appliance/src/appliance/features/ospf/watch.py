@@ -11,7 +11,7 @@ from appliance.watching.measure import Asked, Comparison, Measure, Reading, Wors
 
 
 def _read(asked: Asked) -> Reading:
-    rows = asked.router.routing.ask(lambda frr: tuple(ospf_neighbors(frr.ospf_neighbors())))
+    rows = asked.routing.ask(lambda frr: tuple(ospf_neighbors(frr.ospf_neighbors())))
     return {
         f"{row.router_id} on {row.interface}": {
             "interface": row.interface,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal
 
 from appliance.config.context import address, network
@@ -13,24 +14,38 @@ from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change, Connected, is_up
 from appliance.impact.result import Finding
 from frr_config.protocols.static.model import NextHop, StaticRoute
-from frr_config.types import IpNetwork
+from frr_config.types import DEFAULT_VRF, IpNetwork
 
 _SHOWN = 5
 _Resolution = Literal["connected", "maybe", "no"]
 
 
+Side = tuple[RouterConfig, Connected]
+"""A VRF's document and its connected networks."""
+
+
+def _side_before(change: Change, vrf: str) -> Side:
+    seen = change.in_vrf(vrf)
+    return seen.before, seen.connected_before
+
+
+def _side_after(change: Change, vrf: str) -> Side:
+    seen = change.in_vrf(vrf)
+    return seen.after, seen.connected_after
+
+
 class _Table:
     """The static routes of a document, to be asked for a prefix in constant time."""
 
-    def __init__(self, config: RouterConfig, connected: Connected) -> None:
-        self._config, self._connected = config, connected
+    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], Side]) -> None:
+        self._config, self._connected, self._beside = config, connected, beside
         self._prefixes: dict[tuple[int, int, int], str] = {}
         self._lengths: set[tuple[int, int]] = set()
         for prefix in config.routing.static:
             parsed = network(prefix)
             self._prefixes[_key(parsed)] = prefix
             self._lengths.add((parsed.version, parsed.prefixlen))
-        self._resolved: dict[tuple[str | None, str | None], _Resolution] = {}
+        self._resolved: dict[tuple[str | None, ...], _Resolution] = {}
 
     @property
     def has_protocols(self) -> bool:
@@ -67,12 +82,14 @@ class _Table:
         return self.has_protocols or self.covering(network(prefix)) is not None
 
     def _resolution(self, hop: NextHop) -> _Resolution:
-        key = (hop.address, hop.interface)
+        key = (hop.address, hop.interface, hop.vrf)
         if key not in self._resolved:
             self._resolved[key] = self._resolve(hop)
         return self._resolved[key]
 
     def _resolve(self, hop: NextHop) -> _Resolution:
+        if hop.vrf is not None:
+            return self._resolve_beside(hop, *self._beside("" if hop.vrf == DEFAULT_VRF else hop.vrf))
         if hop.interface is not None:
             return "connected" if is_up(self._config, hop.interface) else "no"
         assert hop.address is not None
@@ -81,6 +98,14 @@ class _Table:
             return "connected"
         # Through another route: whether that one is resolved, the daemon works out.
         return "maybe" if self._is_covered(gateway.packed, gateway.version) else "no"
+
+    @staticmethod
+    def _resolve_beside(hop: NextHop, config: RouterConfig, connected: Connected) -> _Resolution:
+        """A next hop in another VRF. Which routes that one has, its daemon works out."""
+        if hop.interface is not None:
+            return "connected" if is_up(config, hop.interface) else "no"
+        assert hop.address is not None
+        return "connected" if connected.of(address(hop.address)) is not None else "maybe"
 
     def _is_covered(self, packed: bytes, version: int) -> bool:
         number, bits = int.from_bytes(packed, "big"), len(packed) * 8
@@ -97,12 +122,13 @@ def _key(prefix: IpNetwork) -> tuple[int, int, int]:
 
 def routes(change: Change) -> Iterator[Finding]:
     """Routes that are removed, cannot be resolved any more, or drop what they led on."""
+    whole = change.whole or change
     if change.before.routing.static == change.after.routing.static and (
-        change.before.interfaces == change.after.interfaces
+        whole.before.interfaces == whole.after.interfaces
     ):
         return
-    before = _Table(change.before, change.connected_before)
-    after = _Table(change.after, change.connected_after)
+    before = _Table(change.before, change.connected_before, partial(_side_before, change))
+    after = _Table(change.after, change.connected_after, partial(_side_after, change))
     for prefix, was in change.before.routing.static.items():
         change.in_time()
         now = after.route(prefix)
@@ -208,4 +234,4 @@ def _gone(prefix: str, after: _Table, why: str, path: str) -> Finding:
     )
 
 
-ANALYSES = (Analysis("static routes", routes),)
+ANALYSES = (Analysis("static routes", routes, each_vrf=True),)

@@ -21,7 +21,7 @@ def _read(asked: Asked) -> Reading:
         wanted = {prefix: known["asked"] for prefix, known in asked.first.items()}
     else:
         wanted = {prefix: _destination(prefix) for prefix in _chosen(asked)}
-    answers = asked.router.dataplane.fib(tuple(wanted.values()))
+    answers = asked.fib(tuple(wanted.values()))
     return {
         prefix: {"asked": destination, "goes": _goes(answer)}
         for (prefix, destination), answer in zip(wanted.items(), answers, strict=True)

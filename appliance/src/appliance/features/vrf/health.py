@@ -39,13 +39,13 @@ def _speaking_ospf(config: RouterConfig) -> list[str]:
 
 def _sessions(router: Router) -> dict[str, Sessions]:
     names = _speaking_bgp(router.engine.running_config)
-    return router.routing.ask(lambda frr: {name: sessions(frr, name) for name in names})
+    return router.routing.ask(lambda frr: {name: sessions(frr.in_vrf(name)) for name in names})
 
 
 def _neighbors(router: Router) -> dict[str, Neighbors]:
     names = _speaking_ospf(router.engine.running_config)
     rows = router.routing.ask(
-        lambda frr: {name: tuple(ospf_neighbors(frr.ospf_neighbors(name))) for name in names}
+        lambda frr: {name: tuple(ospf_neighbors(frr.in_vrf(name).ospf_neighbors())) for name in names}
     )
     return {
         name: {f"{row.router_id} on {row.interface}": row for row in found} for name, found in rows.items()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.pointer import join
+from appliance.config.vrf_view import pointer_in
+from appliance.features.bgp.effective import FAMILIES, TITLES
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
 from appliance.impact.result import Finding
+from frr_config.protocols.bgp.model import BgpFamily
 
 
 def moves(change: Change) -> Iterator[Finding]:
@@ -25,19 +28,27 @@ def moves(change: Change) -> Iterator[Finding]:
         )
 
 
-def routing(change: Change) -> Iterator[Finding]:
-    """Routing of VRFs: that it changes is told, what comes of it is not analysed."""
-    for name in {**change.before.vrfs, **change.after.vrfs}:
-        was, now = change.before.vrfs.get(name), change.after.vrfs.get(name)
-        before, after = None if was is None else was.routing, None if now is None else now.routing
-        if was is not None and before != after:
-            yield Finding(
-                grade="possible",
-                kind="routes",
-                path=join(["vrfs", name]) if after is None else join(["vrfs", name, "routing"]),
-                text=f"The routing of VRF {name} {'goes' if after is None else 'changes'}. Its sessions and "
-                "routes are not looked at: the steps say which sessions are reset.",
-            )
+def imports(change: Change) -> Iterator[Finding]:
+    """What BGP of a VRF takes over from others: that it changes is told, and not which routes."""
+    for vrf, seen in change.in_each_vrf():
+        was, now = seen.before.routing.bgp, seen.after.routing.bgp
+        if was is None or now is None:
+            continue
+        for family in FAMILIES:
+            before, after = getattr(was, family), getattr(now, family)
+            if _imports(before) != _imports(after):
+                yield Finding(
+                    grade="possible",
+                    kind="routes",
+                    path=pointer_in(vrf, join(["routing", "bgp", family])),
+                    text=f"BGP of {_titled(vrf or None)} takes over other {TITLES[family]} routes of "
+                    "other VRFs than before.",
+                    depends_on="which routes these have, which is not looked at",
+                )
+
+
+def _imports(family: BgpFamily) -> tuple[frozenset[str], str | None]:
+    return frozenset(family.import_vrfs), family.import_route_map
 
 
 def _titled(vrf: str | None) -> str:
@@ -46,5 +57,5 @@ def _titled(vrf: str | None) -> str:
 
 ANALYSES = (
     Analysis("interfaces that move between VRFs", moves),
-    Analysis("changes of VRFs' routing", routing),
+    Analysis("imports between VRFs", imports),
 )

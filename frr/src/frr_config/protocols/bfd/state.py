@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from frr_config.state import State
+from frr_config.types import DEFAULT_VRF
 
 Json = Mapping[str, Any]
 Key = tuple[Any, ...]
@@ -50,6 +51,8 @@ class BfdSession(_Shown):
     peer: str
     local: str | None = None
     interface: str | None = None
+    vrf: str | None = None
+    """None for the default VRF."""
     multihop: bool
     state: SessionState
     since_s: int | None = Field(default=None, json_schema_extra={"unit": "s"})
@@ -89,7 +92,10 @@ def sessions(peers: Iterable[Json], counters: Iterable[Json]) -> tuple[BfdSessio
     """The sessions in ``show bfd peers json`` with ``show bfd peers counters json``, by peer."""
     counted = {_key(entry): entry for entry in counters}
     return tuple(
-        sorted(_sessions(peers, counted), key=lambda one: (":" in one.peer, one.peer, one.local or ""))
+        sorted(
+            _sessions(peers, counted),
+            key=lambda one: (one.vrf or "", ":" in one.peer, one.peer, one.local or ""),
+        )
     )
 
 
@@ -108,6 +114,7 @@ def _sessions(peers: Iterable[Json], counted: Mapping[Key, Json]) -> Iterator[Bf
             peer=str(entry.get("peer", "")),
             local=_text(entry, "local"),
             interface=_text(entry, "interface"),
+            vrf=None if (vrf := _text(entry, "vrf")) == DEFAULT_VRF else vrf,
             multihop=bool(entry.get("multihop")),
             state=state,
             since_s=entry.get("uptime", entry.get("downtime")),

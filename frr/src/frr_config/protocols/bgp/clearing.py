@@ -7,27 +7,31 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from frr_config.operation import Operation
-from frr_config.types import Address
+from frr_config.types import Address, VrfName
 
 Soft = Literal["in", "out"]
 FamilyName = Literal["ipv4_unicast", "ipv6_unicast"]
 _ADDRESS: TypeAdapter[str] = TypeAdapter(Address)
+_VRF: TypeAdapter[str] = TypeAdapter(VrfName)
 _FAMILIES: dict[str, str] = {"ipv4_unicast": "ipv4 unicast ", "ipv6_unicast": "ipv6 unicast "}
 
 
-def clear(neighbor: str | None, soft: Soft | None = None, family: FamilyName | None = None) -> Operation:
-    """Clear the session with a neighbor, or all sessions where it is None.
+def clear(
+    neighbor: str | None, soft: Soft | None = None, family: FamilyName | None = None, vrf: str = ""
+) -> Operation:
+    """Clear the session with a neighbor, or all sessions where it is None; of the default VRF, or ``vrf``.
 
     ``soft`` keeps the session: ``in`` asks the neighbor for its routes again (RFC 2918) and puts them through
     the policy, ``out`` sends this router's. ``family`` limits that to one address family; a session that is
-    set up anew is so for all. Raises ValueError for what is no address.
+    set up anew is so for all. Raises ValueError for what is no address, or no name of a VRF.
     """
     if family is not None and soft is None:
         raise ValueError("a session is set up anew for all its families")
+    where = f"vrf {_VRF.validate_python(vrf)} " if vrf else ""
     who = "*" if neighbor is None else _address(neighbor)
     words = "" if soft is None else f" soft {_one_of(soft, ('in', 'out'))}"
     limit = "" if family is None else _FAMILIES[_one_of(family, tuple(_FAMILIES))]
-    return Operation("bgpd", f"clear bgp {limit}{who}{words}")
+    return Operation("bgpd", f"clear bgp {where}{limit}{who}{words}")
 
 
 def _address(text: str) -> str:

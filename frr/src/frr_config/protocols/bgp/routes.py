@@ -114,13 +114,15 @@ def size(frr: State, family: Family) -> TableSize:
 def entry(frr: State, destination: IpAddress | IpNetwork) -> BgpEntry | None:
     """A prefix's own entry, or for an address that of the longest match."""
     family = "ipv4" if destination.version == 4 else "ipv6"
-    shown = frr.json("bgpd", f"show bgp {family} unicast {destination} json")
+    shown = frr.json("bgpd", f"show bgp {frr.vrf_words}{family} unicast {destination} json")
     return _entry(str(shown["prefix"]), shown) if "prefix" in shown else None
 
 
 def table(frr: State, family: Family) -> Iterator[BgpEntry]:
     """Every prefix that a path was accepted for. bgpd walks its table and writes all of it."""
-    for prefix, value in frr.members("bgpd", f"show bgp {family} unicast json detail", ("routes",)):
+    for prefix, value in frr.members(
+        "bgpd", f"show bgp {frr.vrf_words}{family} unicast json detail", ("routes",)
+    ):
         found = _entry(prefix, value)
         if found is not None:
             yield found
@@ -132,7 +134,7 @@ def kept(frr: State, family: Family, neighbor: IpAddress) -> Iterator[tuple[IpNe
     The attributes are those after the neighbor's route map, for refused routes too, and bgpd tells no
     communities. It walks its table and writes all that is kept.
     """
-    command = f"show bgp {family} unicast neighbors {neighbor} received-routes json"
+    command = f"show bgp {frr.vrf_words}{family} unicast neighbors {neighbor} received-routes json"
     for prefix, value in frr.members("bgpd", command, ("receivedRoutes",)):
         if "/" in prefix and isinstance(value, Mapping):
             yield (

@@ -56,15 +56,12 @@ class BgpSession:
         return why_down(self.state, self.due_to, self.notification)
 
 
-def sessions(frr: State, vrf: str = "") -> dict[str, BgpSession]:
-    """Every session by address: two questions, half a kilobyte for each neighbor, whatever its routes.
-
-    ``vrf`` is a VRF other than the default one.
-    """
-    summary = dict(_peers(frr.bgp_summary(vrf)))
+def sessions(frr: State) -> dict[str, BgpSession]:
+    """Every session by address: two questions, half a kilobyte for each neighbor, whatever its routes."""
+    summary = dict(_peers(frr.bgp_summary()))
     if all(peer.get("state") == ESTABLISHED for peer in summary.values()):
         return {address: _session(address, peer, {}) for address, peer in summary.items()}
-    failed = dict(_peers(frr.bgp_failures(vrf)))
+    failed = dict(_peers(frr.bgp_failures()))
     return {address: _session(address, peer, failed.get(address, {})) for address, peer in summary.items()}
 
 

@@ -120,7 +120,7 @@ def details(frr: State, kind: LsaType, lsa_id: IPv4Address) -> list[LsaDetail]:
     """The LSAs of a type with this link state ID: one of each router that advertises it, in each area."""
     if kind not in TYPES:
         raise ValueError(f"type is one of {', '.join(TYPES)}")
-    return list(_within(frr.json("ospfd", f"show ip ospf database {kind} {lsa_id} json"), None))
+    return list(_within(frr.ospf_database(f"{kind} {lsa_id} "), None))
 
 
 def _listed(lists: Json, area: str | None) -> Iterator[Lsa]:

@@ -26,6 +26,7 @@ class PingIn(Strict):
     count: int = Field(5, ge=1, le=jobs.MAX_PINGS)
     source: str | None = Field(None, max_length=45, description="Address of the router to send from.")
     size: int | None = Field(None, ge=0, le=9000, description="Payload in bytes.")
+    vrf: str | None = Field(None, max_length=15, description="VRF to send in; null: the default one.")
 
 
 class TracerouteIn(Strict):
@@ -33,6 +34,7 @@ class TracerouteIn(Strict):
 
     destination: str = Field(min_length=2, max_length=45, description="IPv4 or IPv6 address.")
     source: str | None = Field(None, max_length=45, description="Address of the router to send from.")
+    vrf: str | None = Field(None, max_length=15, description="VRF to send in; null: the default one.")
 
 
 @router.post(
@@ -40,7 +42,9 @@ class TracerouteIn(Strict):
 )
 def ping(request: HttpRequest, body: PingIn) -> HttpResponse:
     """Start a ping; Location is its job."""
-    return _accepted(jobs.start_ping(actor(request), body.destination, body.count, body.source, body.size))
+    return _accepted(
+        jobs.start_ping(actor(request), body.destination, body.count, body.source, body.size, body.vrf)
+    )
 
 
 @router.post(
@@ -52,7 +56,7 @@ def ping(request: HttpRequest, body: PingIn) -> HttpResponse:
 )
 def traceroute(request: HttpRequest, body: TracerouteIn) -> HttpResponse:
     """Start a traceroute; Location is its job."""
-    return _accepted(jobs.start_traceroute(actor(request), body.destination, body.source))
+    return _accepted(jobs.start_traceroute(actor(request), body.destination, body.source, body.vrf))
 
 
 @router.get("/jobs", auth=needs(Role.VIEWER), response=Paged[JobOut], tags=["jobs"], operation_id="list_jobs")

@@ -1,0 +1,84 @@
+"""Measures of VRFs: those of the default one, with the VRF in the words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from appliance.config.document import RouterConfig
+from appliance.config.load import parse_document
+from appliance.features.vrf.watch import MEASURES
+from appliance.watching.measure import Asked, Comparison
+
+BGP = {"asn": 65000, "neighbors": {"192.0.2.1": {"remote_asn": 65001, "ipv4_unicast": {}}}}
+SESSIONS, _, DESTINATIONS = MEASURES
+
+
+def _document(**routing: Any) -> RouterConfig:
+    link = {"type": "ethernet", "match": {"device": "a"}, "addresses": ["192.0.2.2/30"], "vrf": "blue"}
+    return parse_document({"interfaces": {"wan0": link}, "vrfs": {"blue": {"routing": routing}, "red": {}}})
+
+
+class _Router:
+    """Two VRFs; which is asked is written down."""
+
+    def __init__(self, config: RouterConfig) -> None:
+        self.engine = SimpleNamespace(running_config=config)
+        self.routing = self
+        self.dataplane = self
+        self.asked: list[str] = []
+
+    def in_vrf(self, vrf: str) -> _Router:
+        self.asked.append(vrf)
+        return self
+
+    def ask(self, _question: Any) -> Any:
+        peer = {"state": "Established", "pfxRcd": 5}
+        return {"ipv4Unicast": {"peers": {"192.0.2.1": peer}}}
+
+    def vrf_table(self, vrf: str | None) -> str | None:
+        return vrf
+
+    def fib(self, destinations: tuple[str, ...], vrf: str | None) -> list[None]:
+        self.asked.append(f"fib of {vrf}")
+        return [None] * len(destinations)
+
+
+def test_each_vrf_that_has_sessions_is_read() -> None:
+    config = _document(bgp=BGP)
+    router: Any = _Router(config)
+    reading = SESSIONS.reads(Asked(router, config))
+    assert router.asked == ["blue"]
+    assert SESSIONS.shows(reading) == "blue: 1 of 1 established, 5 prefixes"
+    assert SESSIONS.concerns(config)
+    assert not SESSIONS.concerns(_document())
+
+
+def test_a_session_that_is_down_is_worse_and_says_in_which_vrf() -> None:
+    before = {"blue": {"192.0.2.1": {"state": "Established", "prefixes": {"ipv4_unicast": 5}}}}
+    down = {"blue": {"192.0.2.1": {"state": "Active", "prefixes": {}}}}
+    (worse,) = SESSIONS.compares(Comparison(before, down, _document(bgp=BGP)))
+    assert (worse.object, worse.path) == (
+        "192.0.2.1 in VRF blue",
+        "/vrfs/blue/routing/bgp/neighbors/192.0.2.1",
+    )
+    assert worse.text == "VRF blue: The BGP session with 192.0.2.1 is down."
+    assert not worse.asked_for
+    assert list(SESSIONS.compares(Comparison(before, before, _document(bgp=BGP)))) == []
+
+
+def test_a_session_goes_with_its_vrf_as_the_commit_asked() -> None:
+    before = {"blue": {"192.0.2.1": {"state": "Established", "prefixes": {"ipv4_unicast": 5}}}}
+    (worse,) = SESSIONS.compares(Comparison(before, {}, parse_document({})))
+    assert worse.asked_for
+
+
+def test_destinations_are_looked_up_in_the_table_of_their_vrf() -> None:
+    config = _document(static={"198.51.100.0/24": {"next_hops": [{"address": "192.0.2.1"}]}})
+    router: Any = _Router(config)
+    reading = DESTINATIONS.reads(Asked(router, config))
+    assert router.asked == ["fib of blue"]
+    on = {"blue": {"198.51.100.0/24": {**reading["blue"]["198.51.100.0/24"], "goes": "on"}}}
+    (worse,) = DESTINATIONS.compares(Comparison(on, reading, config))
+    assert worse.text == "VRF blue: There is no route to 198.51.100.1 (198.51.100.0/24)."
+    assert worse.path == "/vrfs/blue/routing/static/198.51.100.0~124"
