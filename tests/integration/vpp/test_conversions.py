@@ -24,7 +24,10 @@ from vpp_config import (
     plan,
 )
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.memif import Memif
+from vpp_config.objects.memif_socket import MemifSocket
 
+_SOCKET = MemifSocket("left", 5)
 _AS: dict[str, tuple[VppObject, ...]] = {
     "ethernet": (Ethernet("x0", AfPacket("nic1"), nic_mac(1)),),
     "bond": (
@@ -34,6 +37,7 @@ _AS: dict[str, tuple[VppObject, ...]] = {
     ),
     "loopback": (Loopback("x0", 0),),
     "sub_interface": (SubInterface("x0", "wan0", 10),),
+    "memif": (_SOCKET, Memif("x0", _SOCKET.socket_id, 3, "02:fe:00:00:00:03")),
     "gre": (GreTunnel("x0", ip_address("192.0.2.1"), ip_address("192.0.2.9")),),
 }
 _BESIDE = (
