@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from appliance.agent.foretelling import _samples
+from appliance.config.load import parse_document
+from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.policy_effects import MOST_JUDGED, TABLES, Table
 from appliance.features.bgp.sessions import SESSIONS
+from appliance.impact.facts import Live
+from appliance.routing.rows import FedPage, RibRow
 from appliance.state.bgp import BgpState
-from frr_config.protocols.bgp.routes import BgpEntry, BgpPath
+from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, Exchanged, TableSize
 from tests.unit.impact.changes import INTERNAL, PEER, UP, found, kinds, result, session
 
 AT = f"/routing/bgp/neighbors/{PEER}"
@@ -242,6 +247,75 @@ def test_of_many_routes_some_are_judged_and_that_is_said() -> None:
     assert certain.text.startswith("2,000 of the 2,000 looked at of 6,000 IPv4 unicast routes from")
     assert "and 1,995 more." in certain.text
     assert "the 4,000 routes that were not looked at" in possible.depends_on
+
+
+def test_some_of_a_table_too_long_to_be_listed_are_judged_by_their_prefixes() -> None:
+    none = {"10": {"action": "permit", "prefix": "203.0.0.0/25", "le": 32}}
+    patch = {"routing": {"policy": {"prefix_lists": {"some": {"rules": none}}}}}
+    some = [_route(f"203.0.{at}.0/24") for at in range(4)] + [_route("203.0.0.0/32")]
+    size = TableSize(received=900_000, neighbors={PEER: Exchanged(True, False, 900_000, 0)})
+    facts = {**UP, TABLES["ipv4_unicast"]: Table(tuple(some), sample_of=size)}
+    certain, possible = found(patch, facts=facts)
+    assert certain.text.startswith(
+        f"4 of the 5 looked at of 900,000 IPv4 unicast routes from {PEER} are refused"
+    )
+    assert "the 899,995 routes that were not looked at" in possible.depends_on
+    # Nothing of the sample is this neighbor's.
+    facts[TABLES["ipv4_unicast"]] = Table((_route("203.0.9.0/24", neighbor=INTERNAL),), sample_of=size)
+    (possible,) = found(patch, facts=facts)
+    assert possible.depends_on.endswith("none of the 1 routes that were looked at is exchanged with it")
+
+
+class _LongTable:
+    """A feeder's lists of a million routes."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.asked = total, []  # type: tuple[int, list[int]]
+
+    def route_page(self, _family: Any, query: Any, offset: int, limit: int, table: int) -> FedPage:
+        assert (query.protocol, table) == ("bgp", 0)
+        self.asked.append(offset)
+        there = range(offset, min(offset + limit, self.total))
+        return FedPage(
+            self.total, [RibRow(f"16.{at >> 16}.{at >> 8 & 255}.{at & 255}/32", "bgp") for at in there]
+        )
+
+
+@pytest.mark.parametrize(("total", "prefixes", "pages"), [(1_000_000, 200, 25), (20, 20, 3), (0, 0, 1)])
+def test_a_sample_is_taken_at_equal_distances(total: int, prefixes: int, pages: int) -> None:
+    table: Any = _LongTable(total)
+    found_there = _samples(table, parse_document({}), "ipv4", "")
+    assert len(set(found_there)) == len(found_there) == prefixes
+    assert len(table.asked) == pages
+    assert all(offset < total or not total for offset in table.asked)
+
+
+def test_a_long_table_is_read_by_the_sample_and_without_one_not_at_all() -> None:
+    class _Frr:
+        def ask(self, question: Any) -> Any:
+            return question(self)
+
+        def bgp_summary(self) -> Any:
+            return {"ipv4Unicast": {"as": 65000, "ribCount": 10**6, "peers": {PEER: {"pfxRcd": 900_000}}}}
+
+        vrf_words = ""
+
+        def json(self, _daemon: str, command: str) -> Any:
+            path = {"peer": {"peerId": PEER}, "valid": True, "bestpath": {"overall": True}}
+            return {"prefix": command.split()[4], "paths": [path]} if "203.0.113.0/24" in command else {}
+
+    routing: Any = _Frr()
+    dataplane: Any = None
+    read = TABLES["ipv4_unicast"].read
+    taken = read(Live(dataplane, routing, lambda *_: ["203.0.113.0/24", "198.51.100.0/24"]))
+    assert [str(one.network) for one in taken.entries] == ["203.0.113.0/24"]
+    assert taken.held(PEER, "received") == 900_000
+    assert read(Live(dataplane, routing)).why_not == "BGP's table is too long to be listed"
+
+    def gone(*_: Any) -> list[str]:
+        raise BackendUnavailable("feeder", "is gone")
+
+    assert read(Live(dataplane, routing, gone)).why_not == "BGP's table is too long to be listed"
 
 
 def test_a_table_that_is_too_long_is_said_to_be_not_counted() -> None:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 
+from appliance.agent.route_table import LongTable
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
 from appliance.engine.own_path import Caller
 from appliance.errors import MillraceError
+from appliance.features.vrf.model import table_of
 from appliance.impact.analysis import foretell
 from appliance.impact.change import BUDGET_S, Arrival, Change
 from appliance.impact.cost import NotForwardedByVpp, cost, paid, read_clocks
 from appliance.impact.facts import Live, LiveFacts
 from appliance.impact.result import Cost, Result
+from appliance.routing.rows import Family
 from appliance.routing.view import RoutingView
+from appliance.state.routes import RoutesQuery
 
 log = logging.getLogger(__name__)
 _READING_S = 1.0
 """What reading the router may take of the budget."""
+_PLACES, _IN_A_ROW = 25, 8
+"""Of a table too long to be listed: places at equal distances, and routes that are taken at each."""
 FindArrival = Callable[[Caller, RouterConfig], Arrival | None]
 
 
@@ -28,8 +36,14 @@ class Foretelling:
     """A Foretell of a router. Readings share two threads with each other, and none with what commits."""
 
     def __init__(
-        self, dataplane: DataPlane, routing: RoutingView, arrival: FindArrival, budget_s: float = BUDGET_S
+        self,
+        dataplane: DataPlane,
+        routing: RoutingView,
+        arrival: FindArrival,
+        budget_s: float = BUDGET_S,
+        table: LongTable | None = None,
     ) -> None:
+        self._table = table
         self._live, self._arrival, self._budget_s = Live(dataplane, routing), arrival, budget_s
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="foretelling")
 
@@ -38,7 +52,10 @@ class Foretelling:
     ) -> Result:
         """Within the budget; what it did not reach is told."""
         ends_s = time.monotonic() + self._budget_s
-        facts = LiveFacts(self._live, self._readers, min(_READING_S, self._budget_s))
+        live = self._live
+        if self._table is not None:
+            live = replace(live, samples=partial(_samples, self._table, before))
+        facts = LiveFacts(live, self._readers, min(_READING_S, self._budget_s))
         arrival = None if caller is None or before == after else self._arrival(caller, before)
         result = foretell(Change(before, after, facts, arrival, caller is not None, ends_s, taken_down))
         return result.model_copy(update={"cost": self._cost(before, after, ends_s)})
@@ -61,3 +78,17 @@ class Foretelling:
     def close(self) -> None:
         """Let go of the threads; a reading under way ends by itself."""
         self._readers.shutdown(wait=False, cancel_futures=True)
+
+
+def _samples(table: LongTable, config: RouterConfig, family: Family, vrf: str) -> Sequence[str]:
+    """See Samples: a page takes the feeder some milliseconds wherever it lies."""
+    number = table_of(vrf, config.vrfs[vrf]) if vrf else 0
+    query = RoutesQuery(protocol="bgp", family=family)
+    first = table.route_page(family, query, 0, _IN_A_ROW, number)
+    step = max(first.total // _PLACES, _IN_A_ROW)
+    later = [
+        table.route_page(family, query, at * step, _IN_A_ROW, number)
+        for at in range(1, _PLACES)
+        if at * step < first.total
+    ]
+    return list(dict.fromkeys(row.prefix for page in (first, *later) for row in page.rows))

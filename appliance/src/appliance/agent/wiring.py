@@ -53,7 +53,7 @@ def build(settings: AgentSettings) -> Router:
         patience=Patience(settle_s=settings.settle_s),
         interval_s=settings.reconcile_interval_s,
         own_path=path,
-        foretell=Foretelling(dataplane, routing, path.arrival),
+        foretell=Foretelling(dataplane, routing, path.arrival, table=feeder),
     )
     platform = Platform(services, settings.certificate, Paths())
     return Router(engine, dataplane, routing, settings.netns, feeder, _log_source(settings), platform)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -15,10 +15,15 @@ from appliance.errors import MillraceError
 
 if TYPE_CHECKING:
     from appliance.dataplane.base import DataPlane
+    from appliance.routing.rows import Family
     from appliance.routing.view import VrfRoutingView
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+
+Samples = Callable[["Family", str], Sequence[str]]
+"""Prefixes of BGP's routes of a family in a VRF, some at equal distances. May raise BackendUnavailable."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,9 @@ class Live:
 
     dataplane: DataPlane
     routing: VrfRoutingView
+    samples: Samples | None = None
+    """Where lists of any length are cheap: by that, what is too long to be looked at whole is tried."""
+    vrf: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,9 @@ class LiveFacts:
         """See Facts. What is not known there is told here, too."""
         if not vrf:
             return self
-        facts = LiveFacts(replace(self._live, routing=self._live.routing.in_vrf(vrf)), self._readers, 0)
+        facts = LiveFacts(
+            replace(self._live, routing=self._live.routing.in_vrf(vrf), vrf=vrf), self._readers, 0
+        )
         facts._ends_s, facts._where, facts.untold = self._ends_s, f" in VRF {vrf}", self.untold
         return facts
 

@@ -6,8 +6,11 @@ Pure but for the facts, which are lists of BGP's table where it is short enough 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 
+from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.effective import FAMILIES, Family, Peer
 from appliance.features.bgp.table_lists import lists_of, too_long
 from appliance.features.bgp.verdict import PolicyOfNeighbor
@@ -15,7 +18,7 @@ from appliance.impact.change import Change
 from appliance.impact.facts import Fact, Live
 from appliance.routing.rows import Family as Version
 from appliance.state.bgp_routes import Direction
-from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, size
+from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, TableSize, entry, size
 from frr_config.protocols.policy.evaluate import Evaluator
 from frr_config.types import IpNetwork
 
@@ -31,12 +34,34 @@ class Table:
 
     entries: tuple[BgpEntry, ...] = ()
     why_not: str = ""
+    sample_of: TableSize | None = None
+    """The entries are some of so many."""
+
+    def held(self, address: str, direction: Direction) -> int | None:
+        """Of a sample: routes that are accepted from the neighbor, or advertised to it, in all."""
+        if self.sample_of is None:
+            return None
+        now = self.sample_of.neighbors.get(address)
+        if now is None:
+            return 0
+        return (now.received if direction == "received" else now.sent) or 0
+
+
+def _sampled(live: Live, version: Version, known: TableSize) -> Table:
+    """Some entries, each asked for by its prefix, which costs bgpd the same whatever its table's size."""
+    with suppress(BackendUnavailable):
+        prefixes = () if live.samples is None else live.samples(version, live.vrf)
+        if prefixes:
+            found = live.routing.ask(lambda frr: [entry(frr, ip_network(one)) for one in prefixes])
+            return Table(tuple(one for one in found if one is not None), sample_of=known)
+    return Table(why_not="BGP's table is too long to be listed")
 
 
 def _reader(version: Version) -> Fact[Table]:
     def read(live: Live) -> Table:
-        if too_long(live.routing.ask(lambda frr: size(frr, version))):
-            return Table(why_not="BGP's table is too long to be listed")
+        known = live.routing.ask(lambda frr: size(frr, version))
+        if too_long(known):
+            return _sampled(live, version, known)
         seen = lists_of(live.routing).read(version, None)
         return Table(why_not=seen.note) if seen.value is None else Table(seen.value.entries)
 
@@ -92,7 +117,11 @@ class Policies:
         if table.why_not:
             return table.why_not
         routes = list(_exchanged(table.entries, now.address, direction))
-        effects = Effects(direction, sum(is_held for _, _, is_held in routes))
+        held = sum(is_held for _, _, is_held in routes)
+        in_all = table.held(now.address, direction)
+        if in_all and not held:
+            return f"none of the {len(table.entries):,} routes that were looked at is exchanged with it"
+        effects = Effects(direction, held if in_all is None else max(held, in_all))
         step = -(-len(routes) // MOST_JUDGED) or 1
         for network, path, is_held in routes[::step]:
             self._change.in_time()
@@ -134,8 +163,8 @@ def _exchanged(
     entries: tuple[BgpEntry, ...], address: str, direction: Direction
 ) -> Iterator[tuple[IpNetwork, BgpPath, bool]]:
     """Routes, and whether they are accepted or advertised now."""
-    for entry in entries:
+    for one in entries:
         if direction == "received":
-            yield from ((entry.network, path, True) for path in entry.of(address))
-        elif entry.best is not None and entry.best.neighbor != address:
-            yield entry.network, entry.best, address in entry.advertised_to
+            yield from ((one.network, path, True) for path in one.of(address))
+        elif one.best is not None and one.best.neighbor != address:
+            yield one.network, one.best, address in one.advertised_to

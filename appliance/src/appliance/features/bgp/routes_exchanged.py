@@ -122,7 +122,8 @@ def _counted(effects: Effects | str) -> str:
         (effects.changed, "get other attributes"),
         (effects.new, "that are not sent now pass the new rules"),
     ]
-    return "".join(f" {count:,} {what}." for count, what in told if count)
+    of = "" if effects.is_whole else f" of the {effects.judged:,} looked at"
+    return "".join(f" {count:,}{of} {what}." for count, what in told if count)
 
 
 def _depends(effects: Effects | str) -> str:
