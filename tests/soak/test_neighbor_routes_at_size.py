@@ -62,9 +62,9 @@ def _ask(routing: FrrBackend, direction: str, **query: Any) -> tuple[BgpRoutes, 
 
 def _foretold(routing: FrrBackend, routes: int) -> tuple[str, float]:
     """What a plan says of a list that denies a part of them, and how long it took."""
-    lists = {"new": {"rules": {"10": {"action": "deny", "prefix": "16.0.0.0/8", "le": 32}}}}
+    lists: dict[str, Any] = {"new": {"rules": {"10": {"action": "deny", "prefix": "16.0.0.0/8", "le": 32}}}}
     lists["new"]["rules"]["20"] = {"action": "permit", "prefix": "0.0.0.0/0", "le": 32}
-    policy = {"routing": {"policy": {"prefix_lists": lists}}}
+    policy: dict[str, Any] = {"routing": {"policy": {"prefix_lists": lists}}}
     policy["routing"]["bgp"] = {"neighbors": {FAR: {"ipv4_unicast": {"prefix_list_in": "new"}}}}
     document = CONFIG.model_dump(mode="json", exclude_unset=True)
     dataplane: Any = None
