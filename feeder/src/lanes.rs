@@ -236,7 +236,7 @@ fn take(rib: &mut Rib, answers: &mut Answers, asked: &Asked, retval: i32) {
 }
 
 fn encode(rib: &Rib, mirrors: &Mirrors, group: u32, v6: bool) -> Option<Paths> {
-    rib.hops(group).map(|hops| paths(&hops, v6, |ifindex| mirrors.sw_if_index(ifindex)))
+    rib.hops(group).map(|hops| paths(&hops, v6, |ifindex| mirrors.way(ifindex)))
 }
 
 fn tables(control: &mut Connection) -> io::Result<Vec<FibTable>> {

@@ -5,17 +5,25 @@ use crate::addresses::Addresses;
 use crate::fpm::Prefix;
 use crate::netlink::*;
 use crate::pins::Tunnels;
-use crate::sys::Netlink;
+use crate::sys::{wait, Netlink, PollFd, POLLIN};
 use crate::vpp_connection::Connection;
-use crate::vpp_messages::{be32, local_route, multicast_route, FibTable, Kind, Pair};
+use crate::vpp_messages::{be32, local_route, multicast_route, FibTable, Kind, Pair, Way};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
 const ANSWERS_BYTES: i32 = 4 << 20;
+/// For the kernel to go on with the list of its links.
+const DUMP_MS: i32 = 5000;
+/// Linux's index of lo, in every network namespace.
+const LOOPBACK: u32 = 1;
 
 pub struct Mirrors {
     namespace: Option<String>,
     pairs: HashMap<u32, Pair>,
+    /// The table of each VRF, by Linux's index of its device.
+    vrfs: HashMap<u32, u32>,
+    /// A VRF came, went or has another table since the pairs were read.
+    vrfs_changed: bool,
     link_local: HashMap<u32, [u8; 16]>,
     /// Linux's index of each mirror that no route may use.
     vacated: HashSet<u32>,
@@ -37,9 +45,11 @@ impl Mirrors {
     pub fn open(namespace: Option<String>) -> io::Result<Mirrors> {
         let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
         events.send(&dump_request(RTM_GETADDR, AF_UNSPEC, 8))?;
-        Ok(Mirrors {
+        let mut mirrors = Mirrors {
             namespace,
             pairs: HashMap::new(),
+            vrfs: HashMap::new(),
+            vrfs_changed: false,
             link_local: HashMap::new(),
             vacated: HashSet::new(),
             addresses: Addresses::default(),
@@ -49,7 +59,9 @@ impl Mirrors {
             touched: HashSet::new(),
             events,
             changed: true,
-        })
+        };
+        mirrors.read_vrfs()?;
+        Ok(mirrors)
     }
 
     pub fn fd(&self) -> i32 {
@@ -64,7 +76,17 @@ impl Mirrors {
         self.pairs.get(&ifindex).map(|pair| pair.sw_if_index)
     }
 
-    /// The same where it is no tunnel.
+    /// Where packets go that Linux would send to this interface; None for one that is neither a mirror that routes may
+    /// use nor the device of a VRF. FRR leads what leaks by the device of the VRF that it is from: lo for the default one.
+    pub fn way(&self, ifindex: u32) -> Option<Way> {
+        if ifindex == LOOPBACK {
+            return Some(Way::Table(0));
+        }
+        let out = self.sw_if_index(ifindex).map(Way::Out);
+        out.or_else(|| self.vrfs.get(&ifindex).map(|table| Way::Table(*table)))
+    }
+
+    /// VPP's index of the mirrored interface where it is no tunnel.
     pub fn outside(&self, ifindex: u32) -> Option<u32> {
         self.sw_if_index(ifindex).filter(|found| !self.tunnels.has(*found))
     }
@@ -124,6 +146,7 @@ impl Mirrors {
                     // Some were lost: the pairs are read anyway, and the addresses again.
                     self.changed = true;
                     let _ = self.events.send(&dump_request(RTM_GETADDR, AF_UNSPEC, 8));
+                    let _ = self.read_vrfs();
                     return;
                 }
             }
@@ -136,6 +159,7 @@ impl Mirrors {
                 self.changed = true;
                 // Its VRF may be another one.
                 self.touched.extend(u32_at(message.body, 4));
+                self.take_vrf(message);
                 if let (RTM_DELLINK, Some(ifindex)) = (message.kind, u32_at(message.body, 4)) {
                     self.addresses.forget(ifindex);
                 }
@@ -151,6 +175,48 @@ impl Mirrors {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn take_vrf(&mut self, message: &Message) {
+        if let Some(ifindex) = u32_at(message.body, 4) {
+            let table = if message.kind == RTM_NEWLINK { vrf_table(message.body) } else { None };
+            let before = match table {
+                Some(table) => self.vrfs.insert(ifindex, table),
+                None => self.vrfs.remove(&ifindex),
+            };
+            self.vrfs_changed |= before != table;
+        }
+    }
+
+    /// Reads which links are VRFs; those that come later are heard of.
+    fn read_vrfs(&mut self) -> io::Result<()> {
+        let links = Netlink::open(0, ANSWERS_BYTES)?;
+        links.send(&dump_request(RTM_GETLINK, AF_UNSPEC, 16))?;
+        self.vrfs.clear();
+        self.vrfs_changed = true;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let length = match links.receive(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let mut fds = [PollFd { fd: links.fd(), events: POLLIN, revents: 0 }];
+                    wait(&mut fds, DUMP_MS)?;
+                    if fds[0].revents == 0 {
+                        return Err(io::Error::new(io::ErrorKind::TimedOut, "the kernel does not list its links"));
+                    }
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            for message in (Messages { rest: &buffer[..length] }) {
+                match message.kind {
+                    RTM_NEWLINK => self.take_vrf(&message),
+                    NLMSG_DONE | NLMSG_ERROR => return Ok(()),
+                    _ => {}
+                }
+            }
         }
     }
 
@@ -172,7 +238,7 @@ impl Mirrors {
         self.changes += u64::from(tunnels != self.tunnels || pairs != self.pairs);
         self.tunnels = tunnels;
         let before = std::mem::replace(&mut self.pairs, pairs);
-        let mut appeared = false;
+        let mut appeared = std::mem::take(&mut self.vrfs_changed);
         for (ifindex, pair) in &self.pairs {
             let known = before.get(ifindex).map(|pair| pair.sw_if_index);
             if known != Some(pair.sw_if_index) {
@@ -247,6 +313,17 @@ fn link_scope_multicast(table: FibTable) -> Prefix {
     let mut address = [0; 16];
     address[0] = if table.v6 { 0xff } else { 224 };
     Prefix { table: table.id, v6: table.v6, address, length: if table.v6 { 8 } else { 24 } }
+}
+
+/// The table of a VRF's device; None for any other link.
+pub fn vrf_table(body: &[u8]) -> Option<u32> {
+    let (_, info) = (Attributes { rest: body.get(16..)? }).find(|(kind, _)| *kind == IFLA_LINKINFO)?;
+    let value = |wanted: u16| (Attributes { rest: info }).find(|(kind, _)| *kind == wanted).map(|(_, value)| value);
+    if value(IFLA_INFO_KIND)?.strip_suffix(b"\0")? != b"vrf" {
+        return None;
+    }
+    let (_, table) = (Attributes { rest: value(IFLA_INFO_DATA)? }).find(|(kind, _)| *kind == IFLA_VRF_TABLE)?;
+    u32_at(table, 0)
 }
 
 fn link_local(body: &[u8]) -> Option<(u32, [u8; 16])> {

@@ -2,6 +2,7 @@
 
 pub const RTM_NEWLINK: u16 = 16;
 pub const RTM_DELLINK: u16 = 17;
+pub const RTM_GETLINK: u16 = 18;
 pub const RTM_NEWADDR: u16 = 20;
 pub const RTM_DELADDR: u16 = 21;
 pub const RTM_GETADDR: u16 = 22;
@@ -57,6 +58,10 @@ pub const NHA_ENCAP_TYPE: u16 = 7;
 pub const NHA_ENCAP: u16 = 8;
 
 pub const IFA_ADDRESS: u16 = 1;
+pub const IFLA_LINKINFO: u16 = 18;
+pub const IFLA_INFO_KIND: u16 = 1;
+pub const IFLA_INFO_DATA: u16 = 2;
+pub const IFLA_VRF_TABLE: u16 = 1;
 pub const LWTUNNEL_ENCAP_MPLS: u16 = 1;
 pub const MPLS_IPTUNNEL_DST: u16 = 1;
 

@@ -10,7 +10,7 @@ use crate::mirrors::Mirrors;
 use crate::nexthop::{Action, NextHop};
 use crate::rib::Rib;
 use crate::vpp_connection::Connection;
-use crate::vpp_messages::{be32, paths, route, Kind, Paths, NO_INTERFACE};
+use crate::vpp_messages::{be32, paths, route, Kind, Paths, Way, NO_INTERFACE};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
@@ -97,10 +97,10 @@ fn way_out(end: &Prefix, mirrors: &Mirrors, rib: &Rib) -> Paths {
         if let Some((ifindex, _)) = connected.filter(|(_, of_network)| *of_network == length) {
             let gateway_length = if end.v6 { 16 } else { 4 };
             let action = Action::Forward { interface: ifindex, gateway: end.address, gateway_length, labels: vec![] };
-            return paths(&[NextHop { action, weight: 1 }], end.v6, |ifindex| mirrors.outside(ifindex));
+            return paths(&[NextHop { action, weight: 1 }], end.v6, |ifindex| mirrors.outside(ifindex).map(Way::Out));
         }
         let hops = rib.wanted(&shortened(end, length)).and_then(|group| rib.hops(group));
-        let found = hops.map(|hops| paths(&hops, end.v6, |ifindex| mirrors.outside(ifindex)));
+        let found = hops.map(|hops| paths(&hops, end.v6, |ifindex| mirrors.outside(ifindex).map(Way::Out)));
         if let Some(found) = found.filter(|found| found.count > 0) {
             return found;
         }

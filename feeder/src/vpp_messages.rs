@@ -86,9 +86,18 @@ pub struct Paths {
     pub bytes: Vec<u8>,
 }
 
+/// What an interface of Linux is to VPP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// The interface that it mirrors.
+    Out(u32),
+    /// A VRF's own device: packets that are sent to it are looked up in the VRF's table.
+    Table(u32),
+}
+
 /// The paths of a group for routes of one family. Next hops over an interface that VPP does not have are left out;
-/// what is then left may be none. `interface` maps Linux's index to VPP's.
-pub fn paths(hops: &[NextHop], v6: bool, interface: impl Fn(u32) -> Option<u32>) -> Paths {
+/// what is then left may be none. `way` maps Linux's index.
+pub fn paths(hops: &[NextHop], v6: bool, way: impl Fn(u32) -> Option<Way>) -> Paths {
     let mut paths = Paths::default();
     for hop in hops.iter().take(MAX_PATHS) {
         let mut path = PathFields { v6, weight: hop.weight, ..PathFields::default() };
@@ -97,8 +106,9 @@ pub fn paths(hops: &[NextHop], v6: bool, interface: impl Fn(u32) -> Option<u32>)
             Action::Unreachable => path.kind = PATH_UNREACHABLE,
             Action::Prohibit => path.kind = PATH_PROHIBIT,
             Action::Forward { interface: index, gateway, gateway_length, labels } => {
-                match interface(*index) {
-                    Some(found) => path.sw_if_index = found,
+                match way(*index) {
+                    Some(Way::Out(found)) => path.sw_if_index = found,
+                    Some(Way::Table(found)) => path.table = found,
                     None => continue,
                 }
                 if *gateway_length > 0 {
@@ -117,6 +127,8 @@ pub fn paths(hops: &[NextHop], v6: bool, interface: impl Fn(u32) -> Option<u32>)
 struct PathFields<'a> {
     kind: u32,
     sw_if_index: u32,
+    /// Without an interface: the table in which the gateway, or without one the packet, is looked up.
+    table: u32,
     weight: u8,
     v6: bool,
     gateway: [u8; 16],
@@ -128,6 +140,7 @@ impl Default for PathFields<'_> {
         PathFields {
             kind: PATH_NORMAL,
             sw_if_index: NO_INTERFACE,
+            table: 0,
             weight: 1,
             v6: false,
             gateway: [0; 16],
@@ -139,7 +152,8 @@ impl Default for PathFields<'_> {
 impl PathFields<'_> {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.sw_if_index.to_be_bytes());
-        out.extend_from_slice(&[0; 8]); // table of recursive paths; RPF id
+        out.extend_from_slice(&self.table.to_be_bytes());
+        out.extend_from_slice(&[0; 4]); // RPF id
         out.extend_from_slice(&[self.weight, 0]); // preference
         out.extend_from_slice(&self.kind.to_be_bytes());
         out.extend_from_slice(&[0; 4]); // flags
@@ -191,18 +205,21 @@ pub fn leads_there(reply: &[u8], paths: &Paths) -> bool {
 }
 
 /// What of each path says where it leads, in an order of their own: VPP sorts them.
-fn ways(paths: &[u8]) -> Vec<(u32, u32, u8, [u8; 16], Vec<u32>)> {
+fn ways(paths: &[u8]) -> Vec<(u32, u32, u32, u8, [u8; 16], Vec<u32>)> {
     let way = |path: &[u8]| {
         let kind = be32(path, 14).unwrap_or(u32::MAX);
         if kind != PATH_NORMAL {
-            return (kind, NO_INTERFACE, 0, [0; 16], Vec::new());
+            return (kind, NO_INTERFACE, 0, 0, [0; 16], Vec::new());
         }
         let mut gateway = [0; 16];
         let length = if be32(path, 22) == Some(0) { 4 } else { 16 };
         gateway[..length].copy_from_slice(&path[26..26 + length]);
         let labels = path[55..].chunks_exact(7).take(usize::from(path[54]));
         let labels = labels.filter_map(|label| be32(label, 1)).collect();
-        (kind, be32(path, 0).unwrap_or(NO_INTERFACE), path[12], gateway, labels)
+        let interface = be32(path, 0).unwrap_or(NO_INTERFACE);
+        // Of a path over an interface VPP tells the table of the interface, or none.
+        let table = if interface == NO_INTERFACE { be32(path, 4).unwrap_or(0) } else { 0 };
+        (kind, interface, table, path[12], gateway, labels)
     };
     let mut ways: Vec<_> = paths.chunks_exact(PATH_BYTES).map(way).collect();
     ways.sort_unstable();

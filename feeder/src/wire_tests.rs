@@ -3,7 +3,8 @@
 use crate::fpm::{read_frame, Deframer, Event, NotFpm, Prefix, Target};
 use crate::netlink::*;
 use crate::nexthop::{Action, NextHop, Object};
-use crate::vpp_messages::{multicast_route, paths, route, Pair, NO_INTERFACE};
+use crate::mirrors::vrf_table;
+use crate::vpp_messages::{leads_there, multicast_route, paths, route, Pair, Way, NO_INTERFACE};
 
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((4 + value.len()) as u16).to_ne_bytes().to_vec();
@@ -206,7 +207,7 @@ fn a_route_of_one_path_is_laid_out_as_ip_route_add_del() {
     gateway[..4].copy_from_slice(&[192, 0, 2, 9]);
     let action = Action::Forward { interface: 3, gateway, gateway_length: 4, labels: vec![16, 17] };
     let hops = [NextHop { action, weight: 7 }];
-    let paths = paths(&hops, false, |index| Some(index + 100));
+    let paths = paths(&hops, false, |index| Some(Way::Out(index + 100)));
     let mut out = Vec::new();
     route(&mut out, &v4([10, 1, 2, 0], 24), true, &paths);
     assert_eq!(out.len(), 2 + 4 + 4 + 18 + 1 + 167);
@@ -227,12 +228,45 @@ fn a_route_of_one_path_is_laid_out_as_ip_route_add_del() {
 fn an_ipv4_route_over_an_ipv6_next_hop_has_a_path_of_ipv6_and_a_drop_has_no_interface() {
     let action = Action::Forward { interface: 3, gateway: [0xfe; 16], gateway_length: 16, labels: vec![] };
     let hops = [NextHop { action, weight: 1 }, NextHop { action: Action::Prohibit, weight: 1 }];
-    let encoded = paths(&hops, false, Some);
+    let encoded = paths(&hops, false, |index| Some(Way::Out(index)));
     assert_eq!((encoded.count, encoded.bytes.len()), (2, 2 * 167));
     assert_eq!(&encoded.bytes[22..26], &1u32.to_be_bytes());
     assert_eq!(&encoded.bytes[167..171], &NO_INTERFACE.to_be_bytes());
     assert_eq!(&encoded.bytes[167 + 14..167 + 18], &6u32.to_be_bytes());
     assert_eq!(paths(&hops[..1], false, |_| None).count, 0);
+}
+
+#[test]
+fn a_path_over_a_vrf_s_device_is_a_look_up_in_its_table() {
+    let action = Action::Forward { interface: 3, gateway: [0; 16], gateway_length: 0, labels: vec![] };
+    let hops = [NextHop { action, weight: 1 }];
+    let encoded = paths(&hops, false, |_| Some(Way::Table(1007)));
+    assert_eq!(&encoded.bytes[..4], &NO_INTERFACE.to_be_bytes());
+    assert_eq!(&encoded.bytes[4..8], &1007u32.to_be_bytes());
+    assert_eq!(&encoded.bytes[14..18], &[0; 4]);
+    // VPP gives it back so, and tells the table of an interface's path, too, which says nothing.
+    let reply = |bytes: &[u8]| [&[0; 30][..], &[1], bytes].concat();
+    assert!(leads_there(&reply(&encoded.bytes), &encoded));
+    let other = paths(&hops, false, |_| Some(Way::Table(1008)));
+    assert!(!leads_there(&reply(&encoded.bytes), &other));
+    let out = paths(&hops, false, |_| Some(Way::Out(5)));
+    let mut told = out.bytes.clone();
+    told[4..8].copy_from_slice(&1007u32.to_be_bytes());
+    assert!(leads_there(&reply(&told), &out));
+}
+
+#[test]
+fn the_table_of_a_vrf_is_read_and_no_other_link_has_one() {
+    let link = |kind: &[u8], data: &[u8]| {
+        let info = [attribute(IFLA_INFO_KIND, kind), attribute(IFLA_INFO_DATA, data)].concat();
+        [vec![0; 16], attribute(3, b"blue\0"), attribute(IFLA_LINKINFO, &info)].concat()
+    };
+    let table = attribute(IFLA_VRF_TABLE, &1007u32.to_ne_bytes());
+    assert_eq!(vrf_table(&link(b"vrf\0", &table)), Some(1007));
+    assert_eq!(vrf_table(&link(b"veth\0", &table)), None);
+    assert_eq!(vrf_table(&link(b"vrf\0", &[])), None);
+    assert_eq!(vrf_table(&[0; 16]), None);
+    assert_eq!(vrf_table(&[0; 3]), None);
 }
 
 #[test]

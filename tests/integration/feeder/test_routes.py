@@ -19,6 +19,7 @@ from vpp_config.fib import FibRoute, fib_lookup
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
 LAN, WAN, LAN6, LINK_LOCAL, BOTH = 1, 2, 3, 4, 10
+LO, LINUX_LO = 11, 1
 VRF = 20
 
 
@@ -336,6 +337,31 @@ def test_a_vrf_has_routes_and_multicast_of_its_own(bench: Bench) -> None:
     zebra.send(fpm.frame(fpm.withdraw("198.51.100.0/24", table=VRF)))
     bench.feeder.barrier()
     assert _exact(bench, "198.51.100.0/24") is not None, "that of the default VRF stays"
+
+
+def test_what_leaks_from_the_default_vrf_by_its_device_is_looked_up_there(bench: Bench) -> None:
+    session = Session(bench.client)
+    tables = (VrfTable(VRF, "blue", "ipv4"), VrfTable(VRF, "blue", "ipv6"))
+    for step in plan(VppState.of([*session.observe().values(), *tables]), session.observe()):
+        session.apply(step)
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    zebra.send(
+        (
+            # Since FRR 10: by lo, or by the device of the VRF that it is from.
+            fpm.frame(fpm.next_hop(LO, None, LINUX_LO)),
+            fpm.frame(fpm.route("192.0.2.0/28", LO, table=VRF)),
+            fpm.frame(fpm.route("2001:db8::/64", LO, table=VRF)),
+        )
+    )
+    bench.feeder.barrier()
+    for prefix in ("192.0.2.0/28", "2001:db8::/64"):
+        found = fib_lookup(bench.client, prefix, VRF, exact=True)
+        assert found is not None
+        (path,) = found.paths
+        assert (path.kind, path.next_hop, path.sw_if_index, path.table_id) == ("normal", None, None, 0)
+    _wait_until(lambda: bench.feeder.status()["proof"]["last_pass"] is not None, "a pass over the routes", 60)
+    assert bench.feeder.status()["proof"]["told_again"] == 0
 
 
 def _accepts(bench: Bench, family: str, group: str) -> bool:

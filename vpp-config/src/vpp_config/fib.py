@@ -40,6 +40,8 @@ class FibPath:
     weight: int
     preference: int
     kind: str
+    table_id: int | None = None
+    """Where a lookup decides: that of the table."""
 
 
 @dataclass(frozen=True)
@@ -143,4 +145,5 @@ def _path(path: Reply) -> FibPath:
         path.weight,
         path.preference,
         _PATH_TYPES.get(int(path.type), "other"),
+        int(path.table_id) if index == _NO_INTERFACE else None,
     )

@@ -20,7 +20,7 @@ from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, Vpp
 from vpp_config.counters import Counters as Stats
 from vpp_config.counters import RuleHits
 from vpp_config.errors import VppApiError, VppError
-from vpp_config.fib import FibRoute, fib_lookups
+from vpp_config.fib import FibPath, FibRoute, fib_lookups
 from vpp_config.stats import StatsSegment
 
 T = TypeVar("T")
@@ -251,11 +251,16 @@ def _state(item: Interface, row: Any, addresses: tuple[str, ...]) -> InterfaceSt
     )
 
 
+def _looked_up_in(path: FibPath) -> str | None:
+    """A packet without a next hop is looked up again, in another VRF's table."""
+    return f"table {path.table_id}" if path.next_hop is None and path.kind == "normal" else None
+
+
 def _entry(route: FibRoute, names: Mapping[int, str]) -> Entry:
     hops = tuple(
         NextHop(
             str(path.next_hop) if path.next_hop is not None else None,
-            names.get(path.sw_if_index) if path.sw_if_index is not None else None,
+            names.get(path.sw_if_index) if path.sw_if_index is not None else _looked_up_in(path),
             path.weight,
         )
         for path in route.paths
