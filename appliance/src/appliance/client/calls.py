@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from appliance.actions.action import Action, Done
-from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
 from appliance.client.selection import Selection
+from appliance.config.edit import Edit
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.configuration import EditPlan
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer
@@ -78,8 +80,41 @@ def validate(document: Document) -> Call[list[Problem]]:
     return post("validate", read, {"document": document})
 
 
-def plan(document: Document, caller_address: str | None) -> Call[PlanAnswer]:
-    return post("plan", PlanAnswer, {"document": document, "caller_address": caller_address})
+def plan(
+    document: Document, caller_address: str | None, match: Sequence[str] | None = None
+) -> Call[PlanAnswer]:
+    body = {"document": document, "caller_address": caller_address, "match": match}
+    return post("plan", PlanAnswer, body)
+
+
+def plan_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | None) -> Call[EditPlan]:
+    body = {"edit": edit.model_dump(), "match": match, "caller_address": caller_address}
+    return post("edits/plan", EditPlan.model_validate, body)
+
+
+def commit_edit(
+    edit: Edit,
+    match: Sequence[str] | None,
+    comment: str,
+    author: str,
+    confirm_s: float | None,
+    request_id: str | None,
+    caller_address: str | None,
+    watch_s: float | None,
+    wait_s: float | None,
+) -> Call[EditAnswer]:
+    body = {
+        "edit": edit.model_dump(),
+        "match": match,
+        "comment": comment,
+        "author": author,
+        "confirm_s": confirm_s,
+        "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
+        "watch_s": watch_s,
+        **_waiting(wait_s),
+    }
+    return post("edits/commit", EditAnswer.read, body)
 
 
 def commit(
@@ -92,9 +127,11 @@ def commit(
     caller_address: str | None,
     watch_s: float | None,
     wait_s: float | None = None,
+    match: Sequence[str] | None = None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
+        "match": match,
         "base_revision": base_revision,
         "comment": comment,
         "author": author,

@@ -52,9 +52,22 @@ def digest_of(texts: Texts) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def part_texts(document: Mapping[str, Any]) -> dict[Part, str]:
-    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON."""
-    return {part: json.dumps(value, sort_keys=True) for part, value in _parts(document)}
+def part_texts(
+    document: Mapping[str, Any], like: Mapping[str, Any] | None = None, known: Texts | None = None
+) -> dict[Part, str]:
+    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON.
+
+    ``known`` are the texts of ``like``: a part that is the very object of ``like`` is not written again.
+    """
+    there = {part: value for part, value in _parts(like or {}) if part in (known or {})}
+    return {
+        part: known[part] if known and part in there and there[part] is value else _text(value)
+        for part, value in _parts(document)
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _parts(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:

@@ -81,7 +81,7 @@ class Documents:
         commit mostly follows the preview of the same document.
         """
         whole = migrate(dict(document))
-        found = sections.texts(whole)
+        found = sections.texts(whole, base.sealed, base.texts)
         if found is None:
             return self._prepare(whole, {}, base)
         asked = (digest_of(found), base.digest)

@@ -10,6 +10,7 @@ from typing import Any
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.config.edit import Edit
 from appliance.engine import damage
 from appliance.engine.backend import SomeBackend
 from appliance.engine.clock import Clock, SystemClock
@@ -24,6 +25,7 @@ from appliance.engine.own_path import Caller, OwnPath, nobody
 from appliance.engine.records import (
     CommitRequest,
     CommitResult,
+    Edited,
     Preview,
     Revision,
     timestamp,
@@ -42,6 +44,7 @@ from appliance.errors import (
     ValidationFailed,
 )
 from appliance.state.commits import CommitUnderWay
+from appliance.state.configuration import RecordedRevision
 from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
@@ -109,6 +112,11 @@ class Engine:
     def revision(self) -> int:
         """Number of the running revision; 0 before the first commit."""
         return self._committer.running.revision
+
+    @property
+    def digest(self) -> str:
+        """Of the running document."""
+        return self._committer.running.prepared.digest
 
     @property
     def capabilities(self) -> Capabilities:
@@ -263,6 +271,35 @@ class Engine:
         except ValidationFailed as failed:
             return list(failed.problems)
         return []
+
+    def edited(self, edit: Edit) -> Edited:
+        """The running document after an edit. Raises NotFound, or ValidationFailed where it does not read."""
+        return self._committer.edited(edit)
+
+    def recorded(self, result: CommitResult) -> RecordedRevision | None:
+        """The revision that a commit made; None where it made none."""
+        store = self._committer.store
+        if result.state != "done" or not result.revision:
+            return None
+        try:
+            made = store.get(result.revision)
+            if made.request_id != result.request_id:
+                return None
+            base_digest = store.get(made.base_revision).digest if made.base_revision else ""
+        except NotFound:
+            return None
+        return RecordedRevision(
+            revision=made.revision,
+            digest=made.digest,
+            author=made.author,
+            comment=made.comment,
+            time=made.time,
+            impact=made.impact,
+            steps_count=made.steps_count,
+            result=made.result,
+            base_revision=made.base_revision,
+            base_digest=base_digest,
+        )
 
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
         """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""

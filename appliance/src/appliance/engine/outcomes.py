@@ -19,7 +19,7 @@ from appliance.errors import (
 def mark_of(request: CommitRequest) -> str:
     """Tells the request apart from others with its id."""
     return fingerprint(
-        request.document,
+        request.document if request.edit is None else request.edit.model_dump(),
         request.author,
         request.comment,
         request.base_revision,

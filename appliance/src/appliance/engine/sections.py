@@ -10,14 +10,19 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from appliance.config.document import RouterConfig
-from appliance.config.dump import NESTED, Part, part_texts
+from appliance.config.dump import NESTED, Part, Texts, part_texts
 from frr_config import Routing
 
 
-def texts(document: Mapping[str, Any]) -> dict[Part, str] | None:
-    """The parts of a plain document; None for what is no JSON and cannot be told apart like this."""
+def texts(
+    document: Mapping[str, Any], running: Mapping[str, Any] | None = None, known: Texts | None = None
+) -> dict[Part, str] | None:
+    """The parts of a plain document; None for what is no JSON and cannot be told apart like this.
+
+    Of parts that it shares with ``running`` the ``known`` texts are taken.
+    """
     try:
-        return part_texts(document)
+        return part_texts(document, running, known)
     except (TypeError, ValueError, RecursionError):
         return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
 
+from appliance.client import PlanAnswer
 from appliance.config.diff import Change, diff_documents
 from appliance.config.dump import digest
+from appliance.config.edit import Edit
 from appliance.config.merge import MergeConflict, Merged, merge
 from appliance.config.secrets_in import mask
 from appliance.errors import Conflict, Problem, ValidationFailed
@@ -28,8 +31,8 @@ from webui.errors import Forbidden, MergeConflicts
 __all__ = [
     "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
     "discard", "document", "edit", "history", "keep", "note_end", "open_change", "outcome", "preview",
-    "problems", "rebase", "refresh", "rename", "replace_document", "revision", "rollback", "running",
-    "start_change", "under_way", "value",
+    "preview_edit", "problems", "rebase", "refresh", "rename", "replace_document", "revision", "rollback",
+    "running", "start_change", "under_way", "value",
 ]  # fmt: skip
 
 
@@ -160,8 +163,23 @@ def preview_document(
     except ValidationFailed as error:
         changes = tuple(diff_documents(now["document"], sealed))
         return Preview(now["revision"], changes, problems=error.problems)
+    return _preview(plan)
+
+
+def preview_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | None = None) -> Preview:
+    """What the commit of an edit of whatever runs would do; see `commits.commit_edit`.
+
+    Problems are in the result, but for an edit that cannot be made or does not read.
+    """
+    found = agent().plan_edit(edit, match=match, caller_address=caller_address)
+    if found.plan is None:
+        return Preview(found.base_revision, found.diff, problems=found.problems)
+    return _preview(PlanAnswer(found.plan))
+
+
+def _preview(plan: PlanAnswer) -> Preview:
     return Preview(
-        base_revision=int(plan["base_revision"]),
+        base_revision=plan.base_revision,
         diff=tuple(Change(**change) for change in plan["diff"]),
         steps=steps_of(plan["steps"]),
         frr_diff=tuple(plan.get("frr_diff", ())),
@@ -193,10 +211,11 @@ def commit(
     merged = _merged(change, now)
     if merged.conflicts:
         raise MergeConflicts(merged.conflicts)
+    document = documents.read(merged.document, now["document"])
     result = commit_document(
         actor,
-        documents.read(merged.document, now["document"]),
-        now["document"],
+        document,
+        diff_documents(now["document"], document),
         int(now["revision"]),
         comment or change.title,
         confirm_s,
