@@ -10,7 +10,7 @@ from cryptography.fernet import Fernet
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.dump import digest, dump
-from appliance.engine import sections
+from appliance.config import sections
 from appliance.engine.documents import Documents, Prepared
 from appliance.engine.store import EMPTY_DOCUMENT
 from appliance.errors import ValidationFailed

@@ -19,7 +19,8 @@ Texts = Mapping[Part, str]
 """JSON text of each part that a document has; equal texts are equal parts, ``1`` and ``true`` differ."""
 
 NESTED = "routing"
-_ALWAYS = "schema_version"
+VERSION = "schema_version"
+"""The field that belongs to no part."""
 
 
 def dump(config: RouterConfig, secrets: Secrets = "mask") -> dict[str, Any]:
@@ -59,10 +60,10 @@ def part_texts(
 
     ``known`` are the texts of ``like``: a part that is the very object of ``like`` is not written again.
     """
-    there = {part: value for part, value in _parts(like or {}) if part in (known or {})}
+    there = {part: value for part, value in parts_of(like or {}) if part in (known or {})}
     return {
         part: known[part] if known and part in there and there[part] is value else _text(value)
-        for part, value in _parts(document)
+        for part, value in parts_of(document)
     }
 
 
@@ -70,12 +71,13 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _parts(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
+def parts_of(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
+    """The parts that stand for themselves, with what each holds."""
     for key, value in document.items():
         if key == NESTED and isinstance(value, Mapping):
             for name, part in value.items():
                 yield (key, name), part
-        elif key != _ALWAYS:
+        elif key != VERSION:
             yield (key,), value
 
 

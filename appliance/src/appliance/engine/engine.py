@@ -318,8 +318,13 @@ class Engine:
         The same request again gives the result of the first time. Raises Conflict when its id was used for
         another one, ValidationFailed when it is not an id.
         """
+        committer = self._committer
+        texts = None
+        if request.edit is None:
+            texts = committer.documents.texts(request.document, committer.running.prepared)
+        mark = mark_of(request, texts)
         return self._job(
-            request.request_id, mark_of(request), lambda request_id: self._commit(request, request_id), False
+            request.request_id, mark, lambda request_id: self._commit(request, request_id), False
         )
 
     def rollback(

@@ -37,11 +37,14 @@ def resolve(actor: Actor, change: ChangeSet, path: str, side: Side) -> list[Merg
             raise Conflict("The change set was changed meanwhile; look at it again.")
         if side == "mine":
             change.base_document = _with(change.base_document, path, theirs)
+            change.base_digest = ""
         else:
             change.document = _with(change.document, path, theirs)
             change.digest = digest(change.document)
         change.version = locked.version + 1
-        change.save(update_fields=["base_document", "document", "digest", "version", "updated_at"])
+        change.save(
+            update_fields=["base_document", "base_digest", "document", "digest", "version", "updated_at"]
+        )
         audit.record(actor, "change.resolve", f"change set {change.pk}", detail=f"{path}: {side}")
     left = [conflict for conflict in conflicts if conflict.path != path]
     return left or services.rebase(actor, change)

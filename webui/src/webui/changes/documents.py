@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from appliance.config import edit
+from appliance.config import edit, sections
 from appliance.config import pointer as pointers
-from appliance.config.dump import dump
 from appliance.config.edit import Document, Edit, check_depth
 from appliance.config.load import parse_document
 from appliance.config.secrets_in import secrets_of
@@ -16,7 +15,7 @@ from webui.agent import agent
 from webui.errors import RequestProblem
 
 __all__ = [
-    "Document", "Edit", "canonical", "canonical_pointer", "check_depth", "edited", "put", "read", "remove",
+    "Document", "Edit", "canonical_pointer", "check_depth", "edited", "put", "read", "remove",
     "rename", "require_pointer", "sealed", "value_at",
 ]  # fmt: skip
 
@@ -51,7 +50,7 @@ def value_at(document: Mapping[str, Any], pointer: str) -> Any:
 def edited(document: Document, wanted: Edit) -> Document:
     """The document after an edit. Raises NotFound, or ValidationFailed with pointers into the document."""
     require_pointer(wanted.pointer)
-    return sealed(canonical(wanted.applied(document)))
+    return sealed(sections.canonical(wanted.applied(document), document))
 
 
 def put(document: Document, pointer: str, value: Any) -> Document:
@@ -79,12 +78,7 @@ def read(document: Any, base: Mapping[str, Any]) -> Document:
     """The canonical, sealed form of `document`; masked secrets are taken from `base` at the same place."""
     if not isinstance(document, Mapping):
         raise ValidationFailed([Problem("", "a configuration document is a JSON object")])
-    return sealed(canonical(edit.unmasked(document, base)))
-
-
-def canonical(document: Mapping[str, Any]) -> Document:
-    """The canonical form of a document without masked secrets; those that are in clear stay so."""
-    return dump(parse_document(document), "reveal")
+    return sealed(sections.canonical(edit.unmasked(document, base), base))
 
 
 def sealed(canonical: Document) -> Document:

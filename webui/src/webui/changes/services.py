@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from appliance.config.dump import digest
 from appliance.config.edit import Edit
 from appliance.config.merge import MergeConflict, Merged, merge
 from appliance.config.secrets_in import mask
-from appliance.errors import Conflict, Problem, ValidationFailed
+from appliance.errors import Conflict, Problem, Stale, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
@@ -65,8 +66,9 @@ def start_change(actor: Actor, title: str = "") -> ChangeSet:
         title=title,
         base_revision=now["revision"],
         base_document=now["document"],
+        base_digest=now["digest"],
         document=now["document"],
-        digest=digest(now["document"]),
+        digest=now["digest"],
     )
 
 
@@ -116,10 +118,8 @@ def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any]) -> ChangeSet:
     if sealed == change.document:
         return change
     with transaction.atomic():
-        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
-        if locked.version != change.version or not locked.is_open:
-            raise Conflict("The change set was changed meanwhile; look at it again.")
-        changes = diff_documents(locked.document, sealed)
+        locked = _lock(change)
+        changes = diff_documents(change.document, sealed)
         change.document = sealed
         change.digest = digest(sealed)
         change.version = locked.version + 1
@@ -147,6 +147,10 @@ def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
     """
     if not change.is_open:
         raise Conflict(f"Change set {change.pk} is {change.state}.")
+    if change.base_digest:
+        # Mostly its base still runs: then nothing is to be merged.
+        with suppress(Stale, ValidationFailed):
+            return _preview(agent().plan(change.document, caller_address, [change.base_digest]))
     now = agent().config()
     merged = _merged(change, now)
     if merged.conflicts:
@@ -207,24 +211,24 @@ def commit(
     """
     _mine(actor, change)
     _open(change)
-    now = agent().config()
-    merged = _merged(change, now)
-    if merged.conflicts:
-        raise MergeConflicts(merged.conflicts)
-    document = documents.read(merged.document, now["document"])
-    result = commit_document(
-        actor,
-        document,
-        diff_documents(now["document"], document),
-        int(now["revision"]),
-        comment or change.title,
-        confirm_s,
-        request_id,
-        watch_s,
-        wait_s=wait_s,
-    )
+    options = (comment or change.title, confirm_s, request_id, watch_s, wait_s)
+    changes: list[Change] | None = None
+    result: CommitOutcome | None = None
+    if change.base_digest:
+        # Mostly its base still runs: then nothing is to be merged.
+        with suppress(Stale):
+            changes = diff(change)
+            result = commit_document(actor, change.document, changes, change.base_digest, *options)
+    if result is None:
+        changes, now = None, agent().config()
+        merged = _merged(change, now)
+        if merged.conflicts:
+            raise MergeConflicts(merged.conflicts)
+        wanted = documents.read(merged.document, now["document"])
+        difference = diff_documents(now["document"], wanted)
+        result = commit_document(actor, wanted, difference, int(now["revision"]), *options)
     if result.state == "done":
-        close(change, ChangeState.COMMITTED, result.revision)
+        close(change, ChangeState.COMMITTED, result.revision, changes=changes)
     elif result.state == "running":
         # Whoever looks next learns what became of it; until then nothing can be edited under it.
         change.commit_request = result.request_id
@@ -260,11 +264,9 @@ def rebase(actor: Actor, change: ChangeSet) -> list[MergeConflict]:
         return list(merged.conflicts)
     sealed = documents.read(merged.document, now["document"])
     with transaction.atomic():
-        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
-        if locked.version != change.version or not locked.is_open:
-            raise Conflict("The change set was changed meanwhile; look at it again.")
+        locked = _lock(change)
         change.base_revision = int(now["revision"])
-        change.base_document = now["document"]
+        change.base_document, change.base_digest = now["document"], now["digest"]
         change.document = sealed
         change.digest = digest(sealed)
         change.version = locked.version + 1
@@ -286,6 +288,15 @@ def discard(actor: Actor, change: ChangeSet) -> None:
 
 def _merged(change: ChangeSet, now: dict[str, Any]) -> Merged:
     return merge(change.base_document, change.document, now["document"])
+
+
+def _lock(change: ChangeSet) -> ChangeSet:
+    """The row, without its documents, until the transaction's end. Raises Conflict if it has changed."""
+    rows = ChangeSet.objects.select_for_update().defer("base_document", "document", "changes")
+    locked = rows.get(pk=change.pk)
+    if locked.version != change.version or not locked.is_open:
+        raise Conflict("The change set was changed meanwhile; look at it again.")
+    return locked
 
 
 def _mine(actor: Actor, change: ChangeSet) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from appliance.config.document import RouterConfig
-from appliance.config.dump import NESTED, Part, Texts, part_texts
+from appliance.config.document import SCHEMA_VERSION, RouterConfig
+from appliance.config.dump import NESTED, Part, Texts, dump, part_texts, parts_of
+from appliance.config.load import parse_document
 from frr_config import Routing
 
 
@@ -34,6 +35,18 @@ def without(document: Mapping[str, Any], parts: Collection[Part]) -> dict[str, A
     if isinstance(nested, Mapping):
         result[NESTED] = {key: value for key, value in nested.items() if (NESTED, key) not in parts}
     return result
+
+
+def canonical(document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical form of a document without masked secrets; those that are in clear stay so.
+
+    Parts that are the very objects of ``base``, which is canonical, are not read again. Raises
+    ValidationFailed.
+    """
+    there = dict(parts_of(base)) if base.get("schema_version") == SCHEMA_VERSION else {}
+    same = {part for part, value in parts_of(document) if part in there and there[part] is value}
+    read = dump(parse_document(without(document, same)), "reveal")
+    return merge_plain(read, base, same)
 
 
 def merge_config(changed: RouterConfig, running: RouterConfig, parts: Collection[Part]) -> RouterConfig:
