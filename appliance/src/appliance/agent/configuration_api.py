@@ -17,7 +17,9 @@ from appliance.agent import edits
 from appliance.agent.bodies import Bodies, body, query
 from appliance.agent.edits import EditCommit, require_match
 from appliance.agent.requests import (
+    CheckBody,
     CommitBody,
+    ConfigQuery,
     ConfirmBody,
     DocumentRequest,
     EditCommitBody,
@@ -61,6 +63,7 @@ class ConfigurationApi:
             web.get("/v1/status", self.status),
             web.get("/v1/config", self.config),
             web.post("/v1/seal", self.seal),
+            web.post("/v1/check", self.check),
             web.post("/v1/validate", self.validate),
             web.post("/v1/plan", self.plan),
             web.post("/v1/commit", self.commit),
@@ -88,15 +91,15 @@ class ConfigurationApi:
     async def status(self, _request: web.Request) -> web.Response:
         """What runs, what awaits confirmation, drift and health."""
         engine = self._engine
-        config, seen = engine.config(), engine.seen
+        seen = engine.seen
         capabilities = await self._call(self._prompt, lambda: engine.capabilities)
         return web.json_response(
             {
                 "version": appliance.__version__,
                 "dataplane": capabilities.driver,
                 "capabilities": capabilities.to_json(),
-                "revision": config["revision"],
-                "digest": config["digest"],
+                "revision": engine.revision,
+                "digest": engine.running_digest,
                 "pending_confirm": engine.pending_confirm(),
                 "commits": engine.turns.under_way().model_dump(mode="json"),
                 "watch": await self._call(self._prompt, engine.watched.now),
@@ -109,9 +112,21 @@ class ConfigurationApi:
             }
         )
 
-    async def config(self, _request: web.Request) -> web.Response:
+    async def config(self, request: web.Request) -> web.Response:
         """The running document; secrets sealed."""
-        return await self._answer(self._engine.config)
+        asked = query(request, ConfigQuery)
+        return await self._answer(lambda: vars(self._engine.running_document(asked.known)))
+
+    async def check(self, request: web.Request) -> web.Response:
+        """What stops the commit of a document that is edited; its secrets sealed; what runs."""
+        asked = await self._bodies.document(request, CheckBody)
+
+        def checked() -> dict[str, Any]:
+            found = self._engine.check(asked.document, asked.seal, asked.known)
+            problems = [asdict(entry) for entry in found.problems]
+            return {**vars(found), "problems": problems, "running": vars(found.running)}
+
+        return await self._answer(checked)
 
     async def seal(self, request: web.Request) -> web.Response:
         """The document with its secrets sealed."""

@@ -20,7 +20,7 @@ _ATTEMPTS = 5
 
 def require_match(engine: Engine, digests: Collection[str] | None) -> None:
     """Raise Stale unless the running document has one of these digests; None asks for none."""
-    running = engine.digest
+    running = engine.running_digest
     if digests is not None and running not in digests:
         raise stale(running)
 

@@ -60,6 +60,21 @@ class DocumentRequest(_Request):
     document: dict[str, Any]
 
 
+class CheckBody(DocumentRequest):
+    """``POST /v1/check``."""
+
+    seal: bool = False
+    """Secrets of it may be in clear."""
+    known: Digest | None = None
+    """Digest of the running document that need not be sent."""
+
+
+class ConfigQuery(_Request):
+    """``GET /v1/config``. ``known``: digest of the document that need not be sent."""
+
+    known: Digest | None = None
+
+
 class PlanBody(DocumentRequest):
     """``POST /v1/plan``."""
 

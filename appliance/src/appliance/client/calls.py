@@ -16,7 +16,7 @@ from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
-from appliance.state.configuration import EditPlan
+from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer
@@ -67,6 +67,24 @@ def status() -> Call[StatusAnswer]:
 
 def config() -> Call[ConfigAnswer]:
     return get("config", ConfigAnswer)
+
+
+def running(known: str | None) -> Call[RunningConfig]:
+    return get("config", _running, known=known)
+
+
+def check(document: Document, seal: bool, known: str | None) -> Call[CheckedDocument]:
+    def read(answer: Any) -> CheckedDocument:
+        problems = tuple(Problem(**problem) for problem in answer["problems"])
+        given = {**answer, "problems": problems, "running": _running(answer["running"])}
+        return CheckedDocument.model_construct(**given)
+
+    return post("check", read, {"document": document, "seal": seal, "known": known})
+
+
+def _running(answer: Any) -> RunningConfig:
+    # Its document, which is large, is not walked once more: whoever reads it reads it as a document.
+    return RunningConfig.model_construct(**answer)
 
 
 def seal(document: Document) -> Call[dict[str, Any]]:

@@ -21,7 +21,7 @@ from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
-from appliance.state.configuration import EditPlan
+from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operations
 from appliance.state.part import Answer as StateAnswer
@@ -64,6 +64,16 @@ class AgentClient:
     def config(self) -> ConfigAnswer:
         """The running document; secrets sealed."""
         return self._ask(calls.config())
+
+    def running(self, known: str | None = None) -> RunningConfig:
+        """The running document, which is left out when its digest is ``known``."""
+        return self._ask(calls.running(known))
+
+    def check(
+        self, document: calls.Document, *, seal: bool = False, known: str | None = None
+    ) -> CheckedDocument:
+        """A document that is edited, sealed if need be, what stops its commit, and what runs."""
+        return self._ask(calls.check(document, seal, known))
 
     def seal(self, document: calls.Document) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from the running document."""

@@ -78,7 +78,7 @@ class Documents:
         return dict(sealed)
 
     def texts(self, document: Mapping[str, Any], base: Prepared) -> Texts | None:
-        """The texts of a submitted document's parts; ``prepare`` of it takes them. None for what is no JSON."""
+        """The texts of a submitted document's parts; ``prepare`` takes them. None for what is no JSON."""
         found = sections.texts(document, base.sealed, base.texts)
         self._read = None if found is None else (document, found)
         return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.config.dump import digest, digest_of
 from appliance.config.edit import Edit
 from appliance.engine import damage
 from appliance.engine.backend import SomeBackend
@@ -44,7 +45,7 @@ from appliance.errors import (
     ValidationFailed,
 )
 from appliance.state.commits import CommitUnderWay
-from appliance.state.configuration import RecordedRevision
+from appliance.state.configuration import CheckedDocument, RecordedRevision, RunningConfig
 from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
@@ -114,7 +115,7 @@ class Engine:
         return self._committer.running.revision
 
     @property
-    def digest(self) -> str:
+    def running_digest(self) -> str:
         """Of the running document."""
         return self._committer.running.prepared.digest
 
@@ -136,6 +137,36 @@ class Engine:
             "digest": running.prepared.digest,
             "document": running.prepared.sealed,
         }
+
+    def running_document(self, known: str | None = None) -> RunningConfig:
+        """The document that runs, which is left out when its digest is ``known``."""
+        running = self._committer.running
+        return RunningConfig.model_construct(
+            revision=running.revision,
+            digest=running.prepared.digest,
+            size_bytes=sum(map(len, running.prepared.texts.values())),
+            document=None if known == running.prepared.digest else running.prepared.sealed,
+        )
+
+    def check(self, document: Mapping[str, Any], seal: bool, known: str | None) -> CheckedDocument:
+        """An edited document, sealed if need be, and what would stop its commit.
+
+        Raises ValidationFailed where a secret cannot be sealed.
+        """
+        committer = self._committer
+        sealed = self.seal(document) if seal else document
+        texts = committer.documents.texts(sealed, committer.running.prepared)
+        try:
+            problems = self.validate(sealed)
+        except MillraceError:
+            # A data plane that is away just now keeps nobody from editing.
+            problems = []
+        return CheckedDocument.model_construct(
+            document=dict(sealed) if seal else None,
+            digest=digest(sealed) if texts is None else digest_of(texts),
+            problems=tuple(problems),
+            running=self.running_document(known),
+        )
 
     def pending_confirm(self) -> dict[str, Any] | None:
         """What awaits confirmation, or None.

@@ -27,6 +27,28 @@ class RecordedRevision(Answer):
     """Of the document of that; empty for revision 0."""
 
 
+class RunningConfig(Answer):
+    """The document that runs."""
+
+    revision: int
+    digest: str
+    size_bytes: int = 0
+    """Of its JSON text, about."""
+    document: dict[str, Any] | None = None
+    """Canonical; secrets sealed. None for who knows it by its digest."""
+
+
+class CheckedDocument(Answer):
+    """A canonical document that somebody edits, as the agent finds it."""
+
+    document: dict[str, Any] | None = None
+    """With its secrets sealed; None where they were."""
+    digest: str
+    problems: tuple[Problem, ...] = ()
+    """What would stop a commit."""
+    running: RunningConfig
+
+
 class EditPlan(Answer):
     """What a commit of an edit of the running document would do."""
 

@@ -15,8 +15,8 @@ from webui.agent import agent
 from webui.errors import RequestProblem
 
 __all__ = [
-    "Document", "Edit", "canonical_pointer", "check_depth", "edited", "put", "read", "remove",
-    "rename", "require_pointer", "sealed", "value_at",
+    "Document", "Edit", "canonical_pointer", "check_depth", "edited", "has_clear_secrets", "made",
+    "put", "read", "remove", "rename", "require_pointer", "sealed", "value_at",
 ]  # fmt: skip
 
 
@@ -49,8 +49,13 @@ def value_at(document: Mapping[str, Any], pointer: str) -> Any:
 
 def edited(document: Document, wanted: Edit) -> Document:
     """The document after an edit. Raises NotFound, or ValidationFailed with pointers into the document."""
+    return sealed(made(document, wanted))
+
+
+def made(document: Document, wanted: Edit) -> Document:
+    """The same, in which secrets that are given anew are in clear: never to be stored."""
     require_pointer(wanted.pointer)
-    return sealed(sections.canonical(wanted.applied(document), document))
+    return sections.canonical(wanted.applied(document), document)
 
 
 def put(document: Document, pointer: str, value: Any) -> Document:
@@ -83,6 +88,9 @@ def read(document: Any, base: Mapping[str, Any]) -> Document:
 
 def sealed(canonical: Document) -> Document:
     """A canonical document with its secrets sealed, by the agent where one is in clear."""
-    if any(not text.startswith("$sealed$") for text in secrets_of(canonical).values()):
-        return agent().seal(canonical)
-    return canonical
+    return agent().seal(canonical) if has_clear_secrets(canonical) else canonical
+
+
+def has_clear_secrets(canonical: Document) -> bool:
+    """Whether a secret in it is still to be sealed."""
+    return any(not text.startswith("$sealed$") for text in secrets_of(canonical).values())

@@ -17,13 +17,12 @@ from appliance.config.secrets_in import mask
 from appliance.config.set_commands import set_commands
 from appliance.errors import Conflict, Stale
 from webui.accounts.roles import Role
-from webui.agent import agent
 from webui.api.auth import actor, needs
 from webui.api.bodies import media_type, read_json
 from webui.api.find import change_set
 from webui.api.idempotency import Answer, once
 from webui.api.schemas import CONFIRM_S, WATCH_S, ChangeSetOut, CommitOut, PreviewOut
-from webui.changes import documents
+from webui.changes import documents, running
 from webui.changes import services as changes
 from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S, commit_edit
 from webui.changes.results import CommitOutcome
@@ -115,9 +114,9 @@ def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpRespons
         document, etag = change.document, change.digest
         extra = {"Millrace-Base-Revision": str(change.base_revision)}
     else:
-        now = agent().config()
-        document, etag = now["document"], now["digest"]
-        extra = {"Millrace-Revision": str(now["revision"])}
+        now = running.now()
+        document, etag = now.sealed, now.digest
+        extra = {"Millrace-Revision": str(now.revision)}
     headers = {"ETag": f'"{etag}"', **extra}
     pointer = documents.canonical_pointer(pointer, document)
     value = mask(documents.value_at(document, pointer), pointer)
