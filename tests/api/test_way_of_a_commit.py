@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db.backends.postgresql import operations
 from django.test import Client
 
 from appliance.client.connections import Connections
@@ -50,9 +50,7 @@ Counting = Callable[[], AbstractContextManager[Way]]
 
 
 @pytest.fixture
-def counting(
-    router: RouterInMemory, viewer: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Counting]:
+def counting(router: RouterInMemory, viewer: ApiClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
     """Counts while its context is entered, in the web half and in the agent, which runs in a thread here."""
     router.client.commit(LARGE, author="setup")
     assert viewer.get("revisions").status == 200  # the history is mirrored
@@ -93,7 +91,10 @@ def counting(
         return copied
 
     # Django remembers which function writes JSON for PostgreSQL.
-    operations.get_json_dumps.cache_clear()
+    monkeypatch.setattr(
+        "django.db.backends.postgresql.operations.get_json_dumps",
+        lambda encoder: json.dumps if encoder is None else partial(json.dumps, cls=encoder),
+    )
     monkeypatch.setattr(Connections, "ask", asking)
     monkeypatch.setattr(json, "dumps", dumping)
     monkeypatch.setattr(json, "loads", loading)
@@ -110,8 +111,7 @@ def counting(
         finally:
             under_way.remove(way)
 
-    yield count
-    operations.get_json_dumps.cache_clear()
+    return count
 
 
 @pytest.fixture
