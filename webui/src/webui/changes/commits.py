@@ -107,7 +107,7 @@ def commit_edit(
             raise
         finally:
             router_state.forget()
-    target = _target(answer.diff)
+    target = _target(answer.diff) if answer.diff else edit.pointer
     with _audited(actor, "config.commit", target, answer.diff):
         outcome = _outcome(raise_failed(answer.result))
     audit.record(actor, "config.commit", target, answer.diff, detail=f"{_became(outcome)}. {comment}".strip())
