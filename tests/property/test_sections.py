@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
+from appliance.config import sections
 from appliance.config.capabilities import Capabilities
 from appliance.config.dump import digest, dump
-from appliance.config import sections
 from appliance.engine.documents import Documents, Prepared
 from appliance.engine.store import EMPTY_DOCUMENT
 from appliance.errors import ValidationFailed

@@ -9,7 +9,7 @@ import pytest
 
 from appliance.agent import edits
 from appliance.agent.edits import EditCommit
-from appliance.agent.requests import EditCommitBody, EditPlanBody
+from appliance.agent.requests import CheckBody, EditCommitBody, EditPlanBody
 from appliance.config.edit import Edit
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
@@ -115,11 +115,12 @@ def test_a_document_that_is_edited_is_checked_and_sealed(engine: Engine) -> None
     running = engine.running_document()
     assert running.document is not None and engine.running_document(running.digest).document is None
     wanted = {**running.document, "acls": {"in": {"rules": {"10": {"action": "permit"}}}}}
-    checked = engine.check(wanted, seal=False, known=running.digest)
+    checked = edits.check(engine, CheckBody(document=wanted, known=running.digest))
     assert (checked.document, checked.problems, checked.running.document) == (None, (), None)
     commit(engine, wanted)
     assert checked.digest == engine.running_digest
     clear = {"bgp": {"asn": 65000, "neighbors": {"192.0.2.9": {"remote_asn": 1, "password": "horse"}}}}
-    checked = engine.check({**wanted, "routing": clear}, seal=True, known=running.digest)
+    edited = {**wanted, "routing": clear}
+    checked = edits.check(engine, CheckBody(document=edited, seal=True, known=running.digest))
     assert checked.document is not None and "horse" not in str(checked.document)
     assert checked.running.revision == 2 and checked.running.document == engine.config()["document"]

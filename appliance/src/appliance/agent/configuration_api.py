@@ -122,7 +122,7 @@ class ConfigurationApi:
         asked = await self._bodies.document(request, CheckBody)
 
         def checked() -> dict[str, Any]:
-            found = self._engine.check(asked.document, asked.seal, asked.known)
+            found = edits.check(self._engine, asked)
             problems = [asdict(entry) for entry in found.problems]
             return {**vars(found), "problems": problems, "running": vars(found.running)}
 

@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
-from appliance.agent.requests import EditCommitBody, EditPlanBody
+from appliance.agent.requests import CheckBody, EditCommitBody, EditPlanBody
 from appliance.engine.engine import Engine
 from appliance.engine.own_path import Caller
 from appliance.engine.records import CommitRequest, CommitResult, Edited
-from appliance.errors import Stale, ValidationFailed
-from appliance.state.configuration import EditPlan
+from appliance.errors import MillraceError, Stale, ValidationFailed
+from appliance.state.configuration import CheckedDocument, EditPlan
 
 _ATTEMPTS = 5
 """Times an edit is made anew when another commit came first."""
@@ -47,6 +47,26 @@ def plan(engine: Engine, asked: EditPlanBody) -> EditPlan:
         if found.base_revision == edited.base_revision:
             return EditPlan(base_revision=found.base_revision, plan=found.to_json())
         # Another commit came between the two.
+
+
+def check(engine: Engine, asked: CheckBody) -> CheckedDocument:
+    """An edited document, sealed if need be, what would stop its commit, and what runs.
+
+    Raises ValidationFailed where a secret cannot be sealed.
+    """
+    sealed = engine.seal(asked.document) if asked.seal else asked.document
+    its_digest = engine.digest_of(sealed)
+    try:
+        problems = engine.validate(sealed)
+    except MillraceError:
+        # A data plane that is away just now keeps nobody from editing.
+        problems = []
+    return CheckedDocument.model_construct(
+        document=sealed if asked.seal else None,
+        digest=its_digest,
+        problems=tuple(problems),
+        running=engine.running_document(asked.known),
+    )
 
 
 class EditCommit:

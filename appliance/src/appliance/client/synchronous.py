@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAns
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
+from appliance.client.waiting import POLL_S, Progress, first_wait_s, running
 from appliance.config.edit import Edit
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
@@ -31,9 +32,6 @@ from appliance.state.traces import TraceResult, TraceState, TraceWanted
 T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
-POLL_S = 0.2
-"""How often a commit that takes longer is asked about."""
-Progress = Callable[[CommitUnderWay], None]
 
 
 class AgentClient:
@@ -399,20 +397,3 @@ class AgentClient:
         if reply.status >= 400:
             raise error_of(reply.status, reply.body)
         return reply
-
-
-def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
-    """How long the agent itself waits for the end before it says how far it is."""
-    return POLL_S if progress is not None else wait_s
-
-
-def running(request_id: str) -> CommitAnswer:
-    return CommitAnswer(
-        request_id=request_id,
-        state="running",
-        revision=None,
-        steps=[],
-        error=None,
-        confirm_expires_at=None,
-        confirm_reason="",
-    )

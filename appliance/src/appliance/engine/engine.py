@@ -10,7 +10,7 @@ from typing import Any
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
-from appliance.config.dump import digest, digest_of
+from appliance.config.dump import digest_of
 from appliance.config.edit import Edit
 from appliance.engine import damage
 from appliance.engine.backend import SomeBackend
@@ -23,6 +23,7 @@ from appliance.engine.live import StepHook
 from appliance.engine.objects import Damaged
 from appliance.engine.outcomes import error_of, mark_of
 from appliance.engine.own_path import Caller, OwnPath, nobody
+from appliance.engine.recorded import recorded
 from appliance.engine.records import (
     CommitRequest,
     CommitResult,
@@ -45,7 +46,7 @@ from appliance.errors import (
     ValidationFailed,
 )
 from appliance.state.commits import CommitUnderWay
-from appliance.state.configuration import CheckedDocument, RecordedRevision, RunningConfig
+from appliance.state.configuration import RecordedRevision, RunningConfig
 from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
@@ -148,25 +149,10 @@ class Engine:
             document=None if known == running.prepared.digest else running.prepared.sealed,
         )
 
-    def check(self, document: Mapping[str, Any], seal: bool, known: str | None) -> CheckedDocument:
-        """An edited document, sealed if need be, and what would stop its commit.
-
-        Raises ValidationFailed where a secret cannot be sealed.
-        """
-        committer = self._committer
-        sealed = self.seal(document) if seal else document
-        texts = committer.documents.texts(sealed, committer.running.prepared)
-        try:
-            problems = self.validate(sealed)
-        except MillraceError:
-            # A data plane that is away just now keeps nobody from editing.
-            problems = []
-        return CheckedDocument.model_construct(
-            document=dict(sealed) if seal else None,
-            digest=digest(sealed) if texts is None else digest_of(texts),
-            problems=tuple(problems),
-            running=self.running_document(known),
-        )
+    def digest_of(self, document: Mapping[str, Any]) -> str | None:
+        """Of a canonical document, whose texts the next look at it takes; None for what is no JSON."""
+        texts = self._committer.documents.texts(document, self._committer.running.prepared)
+        return None if texts is None else digest_of(texts)
 
     def pending_confirm(self) -> dict[str, Any] | None:
         """What awaits confirmation, or None.
@@ -309,28 +295,7 @@ class Engine:
 
     def recorded(self, result: CommitResult) -> RecordedRevision | None:
         """The revision that a commit made; None where it made none."""
-        store = self._committer.store
-        if result.state != "done" or not result.revision:
-            return None
-        try:
-            made = store.get(result.revision)
-            if made.request_id != result.request_id:
-                return None
-            base_digest = store.get(made.base_revision).digest if made.base_revision else ""
-        except NotFound:
-            return None
-        return RecordedRevision(
-            revision=made.revision,
-            digest=made.digest,
-            author=made.author,
-            comment=made.comment,
-            time=made.time,
-            impact=made.impact,
-            steps_count=made.steps_count,
-            result=made.result,
-            base_revision=made.base_revision,
-            base_digest=base_digest,
-        )
+        return recorded(self._committer.store, result)
 
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
         """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""

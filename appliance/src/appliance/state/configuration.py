@@ -43,7 +43,8 @@ class CheckedDocument(Answer):
 
     document: dict[str, Any] | None = None
     """With its secrets sealed; None where they were."""
-    digest: str
+    digest: str | None
+    """None for what is no JSON."""
     problems: tuple[Problem, ...] = ()
     """What would stop a commit."""
     running: RunningConfig
