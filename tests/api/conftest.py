@@ -107,7 +107,9 @@ def router() -> Iterator[RouterInMemory]:
     """A fresh agent, which the web half uses for this test."""
     from django.conf import settings
 
+    from appliance.config.dump import digest
     from webui.agent import replace_agent
+    from webui.changes import running as what_runs
 
     with RouterInMemory() as running:
         replace_agent(running.client)
@@ -115,6 +117,10 @@ def router() -> Iterator[RouterInMemory]:
         for one in caches:
             caches[one].clear()
         yield running
+        # Requests share what was seen to run: none may have changed it.
+        seen = what_runs.last_seen()
+        assert seen is None or digest(seen.sealed) == seen.digest
+        what_runs.forget()
         settings.AGENT_SOCKET = before
         replace_agent(None)
 

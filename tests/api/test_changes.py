@@ -8,6 +8,7 @@ import pytest
 
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
+from webui.changes.models import RevisionMirror
 
 ROUTE = {"next_hops": [{"address": "10.10.0.3"}]}
 
@@ -160,3 +161,14 @@ def test_a_commit_that_outlasts_its_request_is_learnt_later(
     assert engineer.put(f"config/system/hostname?change={change}", "x").status == 409
     found = engineer.get(f"changes/{change}").body
     assert (found["state"], found["committed_revision"]) == ("committed", 2)
+
+
+def test_a_commit_after_a_history_that_was_replaced_mirrors_it_anew(
+    engineer: ApiClient, router: RouterInMemory
+) -> None:
+    assert engineer.put("config/system/hostname", "one").status == 200
+    # As if the router had been installed anew and had come to the same number by other commits.
+    RevisionMirror.objects.update(digest="0" * 64)
+    assert engineer.put("config/system/hostname", "two").status == 200
+    mirrored = list(RevisionMirror.objects.order_by("-number").values_list("number", "digest"))
+    assert mirrored == [(one["revision"], one["digest"]) for one in router.client.revisions()]

@@ -8,6 +8,7 @@ from django.db import connection
 
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import DOCUMENT, PASSWORD, RouterInMemory
+from webui.accounts.models import AuditEntry
 
 ROUTE = {"next_hops": [{"address": "10.10.0.3"}]}
 
@@ -114,6 +115,9 @@ def test_what_failed_may_be_tried_again_with_its_key(engineer: ApiClient, router
     assert failed.status == 409 and failed.body["type"] == "urn:millrace:commit-failed"
     assert "203.0.113.0/24" in failed.body["detail"]
     assert router.client.status().revision == 1
+    audited = AuditEntry.objects.filter(action="config.commit").latest("id")
+    assert (audited.result, audited.target) == ("failed", "/routing/static/203.0.113.0~124")
+    assert [one["path"] for one in audited.changes] == ["/routing/static/203.0.113.0~124"]
     router.routing.refuses = None
     assert engineer.put(path, ROUTE, headers=key).status == 200
 

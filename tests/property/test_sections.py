@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
+from appliance.config import sections
 from appliance.config.capabilities import Capabilities
 from appliance.config.dump import digest, dump
-from appliance.engine import sections
+from appliance.config.load import parse_document
 from appliance.engine.documents import Documents, Prepared
 from appliance.engine.store import EMPTY_DOCUMENT
 from appliance.errors import ValidationFailed
@@ -130,3 +131,18 @@ def test_a_list_that_lost_all_its_rules_is_still_there() -> None:
     emptied: list[dict[str, Any]] = [{"acls": {"a": {}}}, {"acls": {"a": {"rules": {}}}}, {"acls": {}}]
     for wanted in (*emptied, _acl("10"), _acl("7")):
         _same(DOCUMENTS.prepare(wanted, base), DOCUMENTS.prepare(wanted, EMPTY))
+
+
+@pytest.mark.parametrize("number", range(PAIRS // 3))
+def test_the_canonical_form_by_parts_is_that_of_the_whole(number: int) -> None:
+    rng = random.Random(number)
+    base, other = (dump(random_document(rng, Capabilities("vpp"), NICS), "reveal") for _ in range(2))
+    for wanted in (base, other, _mixed(rng, base, other), {**base, "system": {"hostname": "other"}}):
+        by_parts, whole = sections.canonical(wanted, base), dump(parse_document(wanted), "reveal")
+        assert by_parts == whole and list(by_parts) == list(whole)
+        assert digest(by_parts) == digest(whole)
+    for broken in ({**base, "schema_version": 99}, {**base, "routing": None}, {**base, "nothing": {}}):
+        with pytest.raises(ValidationFailed):
+            sections.canonical(broken, base)
+    # What an earlier schema version holds is read, shared or not.
+    assert sections.canonical(base, {**base, "schema_version": 0}) == sections.canonical(base, {})

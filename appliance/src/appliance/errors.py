@@ -36,6 +36,14 @@ class Conflict(MillraceError):
     """The request was based on a revision that no longer runs, or another commit is under way."""
 
 
+class Stale(Conflict):
+    """What runs is not what the request was made for. Nothing was begun; ``digest`` is of what runs."""
+
+    def __init__(self, message: str, digest: str) -> None:
+        self.digest = digest
+        super().__init__(message)
+
+
 class NotFound(MillraceError):
     """The thing asked for does not exist."""
 

@@ -13,11 +13,17 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 import appliance
+from appliance.agent import edits
 from appliance.agent.bodies import Bodies, body, query
+from appliance.agent.edits import EditCommit, require_match
 from appliance.agent.requests import (
+    CheckBody,
     CommitBody,
+    ConfigQuery,
     ConfirmBody,
     DocumentRequest,
+    EditCommitBody,
+    EditPlanBody,
     IpAddress,
     PlanBody,
     RevisionsQuery,
@@ -57,9 +63,12 @@ class ConfigurationApi:
             web.get("/v1/status", self.status),
             web.get("/v1/config", self.config),
             web.post("/v1/seal", self.seal),
+            web.post("/v1/check", self.check),
             web.post("/v1/validate", self.validate),
             web.post("/v1/plan", self.plan),
             web.post("/v1/commit", self.commit),
+            web.post("/v1/edits/plan", self.plan_edit),
+            web.post("/v1/edits/commit", self.commit_edit),
             web.get("/v1/commits", self.commits),
             web.get("/v1/commits/{request_id}", self.commit_result),
             web.post("/v1/commits/{request_id}/cancel", self.cancel),
@@ -82,15 +91,15 @@ class ConfigurationApi:
     async def status(self, _request: web.Request) -> web.Response:
         """What runs, what awaits confirmation, drift and health."""
         engine = self._engine
-        config, seen = engine.config(), engine.seen
+        seen = engine.seen
         capabilities = await self._call(self._prompt, lambda: engine.capabilities)
         return web.json_response(
             {
                 "version": appliance.__version__,
                 "dataplane": capabilities.driver,
                 "capabilities": capabilities.to_json(),
-                "revision": config["revision"],
-                "digest": config["digest"],
+                "revision": engine.revision,
+                "digest": engine.running_digest,
                 "pending_confirm": engine.pending_confirm(),
                 "commits": engine.turns.under_way().model_dump(mode="json"),
                 "watch": await self._call(self._prompt, engine.watched.now),
@@ -103,9 +112,21 @@ class ConfigurationApi:
             }
         )
 
-    async def config(self, _request: web.Request) -> web.Response:
+    async def config(self, request: web.Request) -> web.Response:
         """The running document; secrets sealed."""
-        return await self._answer(self._engine.config)
+        asked = query(request, ConfigQuery)
+        return await self._answer(lambda: vars(self._engine.running_document(asked.known)))
+
+    async def check(self, request: web.Request) -> web.Response:
+        """What stops the commit of a document that is edited; its secrets sealed; what runs."""
+        asked = await self._bodies.document(request, CheckBody)
+
+        def checked() -> dict[str, Any]:
+            found = edits.check(self._engine, asked)
+            problems = [asdict(entry) for entry in found.problems]
+            return {**vars(found), "problems": problems, "running": vars(found.running)}
+
+        return await self._answer(checked)
 
     async def seal(self, request: web.Request) -> web.Response:
         """The document with its secrets sealed."""
@@ -122,18 +143,42 @@ class ConfigurationApi:
     async def plan(self, request: web.Request) -> web.Response:
         """What a commit would do."""
         asked = await self._bodies.document(request, PlanBody)
+        require_match(self._engine, asked.match)
         caller = _caller(asked.caller_address)
         return await self._answer(lambda: self._engine.preview(asked.document, caller).to_json())
+
+    async def plan_edit(self, request: web.Request) -> web.Response:
+        """What the commit of an edit of the running document would do."""
+        asked = await self._bodies.document(request, EditPlanBody)
+        return await self._answer(lambda: edits.plan(self._engine, asked).model_dump(mode="json"))
+
+    async def commit_edit(self, request: web.Request) -> web.Response:
+        """Edit the running document. Answers with what it changes, whether or not the commit succeeds."""
+        asked = await self._bodies.document(request, EditCommitBody)
+        edit = await self._call(self._documents, lambda: EditCommit(self._engine, asked))
+        work = self._begin(edit.request_id, edit.run)
+        try:
+            result = await asyncio.wait_for(asyncio.shield(work), asked.wait_s)
+        except TimeoutError:
+            request_id = edit.answered()
+            self._begun.add(request_id)
+            work.add_done_callback(lambda _: self._begun.discard(request_id))
+            return await self._answer(lambda: edit.to_json(self._known(request_id)))
+        return await self._answer(lambda: edit.to_json(self._over(result)))
 
     async def commit(self, request: web.Request) -> web.Response:
         """Make a document the running one."""
         asked = await self._bodies.document(request, CommitBody)
         request_id = asked.request_id or uuid.uuid4().hex
+        base_revision = asked.base_revision
+        if asked.match is not None:
+            base_revision = self._engine.revision
+            require_match(self._engine, asked.match)
         wanted = CommitRequest(
             asked.document,
             asked.author,
             asked.comment,
-            asked.base_revision,
+            base_revision,
             asked.confirm_s,
             watch_s=asked.watch_s,
             request_id=request_id,
@@ -176,7 +221,7 @@ class ConfigurationApi:
                 raise NotFound("there is no commit with this request id") from None
             known = CommitResult(request_id, "running")
         shown = None if progress is None or known.state != "running" else progress.model_dump(mode="json")
-        return {**known.to_json(), "progress": shown}
+        return {**self._over(known), "progress": shown}
 
     async def cancel(self, request: web.Request) -> web.Response:
         """Have a commit that waits or runs stopped, and undone."""
@@ -217,9 +262,7 @@ class ConfigurationApi:
         self, request_id: str, change: Callable[[], CommitResult], wait_s: float
     ) -> web.Response:
         """Run a commit to its end, however long that takes, and answer within ``wait_s``."""
-        work = asyncio.get_running_loop().run_in_executor(self._commits, change)
-        self._begun.add(request_id)
-        work.add_done_callback(lambda _: self._begun.discard(request_id))
+        work = self._begin(request_id, change)
         try:
             result = await asyncio.wait_for(asyncio.shield(work), wait_s)
         except TimeoutError:
@@ -234,7 +277,21 @@ class ConfigurationApi:
                     raise NotFound(error.message)
                 case "storage":
                     raise StorageFull(error.message)
-        return await self._answer(lambda: {**result.to_json(), "progress": None})
+        return await self._answer(lambda: self._over(result))
+
+    def _begin(self, request_id: str, change: Callable[[], CommitResult]) -> asyncio.Future[CommitResult]:
+        work = asyncio.get_running_loop().run_in_executor(self._commits, change)
+        self._begun.add(request_id)
+        work.add_done_callback(lambda _: self._begun.discard(request_id))
+        return work
+
+    def _over(self, result: CommitResult) -> dict[str, Any]:
+        recorded = self._engine.recorded(result)
+        return {
+            **result.to_json(),
+            "progress": None,
+            "recorded": None if recorded is None else recorded.model_dump(mode="json"),
+        }
 
     async def _answer(self, work: Callable[[], Any]) -> web.Response:
         """What ``work`` returns, as JSON; both may be large, and are made in a thread."""

@@ -18,6 +18,7 @@ from appliance.errors import (
     NotFound,
     Problem,
     RouterUnavailable,
+    Stale,
     StorageFull,
     ValidationFailed,
 )
@@ -27,14 +28,15 @@ log = logging.getLogger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> web.Response:
-    """A problem document."""
+def problem(status: int, detail: str, problems: Sequence[Problem] = (), digest: str = "") -> web.Response:
+    """A problem document; with the ``digest`` of the running document where another was asked for."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
         "errors": [{"pointer": entry.pointer, "detail": entry.message} for entry in problems],
+        **({"digest": digest} if digest else {}),
     }
     return web.json_response(body, status=status, content_type="application/problem+json")
 
@@ -44,6 +46,8 @@ def of_error(error: MillraceError) -> web.Response:
     match error:
         case ValidationFailed():
             return problem(422, str(error), error.problems)
+        case Stale():
+            return problem(412, str(error), digest=error.digest)
         case Conflict() | UpgradeRefused():
             return problem(409, str(error))
         case NotFound():

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from appliance.config.edit import Edit
 from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
 from frr_config.types import InterfaceName, VrfName
 
@@ -44,6 +45,11 @@ WaitSeconds = Annotated[float, Field(ge=0, le=COMMIT_WAIT_S)]
 """How long a commit is waited for before the answer is ``running``; it goes on."""
 
 
+Digest = Annotated[str, StringConstraints(max_length=256)]
+Digests = Annotated[tuple[Digest, ...], Field(max_length=1000)]
+"""The running document has to be one of these, or the answer is 412. Left out: whatever runs."""
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,9 +60,25 @@ class DocumentRequest(_Request):
     document: dict[str, Any]
 
 
+class CheckBody(DocumentRequest):
+    """``POST /v1/check``."""
+
+    seal: bool = False
+    """Secrets of it may be in clear."""
+    known: Digest | None = None
+    """Digest of the running document that need not be sent."""
+
+
+class ConfigQuery(_Request):
+    """``GET /v1/config``. ``known``: digest of the document that need not be sent."""
+
+    known: Digest | None = None
+
+
 class PlanBody(DocumentRequest):
     """``POST /v1/plan``."""
 
+    match: Digests | None = None
     caller_address: IpAddress | None = None
     """Whence the commit would be asked for; left out at the router's own console."""
 
@@ -65,8 +87,31 @@ class CommitBody(_Request):
     """``POST /v1/commit``."""
 
     document: dict[str, Any]
+    match: Digests | None = None
     author: Author
     base_revision: int | None = Field(default=None, ge=0)
+    comment: Line = ""
+    confirm_s: ConfirmSeconds | None = None
+    watch_s: WatchSeconds | None = None
+    request_id: RequestId | None = None
+    caller_address: IpAddress | None = None
+    wait_s: WaitSeconds = COMMIT_WAIT_S
+
+
+class EditPlanBody(_Request):
+    """``POST /v1/edits/plan``."""
+
+    edit: Edit
+    match: Digests | None = None
+    caller_address: IpAddress | None = None
+
+
+class EditCommitBody(_Request):
+    """``POST /v1/edits/commit``."""
+
+    edit: Edit
+    match: Digests | None = None
+    author: Author
     comment: Line = ""
     confirm_s: ConfirmSeconds | None = None
     watch_s: WatchSeconds | None = None

@@ -29,7 +29,7 @@ from appliance.upgrade.units import Service, SystemdService
 from appliance.upgrade.upload import MAX_PART_BYTES, Upload, Uploaded
 
 T = TypeVar("T")
-_CHANGES = {"/v1/commit", "/v1/rollback"}
+_CHANGES = {"/v1/commit", "/v1/edits/commit", "/v1/rollback"}
 _BUSY = {"starting", "checking", "writing", "verifying", "rebooting"}
 
 

@@ -1,6 +1,6 @@
 """The agent as its callers see it: web and command line speak to the router only through this."""
 
-from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
 from appliance.client.asynchronous import AsyncAgentClient
 from appliance.client.synchronous import AgentClient
 from appliance.impact.result import Finding, Result
@@ -11,6 +11,7 @@ __all__ = [
     "AsyncAgentClient",
     "CommitAnswer",
     "ConfigAnswer",
+    "EditAnswer",
     "Finding",
     "PlanAnswer",
     "Result",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from appliance.config.diff import Change
 from appliance.impact.result import Result
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.configuration import RecordedRevision
 from appliance.state.watch import WatchReport
 
 
@@ -197,7 +201,31 @@ class CommitAnswer(Answer):
         return None if found is None else CommitUnderWay.model_validate(found)
 
     @property
+    def recorded(self) -> RecordedRevision | None:
+        """The revision that it made; None when it made none, or is asked about later."""
+        found = self.get("recorded")
+        return None if found is None else RecordedRevision.model_validate(found)
+
+    @property
     def confirm_expires_at(self) -> datetime | None:
         """When it is rolled back unless confirmed."""
         text = self["confirm_expires_at"]
         return datetime.fromisoformat(text) if text else None
+
+
+@dataclass(frozen=True)
+class EditAnswer:
+    """``POST /v1/edits/commit``."""
+
+    base_revision: int
+    """The one that was edited."""
+    diff: tuple[Change, ...]
+    """What the edit changes; secrets masked. Empty when the answer came too late."""
+    result: CommitAnswer
+    """Of a failed commit, too: see ``appliance.client.failures.raise_failed``."""
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> EditAnswer:
+        """From the agent's JSON."""
+        changes = tuple(Change(**change) for change in answer["diff"])
+        return cls(int(answer["base_revision"]), changes, CommitAnswer(answer["result"]))

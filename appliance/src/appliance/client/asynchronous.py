@@ -16,7 +16,7 @@ from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
-from appliance.client.synchronous import POLL_S, Progress, first_wait_s, running
+from appliance.client.waiting import POLL_S, Progress, first_wait_s, running
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from appliance.actions.action import Action, Done
-from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
 from appliance.client.selection import Selection
+from appliance.config.edit import Edit
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer
@@ -67,6 +69,24 @@ def config() -> Call[ConfigAnswer]:
     return get("config", ConfigAnswer)
 
 
+def running(known: str | None) -> Call[RunningConfig]:
+    return get("config", _running, known=known)
+
+
+def check(document: Document, seal: bool, known: str | None) -> Call[CheckedDocument]:
+    def read(answer: Any) -> CheckedDocument:
+        problems = tuple(Problem(**problem) for problem in answer["problems"])
+        given = {**answer, "problems": problems, "running": _running(answer["running"])}
+        return CheckedDocument.model_construct(**given)
+
+    return post("check", read, {"document": document, "seal": seal, "known": known})
+
+
+def _running(answer: Any) -> RunningConfig:
+    # Its document, which is large, is not walked once more: whoever reads it reads it as a document.
+    return RunningConfig.model_construct(**answer)
+
+
 def seal(document: Document) -> Call[dict[str, Any]]:
     return post("seal", lambda answer: dict(answer["document"]), {"document": document})
 
@@ -78,8 +98,41 @@ def validate(document: Document) -> Call[list[Problem]]:
     return post("validate", read, {"document": document})
 
 
-def plan(document: Document, caller_address: str | None) -> Call[PlanAnswer]:
-    return post("plan", PlanAnswer, {"document": document, "caller_address": caller_address})
+def plan(
+    document: Document, caller_address: str | None, match: Sequence[str] | None = None
+) -> Call[PlanAnswer]:
+    body = {"document": document, "caller_address": caller_address, "match": match}
+    return post("plan", PlanAnswer, body)
+
+
+def plan_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | None) -> Call[EditPlan]:
+    body = {"edit": edit.model_dump(), "match": match, "caller_address": caller_address}
+    return post("edits/plan", EditPlan.model_validate, body)
+
+
+def commit_edit(
+    edit: Edit,
+    match: Sequence[str] | None,
+    comment: str,
+    author: str,
+    confirm_s: float | None,
+    request_id: str | None,
+    caller_address: str | None,
+    watch_s: float | None,
+    wait_s: float | None,
+) -> Call[EditAnswer]:
+    body = {
+        "edit": edit.model_dump(),
+        "match": match,
+        "comment": comment,
+        "author": author,
+        "confirm_s": confirm_s,
+        "request_id": request_id or uuid.uuid4().hex,
+        "caller_address": caller_address,
+        "watch_s": watch_s,
+        **_waiting(wait_s),
+    }
+    return post("edits/commit", EditAnswer.read, body)
 
 
 def commit(
@@ -92,9 +145,11 @@ def commit(
     caller_address: str | None,
     watch_s: float | None,
     wait_s: float | None = None,
+    match: Sequence[str] | None = None,
 ) -> Call[CommitAnswer]:
     body = {
         "document": document,
+        "match": match,
         "base_revision": base_revision,
         "comment": comment,
         "author": author,

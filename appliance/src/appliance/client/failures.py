@@ -16,6 +16,7 @@ from appliance.errors import (
     NotFound,
     Problem,
     RouterUnavailable,
+    Stale,
     StorageFull,
     ValidationFailed,
 )
@@ -33,6 +34,8 @@ def error_of(status: int, body: bytes) -> MillraceError:
         return ValidationFailed(
             [Problem(str(entry.get("pointer", "")), str(entry.get("detail", ""))) for entry in entries]
         )
+    if status == 412:
+        return Stale(detail, str(problem.get("digest", "")))
     kinds: dict[int, type[MillraceError]] = {
         404: NotFound,
         409: Conflict,

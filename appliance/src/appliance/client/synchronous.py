@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from appliance.actions.action import Action, Done
 from appliance.client import calls
-from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
+from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
+from appliance.client.waiting import POLL_S, Progress, first_wait_s, running
+from appliance.config.edit import Edit
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operations
 from appliance.state.part import Answer as StateAnswer
@@ -28,9 +32,6 @@ from appliance.state.traces import TraceResult, TraceState, TraceWanted
 T = TypeVar("T")
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
-POLL_S = 0.2
-"""How often a commit that takes longer is asked about."""
-Progress = Callable[[CommitUnderWay], None]
 
 
 class AgentClient:
@@ -62,6 +63,16 @@ class AgentClient:
         """The running document; secrets sealed."""
         return self._ask(calls.config())
 
+    def running(self, known: str | None = None) -> RunningConfig:
+        """The running document, which is left out when its digest is ``known``."""
+        return self._ask(calls.running(known))
+
+    def check(
+        self, document: calls.Document, *, seal: bool = False, known: str | None = None
+    ) -> CheckedDocument:
+        """A document that is edited, sealed if need be, what stops its commit, and what runs."""
+        return self._ask(calls.check(document, seal, known))
+
     def seal(self, document: calls.Document) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from the running document."""
         return self._ask(calls.seal(document))
@@ -70,9 +81,53 @@ class AgentClient:
         """What would stop a commit; empty when nothing would."""
         return self._ask(calls.validate(document))
 
-    def plan(self, document: calls.Document, caller_address: str | None = None) -> PlanAnswer:
-        """What a commit from this address would do."""
-        return self._ask(calls.plan(document, caller_address))
+    def plan(
+        self,
+        document: calls.Document,
+        caller_address: str | None = None,
+        match: Sequence[str] | None = None,
+    ) -> PlanAnswer:
+        """What a commit from this address would do. Raises Stale unless a digest of ``match`` runs."""
+        return self._ask(calls.plan(document, caller_address, match))
+
+    def plan_edit(
+        self, edit: Edit, *, match: Sequence[str] | None = None, caller_address: str | None = None
+    ) -> EditPlan:
+        """What the commit of an edit of the running document would do.
+
+        Raises Stale unless a digest of ``match`` runs, and what ``Edit.applied`` raises.
+        """
+        return self._ask(calls.plan_edit(edit, match, caller_address))
+
+    def commit_edit(
+        self,
+        edit: Edit,
+        *,
+        author: str,
+        comment: str = "",
+        match: Sequence[str] | None = None,
+        confirm_s: float | None = None,
+        request_id: str | None = None,
+        caller_address: str | None = None,
+        watch_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> EditAnswer:
+        """Edit the running document. A failed commit is in the result, not raised; else as ``commit``.
+
+        Without ``match`` the edit is made anew when another commit came first. Raises Stale unless a digest
+        of ``match`` runs, and what ``Edit.applied`` raises: then nothing was begun.
+        """
+        call = calls.commit_edit(
+            edit, match, comment, author, confirm_s, request_id, caller_address, watch_s, wait_s
+        )
+        deadline = self._deadline(wait_s)
+        try:
+            answer = self._ask(call)
+        except AgentUnavailable as error:
+            if not isinstance(error.__cause__, Late):
+                raise
+            return EditAnswer(0, (), running(call.body["request_id"]))
+        return replace(answer, result=self._end_of(answer.result, deadline, None))
 
     def commit(
         self,
@@ -87,6 +142,7 @@ class AgentClient:
         watch_s: float | None = None,
         wait_s: float | None = None,
         progress: Progress | None = None,
+        match: Sequence[str] | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
@@ -96,6 +152,8 @@ class AgentClient:
         ``watch_s``: sessions and traffic are watched for so long, and the commit is rolled back when they
         got worse; 0: it is
         not watched. None: it is watched for DEFAULT_WATCH_S, and not rolled back.
+
+        Raises Stale, with nothing begun, unless a digest of ``match`` runs.
 
         State ``running``: it took longer than ``wait_s``, or the client's timeout; look it up by its request
         id. With ``progress``, which is told now and then how far it is, it is waited for to its end.
@@ -111,6 +169,7 @@ class AgentClient:
                 caller_address,
                 watch_s,
                 first_wait_s(wait_s, progress),
+                match,
             ),
             wait_s,
             progress,
@@ -311,20 +370,25 @@ class AgentClient:
         self, call: calls.Call[CommitAnswer], wait_s: float | None, progress: Progress | None
     ) -> CommitAnswer:
         """Make a commit, and wait for its end as long as ``wait_s`` or the client's timeout allows."""
-        deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
-        request_id = call.body["request_id"]
+        deadline = self._deadline(wait_s)
         try:
             answer = self._ask(call)
         except AgentUnavailable as error:
             if not isinstance(error.__cause__, Late):
                 raise
-            return running(request_id)
+            return running(call.body["request_id"])
+        return raise_failed(self._end_of(answer, deadline, progress))
+
+    def _deadline(self, wait_s: float | None) -> float:
+        return time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
+
+    def _end_of(self, answer: CommitAnswer, deadline: float, progress: Progress | None) -> CommitAnswer:
         while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
             if progress is not None and (how_far := answer.progress) is not None:
                 progress(how_far)
             time.sleep(POLL_S)
-            answer = self.commit_result(request_id)
-        return raise_failed(answer)
+            answer = self.commit_result(answer.request_id)
+        return answer
 
     def _ask(self, call: calls.Call[T]) -> T:
         return call.read(json.loads(self._reply(call).body))
@@ -340,20 +404,3 @@ class AgentClient:
         if reply.status >= 400:
             raise error_of(reply.status, reply.body)
         return reply
-
-
-def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
-    """How long the agent itself waits for the end before it says how far it is."""
-    return POLL_S if progress is not None else wait_s
-
-
-def running(request_id: str) -> CommitAnswer:
-    return CommitAnswer(
-        request_id=request_id,
-        state="running",
-        revision=None,
-        steps=[],
-        error=None,
-        confirm_expires_at=None,
-        confirm_reason="",
-    )

@@ -19,7 +19,8 @@ Texts = Mapping[Part, str]
 """JSON text of each part that a document has; equal texts are equal parts, ``1`` and ``true`` differ."""
 
 NESTED = "routing"
-_ALWAYS = "schema_version"
+VERSION = "schema_version"
+"""The field that belongs to no part."""
 
 
 def dump(config: RouterConfig, secrets: Secrets = "mask") -> dict[str, Any]:
@@ -52,17 +53,31 @@ def digest_of(texts: Texts) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def part_texts(document: Mapping[str, Any]) -> dict[Part, str]:
-    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON."""
-    return {part: json.dumps(value, sort_keys=True) for part, value in _parts(document)}
+def part_texts(
+    document: Mapping[str, Any], like: Mapping[str, Any] | None = None, known: Texts | None = None
+) -> dict[Part, str]:
+    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON.
+
+    ``known`` are the texts of ``like``: a part that is the very object of ``like`` is not written again.
+    """
+    there = {part: value for part, value in parts_of(like or {}) if part in (known or {})}
+    return {
+        part: known[part] if known and part in there and there[part] is value else _text(value)
+        for part, value in parts_of(document)
+    }
 
 
-def _parts(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def parts_of(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
+    """The parts that stand for themselves, with what each holds."""
     for key, value in document.items():
         if key == NESTED and isinstance(value, Mapping):
             for name, part in value.items():
                 yield (key, name), part
-        elif key != _ALWAYS:
+        elif key != VERSION:
             yield (key,), value
 
 

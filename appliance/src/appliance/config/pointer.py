@@ -5,6 +5,7 @@ Documents are never changed in place: each function returns a new one that share
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -149,9 +150,10 @@ def json_patch(document: Json, operations: Json) -> Json:
         raise ValidationFailed([Problem("", "a JSON patch is a list of operations (RFC 6902)")])
     if len(operations) > MAX_PATCH_OPERATIONS:
         raise ValidationFailed([Problem("", f"a JSON patch has at most {MAX_PATCH_OPERATIONS} operations")])
+    document = copy.deepcopy(document)
     for index, operation in enumerate(operations):
         try:
-            document = jsonpatch.JsonPatch([operation]).apply(document)
+            document = jsonpatch.JsonPatch([operation]).apply(document, in_place=True)
         except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
             raise ValidationFailed([Problem(f"/{index}", _patch_message(error))]) from None
         except (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError):

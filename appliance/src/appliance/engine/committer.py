@@ -12,6 +12,7 @@ from typing import Any
 from appliance.config.capabilities import Capabilities
 from appliance.config.diff import diff_documents
 from appliance.config.document import RouterConfig
+from appliance.config.edit import Edit
 from appliance.config.validate import require_valid
 from appliance.engine import durable
 from appliance.engine.backend import SomeBackend
@@ -25,6 +26,7 @@ from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller, OwnPath, nobody
 from appliance.engine.records import (
     CommitRequest,
     CommitResult,
+    Edited,
     PlannedStep,
     Preview,
     Revision,
@@ -129,6 +131,14 @@ class Committer:
             require_valid(prepared.config, capabilities)
             self._checked = (prepared, capabilities)
         return prepared
+
+    def edited(self, edit: Edit) -> Edited:
+        """The running document after an edit. Raises NotFound, or ValidationFailed where it does not read."""
+        running = self.running
+        document = edit.applied(running.prepared.sealed)
+        prepared = self.documents.prepare(document, running.prepared)
+        changes = diff_documents(running.prepared.sealed, prepared.sealed)
+        return Edited(running.revision, running.prepared.digest, document, tuple(changes))
 
     def compile_running(self) -> Desired:
         """Desired state of the last recorded revision."""

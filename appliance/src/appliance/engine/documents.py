@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from appliance.config import pointer as pointers
+from appliance.config import sections
 from appliance.config.document import RouterConfig
 from appliance.config.dump import Texts, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
 from appliance.config.secrets_in import replaced
-from appliance.engine import entries, sections
+from appliance.engine import entries
 from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.secrets import SealError, SecretBox
 from frr_config.types import MASK
@@ -44,6 +45,8 @@ class Documents:
         self._box = box
         self._known: dict[tuple[str, str], Prepared] = {}
         self._lock = threading.Lock()
+        self._read: tuple[Mapping[str, Any], Texts] | None = None
+        """The document whose texts were asked for last, and is not prepared yet."""
 
     def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
@@ -74,6 +77,12 @@ class Documents:
             raise ValidationFailed(problems)
         return dict(sealed)
 
+    def texts(self, document: Mapping[str, Any], base: Prepared) -> Texts | None:
+        """The texts of a submitted document's parts; ``prepare`` takes them. None for what is no JSON."""
+        found = sections.texts(document, base.sealed, base.texts)
+        self._read = None if found is None else (document, found)
+        return found
+
     def prepare(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
         """The typed and the stored form of a document. Raises ValidationFailed.
 
@@ -81,7 +90,10 @@ class Documents:
         commit mostly follows the preview of the same document.
         """
         whole = migrate(dict(document))
-        found = sections.texts(whole)
+        like: tuple[Mapping[str, Any], Texts] = (base.sealed, base.texts)
+        if (read := self._read) is not None and read[0] is document:
+            like, self._read = read, None
+        found = sections.texts(whole, *like)
         if found is None:
             return self._prepare(whole, {}, base)
         asked = (digest_of(found), base.digest)

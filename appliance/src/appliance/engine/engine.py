@@ -10,6 +10,8 @@ from typing import Any
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.config.dump import digest_of
+from appliance.config.edit import Edit
 from appliance.engine import damage
 from appliance.engine.backend import SomeBackend
 from appliance.engine.clock import Clock, SystemClock
@@ -21,9 +23,11 @@ from appliance.engine.live import StepHook
 from appliance.engine.objects import Damaged
 from appliance.engine.outcomes import error_of, mark_of
 from appliance.engine.own_path import Caller, OwnPath, nobody
+from appliance.engine.recorded import recorded
 from appliance.engine.records import (
     CommitRequest,
     CommitResult,
+    Edited,
     Preview,
     Revision,
     timestamp,
@@ -42,6 +46,7 @@ from appliance.errors import (
     ValidationFailed,
 )
 from appliance.state.commits import CommitUnderWay
+from appliance.state.configuration import RecordedRevision, RunningConfig
 from appliance.state.health import PartHealth
 
 log = logging.getLogger(__name__)
@@ -111,6 +116,11 @@ class Engine:
         return self._committer.running.revision
 
     @property
+    def running_digest(self) -> str:
+        """Of the running document."""
+        return self._committer.running.prepared.digest
+
+    @property
     def capabilities(self) -> Capabilities:
         """Of the data plane."""
         return self._committer.capabilities()
@@ -128,6 +138,21 @@ class Engine:
             "digest": running.prepared.digest,
             "document": running.prepared.sealed,
         }
+
+    def running_document(self, known: str | None = None) -> RunningConfig:
+        """The document that runs, which is left out when its digest is ``known``."""
+        running = self._committer.running
+        return RunningConfig.model_construct(
+            revision=running.revision,
+            digest=running.prepared.digest,
+            size_bytes=sum(map(len, running.prepared.texts.values())),
+            document=None if known == running.prepared.digest else running.prepared.sealed,
+        )
+
+    def digest_of(self, document: Mapping[str, Any]) -> str | None:
+        """Of a canonical document, whose texts the next look at it takes; None for what is no JSON."""
+        texts = self._committer.documents.texts(document, self._committer.running.prepared)
+        return None if texts is None else digest_of(texts)
 
     def pending_confirm(self) -> dict[str, Any] | None:
         """What awaits confirmation, or None.
@@ -264,6 +289,14 @@ class Engine:
             return list(failed.problems)
         return []
 
+    def edited(self, edit: Edit) -> Edited:
+        """The running document after an edit. Raises NotFound, or ValidationFailed where it does not read."""
+        return self._committer.edited(edit)
+
+    def recorded(self, result: CommitResult) -> RecordedRevision | None:
+        """The revision that a commit made; None where it made none."""
+        return recorded(self._committer.store, result)
+
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
         """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""
         return self._committer.preview(document, caller)
@@ -281,8 +314,13 @@ class Engine:
         The same request again gives the result of the first time. Raises Conflict when its id was used for
         another one, ValidationFailed when it is not an id.
         """
+        committer = self._committer
+        texts = None
+        if request.edit is None:
+            texts = committer.documents.texts(request.document, committer.running.prepared)
+        mark = mark_of(request, texts)
         return self._job(
-            request.request_id, mark_of(request), lambda request_id: self._commit(request, request_id), False
+            request.request_id, mark, lambda request_id: self._commit(request, request_id), False
         )
 
     def rollback(

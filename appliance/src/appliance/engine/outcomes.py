@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from appliance.config.dump import VERSION, Texts, digest_of
 from appliance.engine.jobs import fingerprint
 from appliance.engine.records import CommitError, CommitRequest, Failure
 from appliance.engine.turns import Cancelled
@@ -16,10 +19,13 @@ from appliance.errors import (
 )
 
 
-def mark_of(request: CommitRequest) -> str:
-    """Tells the request apart from others with its id."""
+def mark_of(request: CommitRequest, texts: Texts | None = None) -> str:
+    """Tells the request apart from others with its id. ``texts`` are of its document, if they are known."""
+    what: Any = request.document if request.edit is None else request.edit.model_dump()
+    if request.edit is None and texts is not None:
+        what = [digest_of(texts), request.document.get(VERSION)]
     return fingerprint(
-        request.document,
+        what,
         request.author,
         request.comment,
         request.base_revision,

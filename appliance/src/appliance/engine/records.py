@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from appliance.config.diff import Change
+from appliance.config.edit import Edit
 from appliance.engine.backend import SomeBackend, Step
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
 from appliance.errors import Problem
@@ -78,6 +79,17 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Edited:
+    """The document that ran, after an edit."""
+
+    base_revision: int
+    base_digest: str
+    document: Mapping[str, Any] = field(repr=False)
+    """As it is committed: what did not change is shared, new secrets are in clear."""
+    diff: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
 class CommitRequest:
     """A document to be committed over ``base_revision``, or over whatever runs when that is None."""
 
@@ -94,6 +106,8 @@ class CommitRequest:
     request_id: str | None = None
     """Makes the request idempotent and its result findable."""
     caller: Caller | None = None
+    edit: Edit | None = None
+    """What made the document of the one that ran: it tells the request apart from others in its place."""
 
 
 @dataclass(frozen=True)

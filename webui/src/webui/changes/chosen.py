@@ -11,6 +11,7 @@ from appliance.config.secrets_in import mask
 from appliance.errors import NotFound
 from webui.accounts.models import User
 from webui.agent import agent
+from webui.changes import running
 from webui.changes.services import current
 
 RUNNING, CANDIDATE = "running", "candidate"
@@ -61,8 +62,8 @@ def choose(user: User, word: str) -> Chosen:
     if word == CANDIDATE:
         return _candidate(user)
     if word == RUNNING:
-        now = agent().config()
-        return _chosen(word, int(now["revision"]), now["document"])
+        now = running.now()
+        return Chosen(word, now.revision, now.document, now.sealed)
     number = int(word) if word.isascii() and word.isdecimal() and len(word) < 11 else 0
     if not number:
         raise NotFound(f"There is no document {word!r:.40}: give running, candidate or a revision's number.")
@@ -79,12 +80,12 @@ def _candidate(user: User) -> Chosen:
     change = current(user)
     if change is None or change.is_empty:
         raise NotFound("You have no changes: there is no candidate.")
-    now = agent().config()
+    now = running.now()
     document, revision = change.document, change.base_revision
-    if revision != int(now["revision"]):
-        merged = merge(change.base_document, change.document, now["document"])
+    if revision != now.revision:
+        merged = merge(change.base_document, change.document, now.sealed)
         if not merged.conflicts:
-            document, revision = merged.document, int(now["revision"])
+            document, revision = merged.document, now.revision
     return _chosen(CANDIDATE, revision, document)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from appliance.config.diff import diff_documents
+from appliance.config.diff import Change, diff_documents
 from webui.accounts import audit
 from webui.accounts.bounded_changes import bounded
 from webui.changes.models import ChangeSet
@@ -16,18 +17,28 @@ MAX_OPEN = 20
 """Open change sets of one user: each holds two whole documents."""
 
 
-def close(change: ChangeSet, state: ChangeState, revision: int | None = None, note: str = "") -> None:
-    """Close it and keep the list of its changes, masked, in place of two documents."""
+def close(
+    change: ChangeSet,
+    state: ChangeState,
+    revision: int | None = None,
+    note: str = "",
+    changes: Sequence[Change] | None = None,
+) -> None:
+    """Close it and keep the list of its changes, masked, in place of two documents.
+
+    `changes` are those from its base, where they are known already.
+    """
     change.state = state
     change.committed_revision = revision
     change.commit_request = ""
     change.note = note
-    compact(change)
+    compact(change, changes)
 
 
-def compact(change: ChangeSet) -> None:
+def compact(change: ChangeSet, changes: Sequence[Change] | None = None) -> None:
     """Put the list of changes in the place of the documents."""
-    change.changes = bounded(diff_documents(change.base_document, change.document))
+    found = diff_documents(change.base_document, change.document) if changes is None else changes
+    change.changes = bounded(found)
     change.base_document, change.document = {}, {}
     ChangeSet.objects.filter(pk=change.pk).update(
         **{

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from appliance.client.answers import CommitAnswer
-from appliance.config.diff import Change, diff_documents
-from appliance.errors import MillraceError, Problem, ValidationFailed
+from appliance.client.failures import raise_failed
+from appliance.config.diff import Change
+from appliance.config.edit import Edit
+from appliance.errors import MillraceError, NotFound, Problem, Stale, ValidationFailed
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
 from webui import router_state
@@ -32,30 +34,64 @@ MAX_WATCH_S = int(LONGEST_WATCH_S)
 def commit_document(
     actor: Actor,
     document: dict[str, Any],
-    before: dict[str, Any],
-    base_revision: int,
+    changes: Sequence[Change],
+    base: int | str,
     comment: str = "",
     confirm_s: int | None = None,
     request_id: str | None = None,
     watch_s: int | None = None,
-    action: str = "config.commit",
     wait_s: float | None = None,
 ) -> CommitOutcome:
-    """Commit a sealed document over `base_revision`, whose sealed document is `before`.
+    """Commit a sealed document that makes these changes to what runs: of `base`, a revision, or a digest.
 
     After ``wait_s`` the outcome is ``running``; left out, after a minute, or after a moment where many wait
-    already. Raises Conflict when another revision runs by now, ValidationFailed, CommitFailed,
-    AgentUnavailable. All are in the audit log.
+    already. Raises Stale when a document of another digest runs, which is not in the audit log; Conflict when
+    another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable, which are.
     """
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
-    changes = diff_documents(before, document)
-    target = changes[0].path if len(changes) == 1 else ""
-    with _audited(actor, action, target, changes), _waiting(wait_s) as patience_s:
-        outcome = _outcome(
-            agent().commit(
-                document,
-                base_revision=base_revision,
+    target = _target(changes)
+    with _audited(actor, "config.commit", target, changes), _waiting(wait_s) as patience_s:
+        answer = agent().commit(
+            document,
+            base_revision=base if isinstance(base, int) else None,
+            match=[base] if isinstance(base, str) else None,
+            comment=comment,
+            author=actor.name,
+            confirm_s=confirm_s,
+            watch_s=watch_s,
+            request_id=request_id or str(uuid.uuid4()),
+            caller_address=actor.router_address,
+            wait_s=patience_s,
+        )
+    outcome = _outcome(answer)
+    audit.record(actor, "config.commit", target, changes, detail=f"{_became(outcome)}. {comment}".strip())
+    history.mirror_made(answer.recorded)
+    return outcome
+
+
+def commit_edit(
+    actor: Actor,
+    edit: Edit,
+    match: Sequence[str] | None,
+    comment: str = "",
+    confirm_s: int | None = None,
+    request_id: str | None = None,
+    watch_s: int | None = None,
+    wait_s: float | None = None,
+) -> CommitOutcome:
+    """Edit whatever runs, or what has a digest of `match`; the agent makes the edit and commits the result.
+
+    Raises Stale, NotFound and ValidationFailed where the edit cannot be made or does not read, which is not
+    in the audit log; else as `commit_document`.
+    """
+    actor.require(Role.ENGINEER)
+    _check(comment, confirm_s, watch_s)
+    with _waiting(wait_s) as patience_s:
+        try:
+            answer = agent().commit_edit(
+                edit,
+                match=match,
                 comment=comment,
                 author=actor.name,
                 confirm_s=confirm_s,
@@ -64,10 +100,23 @@ def commit_document(
                 caller_address=actor.router_address,
                 wait_s=patience_s,
             )
-        )
-    audit.record(actor, action, target, changes, detail=f"{_became(outcome)}. {comment}".strip())
-    history.mirror_quietly()
+        except (Stale, NotFound, ValidationFailed):
+            raise
+        except MillraceError as error:
+            audit.record(actor, "config.commit", edit.pointer, (), "failed", str(error))
+            raise
+        finally:
+            router_state.forget()
+    target = _target(answer.diff) if answer.diff else edit.pointer
+    with _audited(actor, "config.commit", target, answer.diff):
+        outcome = _outcome(raise_failed(answer.result))
+    audit.record(actor, "config.commit", target, answer.diff, detail=f"{_became(outcome)}. {comment}".strip())
+    history.mirror_made(answer.result.recorded)
     return outcome
+
+
+def _target(changes: Sequence[Change]) -> str:
+    return changes[0].path if len(changes) == 1 else ""
 
 
 def rollback(
@@ -83,22 +132,21 @@ def rollback(
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
     with _audited(actor, "config.rollback", f"revision {revision}"), _waiting(wait_s) as patience_s:
-        outcome = _outcome(
-            agent().rollback(
-                revision,
-                comment=comment,
-                author=actor.name,
-                confirm_s=confirm_s,
-                watch_s=watch_s,
-                request_id=request_id or str(uuid.uuid4()),
-                caller_address=actor.router_address,
-                wait_s=patience_s,
-            )
+        answer = agent().rollback(
+            revision,
+            comment=comment,
+            author=actor.name,
+            confirm_s=confirm_s,
+            watch_s=watch_s,
+            request_id=request_id or str(uuid.uuid4()),
+            caller_address=actor.router_address,
+            wait_s=patience_s,
         )
+    outcome = _outcome(answer)
     audit.record(
         actor, "config.rollback", f"revision {revision}", detail=f"{_became(outcome)}. {comment}".strip()
     )
-    history.mirror_quietly()
+    history.mirror_made(answer.recorded)
     return outcome
 
 
@@ -107,6 +155,8 @@ def _audited(actor: Actor, action: str, target: str = "", changes: Sequence[Chan
     """Record a failure; what is known of the router is asked for anew either way."""
     try:
         yield
+    except Stale:
+        raise
     except MillraceError as error:
         audit.record(actor, action, target, changes, "failed", str(error))
         raise

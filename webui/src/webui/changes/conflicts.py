@@ -12,8 +12,7 @@ from appliance.config.merge import MergeConflict, merge
 from appliance.errors import Conflict, NotFound
 from webui.accounts import audit
 from webui.accounts.actor import Actor
-from webui.agent import agent
-from webui.changes import services
+from webui.changes import running, services
 from webui.changes.models import ChangeSet
 
 Side = Literal["mine", "theirs"]
@@ -26,25 +25,28 @@ def resolve(actor: Actor, change: ChangeSet, path: str, side: Side) -> list[Merg
     Mine: what runs counts as known there, so that the change set's value replaces it. Theirs: the change set
     takes over what runs. Raises NotFound where there is no such conflict, and what an edit raises.
     """
-    now = agent().config()
-    conflicts = merge(change.base_document, change.document, now["document"]).conflicts
+    now = running.now()
+    conflicts = merge(change.base_document, change.document, now.sealed).conflicts
     if not any(conflict.path == path for conflict in conflicts):
         raise NotFound(f"{path}: there is no conflict any more")
-    theirs = _at(now["document"], path)
+    theirs = _at(now.sealed, path)
     with transaction.atomic():
         locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
         if locked.version != change.version or not locked.is_open or locked.owner_id != actor.user.pk:
             raise Conflict("The change set was changed meanwhile; look at it again.")
         if side == "mine":
             change.base_document = _with(change.base_document, path, theirs)
+            change.base_digest = ""
         else:
             change.document = _with(change.document, path, theirs)
             change.digest = digest(change.document)
         change.version = locked.version + 1
-        change.save(update_fields=["base_document", "document", "digest", "version", "updated_at"])
+        change.save(
+            update_fields=["base_document", "base_digest", "document", "digest", "version", "updated_at"]
+        )
         audit.record(actor, "change.resolve", f"change set {change.pk}", detail=f"{path}: {side}")
     left = [conflict for conflict in conflicts if conflict.path != path]
-    return left or services.rebase(actor, change)
+    return left or services.rebase(actor, change, now)
 
 
 def _at(document: Any, path: str) -> Any:

@@ -13,6 +13,7 @@ from django.db.models import Q
 from appliance.config.diff import Change, diff_documents
 from appliance.config.secrets_in import mask
 from appliance.errors import AgentUnavailable
+from appliance.state.configuration import RecordedRevision
 from webui.agent import agent
 from webui.changes.models import RevisionMirror
 from webui.changes.results import Page, Revision
@@ -48,6 +49,21 @@ def mirror(look: int = 1) -> Sequence[Mapping[str, Any]]:
     if known and not batch:
         RevisionMirror.objects.all().delete()
     return []
+
+
+def mirror_made(made: RecordedRevision | None) -> None:
+    """Copy the revision that a commit made, as its answer tells it; None is nothing new.
+
+    Where the mirror does not end with the revision before, the agent is asked for what it lacks.
+    """
+    if made is None:
+        return
+    known = RevisionMirror.objects.order_by("-number").values_list("number", "digest").first()
+    follows = made.revision == made.base_revision + 1
+    if not follows or known != (made.base_revision, made.base_digest):
+        mirror_quietly()
+        return
+    RevisionMirror.objects.bulk_create([_row(made.model_dump())], ignore_conflicts=True)
 
 
 def mirror_quietly(look: int = 1) -> Sequence[Mapping[str, Any]]:

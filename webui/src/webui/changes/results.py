@@ -14,15 +14,6 @@ from appliance.state.commits import CommitUnderWay
 
 
 @dataclass(frozen=True)
-class Running:
-    """What the router runs; secrets masked."""
-
-    revision: int
-    digest: str
-    document: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class PlanStep:
     """One step of a commit, as the agent planned it."""
 

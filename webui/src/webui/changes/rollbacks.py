@@ -5,6 +5,7 @@ from __future__ import annotations
 from appliance.errors import Conflict
 from webui.accounts.actor import Actor
 from webui.agent import agent
+from webui.changes import running
 from webui.changes.results import Preview
 from webui.changes.services import preview_document
 
@@ -14,7 +15,7 @@ def preview_rollback(actor: Actor, number: int) -> Preview:
 
     Raises NotFound, and Conflict for the revision that runs.
     """
-    now = agent().config()
-    if int(now["revision"]) == number:
+    now = running.now()
+    if now.revision == number:
         raise Conflict(f"Revision {number} runs already.")
     return preview_document(agent().revision(number)["document"], now, actor.router_address)

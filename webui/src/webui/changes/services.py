@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
 
+from appliance.client import PlanAnswer
 from appliance.config.diff import Change, diff_documents
 from appliance.config.dump import digest
+from appliance.config.edit import Edit
 from appliance.config.merge import MergeConflict, Merged, merge
 from appliance.config.secrets_in import mask
-from appliance.errors import Conflict, Problem, ValidationFailed
+from appliance.errors import Conflict, Problem, Stale, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import documents
+from webui.changes import running as what_runs
 from webui.changes.closing import MAX_OPEN, close
 from webui.changes.commits import cancel, commit_document, confirm, keep, outcome, rollback, under_way
 from webui.changes.history import compare, history, revision
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
-from webui.changes.results import CommitOutcome, Preview, Running, steps_of
+from webui.changes.results import CommitOutcome, Preview, steps_of
+from webui.changes.running import RunningDocument
 from webui.errors import Forbidden, MergeConflicts
 
 __all__ = [
     "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
-    "discard", "document", "edit", "history", "keep", "note_end", "open_change", "outcome", "preview",
-    "problems", "rebase", "refresh", "rename", "replace_document", "revision", "rollback", "running",
-    "start_change", "under_way", "value",
+    "discard", "document", "edit", "history", "keep", "note_end", "outcome", "preview",
+    "preview_edit", "rebase", "refresh", "rename", "replace_document", "revision", "rollback",
+    "running", "save", "start_change", "under_way", "value",
 ]  # fmt: skip
 
 
-def running() -> Running:
+def running() -> RunningDocument:
     """What the router runs. Raises AgentUnavailable."""
-    answer = agent().config()
-    return Running(int(answer["revision"]), str(answer["digest"]), mask(answer["document"]))
+    return what_runs.now()
 
 
 def current(user: User) -> ChangeSet | None:
@@ -44,26 +49,22 @@ def current(user: User) -> ChangeSet | None:
     return ChangeSet.objects.filter(owner=user, state=ChangeState.OPEN).first()
 
 
-def open_change(actor: Actor, title: str = "") -> ChangeSet:
-    """The actor's open change set, or a new one."""
-    return current(actor.user) or start_change(actor, title)
-
-
-def start_change(actor: Actor, title: str = "") -> ChangeSet:
-    """A new change set on the running revision."""
+def start_change(actor: Actor, title: str = "", base: RunningDocument | None = None) -> ChangeSet:
+    """A new change set on `base`, or what runs now."""
     actor.require(Role.ENGINEER)
     if len(title) > 120 or not title.isprintable():
         raise ValidationFailed([Problem("/title", "must be one line of at most 120 printable characters")])
     if ChangeSet.objects.filter(owner=actor.user, state=ChangeState.OPEN).count() >= MAX_OPEN:
         raise Conflict(f"You have {MAX_OPEN} open change sets: commit or discard one.")
-    now = agent().config()
+    base = base or what_runs.now()
     return ChangeSet.objects.create(
         owner=actor.user,
         title=title,
-        base_revision=now["revision"],
-        base_document=now["document"],
-        document=now["document"],
-        digest=digest(now["document"]),
+        base_revision=base.revision,
+        base_document=base.sealed,
+        base_digest=base.digest,
+        document=base.sealed,
+        digest=base.digest,
     )
 
 
@@ -81,7 +82,7 @@ def base_document(change: ChangeSet) -> dict[str, Any]:
 
 def value(change: ChangeSet | None, pointer: str) -> Any:
     """What is at the pointer of the candidate, or of the running document; masked. Raises NotFound."""
-    whole = agent().config()["document"] if change is None else change.document
+    whole = what_runs.now().sealed if change is None else change.document
     pointer = documents.canonical_pointer(pointer, whole)
     return mask(documents.value_at(whole, pointer), pointer)
 
@@ -89,6 +90,24 @@ def value(change: ChangeSet | None, pointer: str) -> Any:
 def edit(actor: Actor, change: ChangeSet, pointer: str, new: Any) -> ChangeSet:
     """Put a value at the pointer. Raises ValidationFailed with pointers into the whole document."""
     return apply(actor, change, documents.put(change.document, pointer, new))
+
+
+def save(
+    actor: Actor, change: ChangeSet, pointer: str, new: Any, known: RunningDocument
+) -> tuple[list[Problem], RunningDocument]:
+    """As `edit`; also what stops the candidate from being committed, and what runs, by one question.
+
+    Nothing is stored where something else runs than what is `known`.
+    """
+    _mine(actor, change)
+    _open(change)
+    wanted = documents.made(change.document, documents.Edit(kind="put", pointer=pointer, value=new))
+    seal = documents.has_clear_secrets(wanted)
+    checked = agent().check(wanted, seal=seal, known=known.digest)
+    runs = what_runs.learn(checked.running, known)
+    if runs.digest == known.digest:
+        _store(actor, change, wanted if checked.document is None else checked.document, checked.digest)
+    return list(checked.problems), runs
 
 
 def delete(actor: Actor, change: ChangeSet, pointer: str) -> ChangeSet:
@@ -110,24 +129,23 @@ def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any]) -> ChangeSet:
     """Store an edited document, made from ``change.document``; Conflict if that has changed meanwhile."""
     _mine(actor, change)
     _open(change)
+    return _store(actor, change, sealed)
+
+
+def _store(
+    actor: Actor, change: ChangeSet, sealed: dict[str, Any], its_digest: str | None = None
+) -> ChangeSet:
     if sealed == change.document:
         return change
     with transaction.atomic():
-        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
-        if locked.version != change.version or not locked.is_open:
-            raise Conflict("The change set was changed meanwhile; look at it again.")
-        changes = diff_documents(locked.document, sealed)
+        locked = _lock(change)
+        changes = diff_documents(change.document, sealed)
         change.document = sealed
-        change.digest = digest(sealed)
+        change.digest = its_digest or digest(sealed)
         change.version = locked.version + 1
         change.save(update_fields=["document", "digest", "version", "updated_at"])
         audit.record(actor, "change.edit", f"change set {change.pk}", changes)
     return change
-
-
-def problems(change: ChangeSet) -> list[Problem]:
-    """What stops the candidate from being committed, as the agent sees it."""
-    return list(agent().validate(change.document))
 
 
 def diff(change: ChangeSet) -> list[Change]:
@@ -144,24 +162,43 @@ def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
     """
     if not change.is_open:
         raise Conflict(f"Change set {change.pk} is {change.state}.")
-    now = agent().config()
+    if change.base_digest:
+        # Mostly its base still runs: then nothing is to be merged.
+        with suppress(Stale, ValidationFailed):
+            return _preview(agent().plan(change.document, caller_address, [change.base_digest]))
+    now = what_runs.now()
     merged = _merged(change, now)
     if merged.conflicts:
-        return Preview(now["revision"], tuple(diff(change)), conflicts=merged.conflicts)
+        return Preview(now.revision, tuple(diff(change)), conflicts=merged.conflicts)
     return preview_document(merged.document, now, caller_address)
 
 
 def preview_document(
-    sealed: dict[str, Any], now: dict[str, Any], caller_address: str | None = None
+    sealed: dict[str, Any], now: RunningDocument, caller_address: str | None = None
 ) -> Preview:
-    """What a commit of a sealed document over what runs (`now`, the agent's answer) would do."""
+    """What a commit of a sealed document over what runs, `now`, would do."""
     try:
         plan = agent().plan(sealed, caller_address)
     except ValidationFailed as error:
-        changes = tuple(diff_documents(now["document"], sealed))
-        return Preview(now["revision"], changes, problems=error.problems)
+        changes = tuple(diff_documents(now.sealed, sealed))
+        return Preview(now.revision, changes, problems=error.problems)
+    return _preview(plan)
+
+
+def preview_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | None = None) -> Preview:
+    """What the commit of an edit of whatever runs would do; see `commits.commit_edit`.
+
+    Problems are in the result, but for an edit that cannot be made or does not read.
+    """
+    found = agent().plan_edit(edit, match=match, caller_address=caller_address)
+    if found.plan is None:
+        return Preview(found.base_revision, found.diff, problems=found.problems)
+    return _preview(PlanAnswer(found.plan))
+
+
+def _preview(plan: PlanAnswer) -> Preview:
     return Preview(
-        base_revision=int(plan["base_revision"]),
+        base_revision=plan.base_revision,
         diff=tuple(Change(**change) for change in plan["diff"]),
         steps=steps_of(plan["steps"]),
         frr_diff=tuple(plan.get("frr_diff", ())),
@@ -189,23 +226,24 @@ def commit(
     """
     _mine(actor, change)
     _open(change)
-    now = agent().config()
-    merged = _merged(change, now)
-    if merged.conflicts:
-        raise MergeConflicts(merged.conflicts)
-    result = commit_document(
-        actor,
-        documents.read(merged.document, now["document"]),
-        now["document"],
-        int(now["revision"]),
-        comment or change.title,
-        confirm_s,
-        request_id,
-        watch_s,
-        wait_s=wait_s,
-    )
+    options = (comment or change.title, confirm_s, request_id, watch_s, wait_s)
+    changes: list[Change] | None = None
+    result: CommitOutcome | None = None
+    if change.base_digest:
+        # Mostly its base still runs: then nothing is to be merged.
+        with suppress(Stale):
+            changes = diff(change)
+            result = commit_document(actor, change.document, changes, change.base_digest, *options)
+    if result is None:
+        changes, now = None, what_runs.now()
+        merged = _merged(change, now)
+        if merged.conflicts:
+            raise MergeConflicts(merged.conflicts)
+        wanted = documents.read(merged.document, now.sealed)
+        difference = diff_documents(now.sealed, wanted)
+        result = commit_document(actor, wanted, difference, now.revision, *options)
     if result.state == "done":
-        close(change, ChangeState.COMMITTED, result.revision)
+        close(change, ChangeState.COMMITTED, result.revision, changes=changes)
     elif result.state == "running":
         # Whoever looks next learns what became of it; until then nothing can be edited under it.
         change.commit_request = result.request_id
@@ -231,27 +269,25 @@ def note_end(user: User, request_id: str) -> None:
         refresh(change)
 
 
-def rebase(actor: Actor, change: ChangeSet) -> list[MergeConflict]:
+def rebase(actor: Actor, change: ChangeSet, onto: RunningDocument | None = None) -> list[MergeConflict]:
     """Move the candidate onto what runs. With conflicts, which are returned, nothing is changed."""
     _mine(actor, change)
     _open(change)
-    now = agent().config()
-    merged = _merged(change, now)
+    onto = onto or what_runs.now()
+    merged = _merged(change, onto)
     if merged.conflicts:
         return list(merged.conflicts)
-    sealed = documents.read(merged.document, now["document"])
+    sealed = documents.read(merged.document, onto.sealed)
     with transaction.atomic():
-        locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
-        if locked.version != change.version or not locked.is_open:
-            raise Conflict("The change set was changed meanwhile; look at it again.")
-        change.base_revision = int(now["revision"])
-        change.base_document = now["document"]
+        locked = _lock(change)
+        change.base_revision = onto.revision
+        change.base_document, change.base_digest = onto.sealed, onto.digest
         change.document = sealed
         change.digest = digest(sealed)
         change.version = locked.version + 1
         change.save()
         audit.record(
-            actor, "change.rebase", f"change set {change.pk}", detail=f"onto revision {now['revision']}"
+            actor, "change.rebase", f"change set {change.pk}", detail=f"onto revision {onto.revision}"
         )
     return []
 
@@ -265,8 +301,17 @@ def discard(actor: Actor, change: ChangeSet) -> None:
     audit.record(actor, "change.discard", f"change set {change.pk}")
 
 
-def _merged(change: ChangeSet, now: dict[str, Any]) -> Merged:
-    return merge(change.base_document, change.document, now["document"])
+def _merged(change: ChangeSet, onto: RunningDocument) -> Merged:
+    return merge(change.base_document, change.document, onto.sealed)
+
+
+def _lock(change: ChangeSet) -> ChangeSet:
+    """The row, without its documents, until the transaction's end. Raises Conflict if it has changed."""
+    rows = ChangeSet.objects.select_for_update().defer("base_document", "document", "changes")
+    locked = rows.get(pk=change.pk)
+    if locked.version != change.version or not locked.is_open:
+        raise Conflict("The change set was changed meanwhile; look at it again.")
+    return locked
 
 
 def _mine(actor: Actor, change: ChangeSet) -> None:

@@ -8,8 +8,7 @@ from appliance.config.load import MAX_PROBLEMS, parse_json
 from appliance.config.secrets_in import masked, secrets_of, unmask
 from appliance.errors import Problem, ValidationFailed
 from webui.accounts.actor import Actor
-from webui.agent import agent
-from webui.changes import documents, services
+from webui.changes import documents, running, services
 from webui.changes.models import ChangeSet
 
 _OTHER_SECRET = (
@@ -46,8 +45,8 @@ def replace_by(actor: Actor, change: ChangeSet, document: Any) -> ChangeSet:
     """
     documents.check_depth(document)
     if isinstance(document, dict):
-        running = agent().config()["document"]
-        wanted, runs = secrets_of(change.document), secrets_of(running)
+        sealed = running.now().sealed
+        wanted, runs = secrets_of(change.document), secrets_of(sealed)
         unsure = [
             place
             for place in masked(document)
@@ -55,5 +54,5 @@ def replace_by(actor: Actor, change: ChangeSet, document: Any) -> ChangeSet:
         ]
         if unsure:
             raise ValidationFailed([Problem(place, _OTHER_SECRET) for place in unsure[:MAX_PROBLEMS]])
-        document = unmask(document, running)
+        document = unmask(document, sealed)
     return services.replace_document(actor, change, document)

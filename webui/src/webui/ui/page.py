@@ -20,6 +20,7 @@ from webui.changes.models import ChangeSet
 from webui.ui.candidate import Candidate
 from webui.ui.shell import shell_of
 from webui.ui.signed_in import user_of
+from webui.ui.what_runs import what_runs
 
 Value = TypeVar("Value")
 
@@ -45,8 +46,8 @@ def show(
 
 def candidate_of(request: HttpRequest) -> Candidate:
     """What this user would have: the change set on top of what runs now. Raises AgentUnavailable."""
-    running = changes.running()
-    change = changes.current(user_of(request))
+    known = what_runs(request)
+    running, change = known.document, known.change
     if change is None or change.is_empty:
         return Candidate(running.document, running.document, (), running.revision, running.revision)
     document = changes.document(change)
@@ -65,10 +66,13 @@ def candidate_of(request: HttpRequest) -> Candidate:
 
 def open_change(request: HttpRequest) -> ChangeSet:
     """The change set to edit in: the user's open one, moved onto what runs now unless that conflicts."""
-    actor = actor_of(request)
-    change = changes.open_change(actor)
-    if change.base_revision != changes.running().revision:
-        changes.rebase(actor, change)
+    actor, known = actor_of(request), what_runs(request)
+    change = known.change
+    if change is None:
+        change = known.change = changes.start_change(actor, base=known.document)
+    elif change.base_revision != known.document.revision:
+        known.ask()
+        changes.rebase(actor, change, known.document)
     return change
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -11,20 +11,20 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from appliance.config.edit import Edit
 from appliance.config.pointer import split
 from appliance.config.secrets_in import mask
 from appliance.config.set_commands import set_commands
-from appliance.errors import Conflict
+from appliance.errors import Conflict, Stale
 from webui.accounts.roles import Role
-from webui.agent import agent
 from webui.api.auth import actor, needs
 from webui.api.bodies import media_type, read_json
 from webui.api.find import change_set
 from webui.api.idempotency import Answer, once
 from webui.api.schemas import CONFIRM_S, WATCH_S, ChangeSetOut, CommitOut, PreviewOut
-from webui.changes import documents
+from webui.changes import documents, running
 from webui.changes import services as changes
-from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S, commit_document
+from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S, commit_edit
 from webui.changes.results import CommitOutcome
 from webui.errors import RequestProblem
 
@@ -32,10 +32,9 @@ router = Router(tags=["config"])
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+_DIGEST_LENGTH = 64
 _ASYNC_WAIT_S = 0.2
 """So that what is refused at once is told at once."""
-_ATTEMPTS = 5
-"""Times a write without If-Match is made anew when another commit came first."""
 
 Pointer = Annotated[
     str,
@@ -44,8 +43,6 @@ Pointer = Annotated[
         example="interfaces/wan0",
     ),
 ]
-Document = dict[str, Any]
-Edit = Callable[[Document], Document]
 
 
 class ChangeQuery(Schema):
@@ -106,7 +103,7 @@ def patch_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQu
 @router.delete("/config/{path:pointer}", auth=needs(Role.ENGINEER), operation_id="delete_config_at")
 def delete_config_at(request: HttpRequest, pointer: Pointer, query: Query[WriteQuery]) -> HttpResponse:
     """Remove what is at a path; a setting goes back to its default."""
-    return _write(request, query, lambda document: documents.remove(document, f"/{pointer}"))
+    return _write(request, query, Edit(kind="remove", pointer=f"/{pointer}"))
 
 
 def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpResponse:
@@ -117,9 +114,9 @@ def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpRespons
         document, etag = change.document, change.digest
         extra = {"Millrace-Base-Revision": str(change.base_revision)}
     else:
-        now = agent().config()
-        document, etag = now["document"], now["digest"]
-        extra = {"Millrace-Revision": str(now["revision"])}
+        now = running.now()
+        document, etag = now.sealed, now.digest
+        extra = {"Millrace-Revision": str(now.revision)}
     headers = {"ETag": f'"{etag}"', **extra}
     pointer = documents.canonical_pointer(pointer, document)
     value = mask(documents.value_at(document, pointer), pointer)
@@ -133,19 +130,22 @@ def _read(request: HttpRequest, pointer: str, query: ChangeQuery) -> HttpRespons
 
 def _put(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpResponse:
     value = read_json(request, "application/json")
-    return _write(request, query, lambda document: documents.put(document, pointer, value))
+    return _write(request, query, Edit(kind="put", pointer=pointer, value=value))
 
 
 def _patch(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpResponse:
     patch = read_json(request, MERGE_PATCH, JSON_PATCH)
-    change = documents.json_patch if media_type(request) == JSON_PATCH else documents.merge_patch
-    return _write(request, query, lambda document: change(document, pointer, patch))
+    is_json_patch = media_type(request) == JSON_PATCH
+    kind: Literal["json_patch", "merge_patch"] = "json_patch" if is_json_patch else "merge_patch"
+    return _write(request, query, Edit(kind=kind, pointer=pointer, value=patch))
 
 
 def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
     timers = query.confirm_s is not None or query.watch_s is not None
     if query.change is not None and (timers or query.comment):
         raise RequestProblem(400, "confirm_s, watch_s and comment belong to the commit of the change set.")
+    documents.require_pointer(edit.pointer)
+    documents.check_depth(edit.value)
     if query.dry_run:
         return JsonResponse(_preview(request, query, edit))
     if query.change is not None:
@@ -154,14 +154,14 @@ def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, query: WriteQuery, edit: Edit) -> dict[str, Any]:
-    now, address = agent().config(), actor(request).router_address
+    address = actor(request).router_address
     if query.change is None:
-        _match(request, now["digest"])
-        preview = changes.preview_document(edit(now["document"]), now, address)
+        with _refusing_stale():
+            preview = changes.preview_edit(edit, _tags(request), address)
     else:
         change = change_set(query.change)
         _match(request, change.digest)
-        change.document = edit(change.document)
+        change.document = documents.edited(change.document, edit)
         preview = changes.preview(change, address)
     return PreviewOut.model_validate(asdict(preview)).model_dump(mode="json")
 
@@ -171,34 +171,23 @@ def _collect(request: HttpRequest, number: int, edit: Edit) -> Answer:
     _match(request, change.digest)
     if not change.is_open:
         raise Conflict(f"Change set {change.pk} is {change.state}.")
-    changes.apply(actor(request), change, edit(change.document))
+    changes.apply(actor(request), change, documents.edited(change.document, edit))
     return Answer(200, ChangeSetOut.from_orm(change).model_dump(mode="json"), {"ETag": f'"{change.digest}"'})
 
 
 def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str) -> Answer:
-    attempts = 1 if "If-Match" in request.headers else _ATTEMPTS
-    while True:
-        now = agent().config()
-        _match(request, now["digest"])
-        document = edit(now["document"])
-        try:
-            outcome = commit_document(
-                actor(request),
-                document,
-                now["document"],
-                int(now["revision"]),
-                query.comment,
-                query.confirm_s,
-                request_id,
-                query.watch_s,
-                wait_s=wait_s(request),
-            )
-            return commit_answer(outcome)
-        except Conflict:
-            attempts -= 1
-            if attempts == 0 or agent().config()["revision"] == now["revision"]:
-                raise
-            request_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{request_id} {now['revision']}"))
+    with _refusing_stale():
+        outcome = commit_edit(
+            actor(request),
+            edit,
+            _tags(request),
+            query.comment,
+            query.confirm_s,
+            request_id,
+            query.watch_s,
+            wait_s=wait_s(request),
+        )
+    return commit_answer(outcome)
 
 
 def wait_s(request: HttpRequest) -> float | None:
@@ -217,16 +206,40 @@ def commit_answer(outcome: CommitOutcome) -> Answer:
 
 
 def _match(request: HttpRequest, digest: str) -> None:
-    condition = request.headers.get("If-Match")
-    if condition is not None and not _names(condition, digest):
-        raise RequestProblem(
-            412, "The configuration is no longer the one that If-Match names.", {"ETag": f'"{digest}"'}
-        )
+    tags = _tags(request)
+    if tags is not None and digest not in tags:
+        raise _other_document(digest)
+
+
+@contextmanager
+def _refusing_stale() -> Iterator[None]:
+    try:
+        yield
+    except Stale as error:
+        raise _other_document(error.digest) from None
+
+
+def _other_document(digest: str) -> RequestProblem:
+    message = "The configuration is no longer the one that If-Match names."
+    return RequestProblem(412, message, {"ETag": f'"{digest}"'})
+
+
+def _tags(request: HttpRequest) -> list[str] | None:
+    """The digests of which one has to run for this write; None where any may."""
+    tags = _entity_tags(request.headers.get("If-Match", "*"))
+    return (
+        None if "*" in tags else [digest for tag in tags if len(digest := tag.strip('"')) == _DIGEST_LENGTH]
+    )
+
+
+def _entity_tags(condition: str) -> list[str]:
+    """A list of entity tags (RFC 9110)."""
+    return [tag.strip().removeprefix("W/") for tag in condition.split(",")]
 
 
 def _names(condition: str | None, digest: str) -> bool:
-    """Whether a list of entity tags (RFC 9110) holds this digest."""
+    """Whether a list of entity tags holds this digest."""
     if condition is None:
         return False
-    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
+    tags = _entity_tags(condition)
     return "*" in tags or f'"{digest}"' in tags

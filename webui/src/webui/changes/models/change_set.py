@@ -22,6 +22,8 @@ class ChangeSet(models.Model):
     state = models.CharField(max_length=16, choices=ChangeState.choices, default=ChangeState.OPEN)
     base_revision = models.PositiveIntegerField()
     base_document = models.JSONField()
+    base_digest = models.CharField(max_length=64, blank=True, db_default="")
+    """Of ``base_document`` while that is just what a revision holds; empty where it is not, or not known."""
     document = models.JSONField()
     version = models.PositiveIntegerField(default=1)
     """Raised by every edit."""

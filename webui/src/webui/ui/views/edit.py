@@ -25,18 +25,24 @@ from webui.ui.forms.object_form import is_optional
 from webui.ui.forms.opened_on import opened_on
 from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
 from webui.ui.objects import home_of, place_of
-from webui.ui.page import candidate_of, look, open_change, show, tell
+from webui.ui.page import candidate_of, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
 from webui.ui.tables.batch import refuse_used
 from webui.ui.tables.listing import kind_title
 from webui.ui.tables.offers import offer
+from webui.ui.what_runs import on_what_runs, what_runs
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.ENGINEER)
 def edit(request: HttpRequest, path: str) -> HttpResponse:
     """The form of the object at the path, and its saving into the change set."""
-    pointer = "/" + path
+    if request.method == "POST":
+        return on_what_runs(request, lambda: _edit(request, "/" + path))
+    return _edit(request, "/" + path)
+
+
+def _edit(request: HttpRequest, pointer: str) -> HttpResponse:
     candidate = candidate_of(request)
     base = get(candidate.document, pointer, None)
     opened = opened_on(request.POST)
@@ -62,7 +68,12 @@ def edit(request: HttpRequest, path: str) -> HttpResponse:
 @role_required(Role.ENGINEER)
 def add(request: HttpRequest, path: str) -> HttpResponse:
     """The form of a new object of the mapping at the path; ``?type=`` chooses among kinds."""
-    mapping = "/" + path
+    if request.method == "POST":
+        return on_what_runs(request, lambda: _add(request, "/" + path))
+    return _add(request, "/" + path)
+
+
+def _add(request: HttpRequest, mapping: str) -> HttpResponse:
     candidate = candidate_of(request)
     try:
         schema = schema_at(mapping)
@@ -114,8 +125,9 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
     value = form.onto(get(changes.document(change), pointer, None))
     if form.error_count:
         return False
+    known = what_runs(request)
     try:
-        change = changes.edit(actor, change, pointer, value)
+        problems, runs = changes.save(actor, change, pointer, value, known.document)
     except ValidationFailed as error:
         form.place(error.problems)
         return False
@@ -124,8 +136,9 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
             raise
         form.key.errors.append(_why_no_key(form, str(error)))
         return False
+    known.told(runs)
     tell(request, f"{place_of(pointer).title} is in your changes.")
-    for problem in _problems_at(look(lambda: changes.problems(change), []).value, pointer):
+    for problem in _problems_at(problems, pointer):
         tell(request, f"Before you commit: {problem.message}", "warning")
     return True
 

@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from appliance.config.document import RouterConfig
-from appliance.config.dump import NESTED, Part, part_texts
+from appliance.config.document import SCHEMA_VERSION, RouterConfig
+from appliance.config.dump import NESTED, Part, Texts, dump, part_texts, parts_of
+from appliance.config.load import parse_document
 from frr_config import Routing
 
 
-def texts(document: Mapping[str, Any]) -> dict[Part, str] | None:
-    """The parts of a plain document; None for what is no JSON and cannot be told apart like this."""
+def texts(
+    document: Mapping[str, Any], running: Mapping[str, Any] | None = None, known: Texts | None = None
+) -> dict[Part, str] | None:
+    """The parts of a plain document; None for what is no JSON and cannot be told apart like this.
+
+    Of parts that it shares with ``running`` the ``known`` texts are taken.
+    """
     try:
-        return part_texts(document)
+        return part_texts(document, running, known)
     except (TypeError, ValueError, RecursionError):
         return None
 
@@ -29,6 +35,18 @@ def without(document: Mapping[str, Any], parts: Collection[Part]) -> dict[str, A
     if isinstance(nested, Mapping):
         result[NESTED] = {key: value for key, value in nested.items() if (NESTED, key) not in parts}
     return result
+
+
+def canonical(document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical form of a document without masked secrets; those that are in clear stay so.
+
+    Parts that are the very objects of ``base``, which is canonical, are not read again. Raises
+    ValidationFailed.
+    """
+    there = dict(parts_of(base)) if base.get("schema_version") == SCHEMA_VERSION else {}
+    same = {part for part, value in parts_of(document) if part in there and there[part] is value}
+    read = dump(parse_document(without(document, same)), "reveal")
+    return merge_plain(read, base, same)
 
 
 def merge_config(changed: RouterConfig, running: RouterConfig, parts: Collection[Part]) -> RouterConfig:

@@ -1,0 +1,30 @@
+"""Waiting for a commit: how often it is asked about, and what is known of one that is not over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from appliance.client.answers import CommitAnswer
+from appliance.state.commits import CommitUnderWay
+
+POLL_S = 0.2
+"""How often a commit that takes longer is asked about."""
+Progress = Callable[[CommitUnderWay], None]
+
+
+def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
+    """How long the agent itself waits for the end before it says how far it is."""
+    return POLL_S if progress is not None else wait_s
+
+
+def running(request_id: str) -> CommitAnswer:
+    """The answer for a commit that goes on."""
+    return CommitAnswer(
+        request_id=request_id,
+        state="running",
+        revision=None,
+        steps=[],
+        error=None,
+        confirm_expires_at=None,
+        confirm_reason="",
+    )
