@@ -21,7 +21,8 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
-from webui.ui.page import look, show
+from webui.ui.page import Live, look, look_at_candidate, show
+from webui.ui.vrfs import ChosenVrf, chosen_vrf
 
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
@@ -109,7 +110,7 @@ def row_of(route: RouteState) -> RouteRow:
     )
 
 
-def _query(request: HttpRequest) -> dict[str, Any]:
+def _query(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
     given = request.GET
     query: dict[str, Any] = {
         "prefix": given.get("prefix", "").strip() or None,
@@ -120,13 +121,18 @@ def _query(request: HttpRequest) -> dict[str, Any]:
         "family": given.get("family") or None,
         "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
         "limit": _PER_PAGE,
+        **vrf.question,
     }
     return {name: value for name, value in query.items() if value not in (None, False)}
 
 
-def _table(request: HttpRequest) -> dict[str, Any]:
-    query = _query(request)
-    live = look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
+def _table(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
+    query = _query(request, vrf)
+    live = (
+        look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
+        if vrf.runs
+        else Live(NOTHING, f"VRF {vrf.name} is not committed yet: it has no routes.", answered=True)
+    )
     answer: Routes = live.value
     found, total, offset = answer.routes, answer.total, answer.offset
     return {
@@ -140,9 +146,10 @@ def _table(request: HttpRequest) -> dict[str, Any]:
             "jump": _kept(request),
         },
         "failure": live.failure,
+        "away": "" if live.answered else live.failure,
         "note": answer.note,
         "age_s": answer.age_s,
-        "families": _counts(answer) if answer.note else [],
+        "families": _counts(answer, vrf) if answer.note else [],
         "longer": _longer(request),
     }
 
@@ -157,7 +164,7 @@ def _asked(query: dict[str, Any]) -> RoutesQuery:
         ) from None
 
 
-def _counts(answer: Routes) -> list[FamilyCount]:
+def _counts(answer: Routes, vrf: ChosenVrf) -> list[FamilyCount]:
     """The numbers of a table that is too long for a list, each with a link to the protocols that are not."""
     limit = answer.list_limit
     return [
@@ -168,7 +175,9 @@ def _counts(answer: Routes) -> list[FamilyCount]:
                 ProtocolCount(
                     name,
                     count.rib,
-                    urlencode({"protocol": name, "family": family}) if count.rib <= limit else "",
+                    urlencode({"protocol": name, "family": family, **vrf.question})
+                    if count.rib <= limit
+                    else "",
                 )
                 for name, count in protocols.items()
             ],
@@ -203,7 +212,8 @@ def _link(request: HttpRequest, offset: int) -> str:
 @role_required(Role.VIEWER)
 def routes(request: HttpRequest) -> HttpResponse:
     """Search by address, prefix, protocol and family; a hundred a page."""
-    table = _table(request)
+    vrf = chosen_vrf(request, look_at_candidate(request)[0])
+    table = _table(request, vrf)
     if request.headers.get("HX-Request"):
         return render(request, "ui/routes_table.html", {**table, "fib_name": _fib_name()})
     return show(
@@ -214,14 +224,20 @@ def routes(request: HttpRequest) -> HttpResponse:
             **table,
             "fib_name": _fib_name(),
             "q": request.GET,
+            "vrf": vrf,
+            "searched": any(value for name, value in request.GET.items() if name != "vrf"),
             "protocols": PROTOCOLS,
-            "away": table["failure"],
             "api_calls": reads(
-                ("A page of the table", "/state/routes?limit=100"),
-                ("Which route a packet to this address takes", "/state/routes?prefix=203.0.113.10"),
-                ("A prefix and longer ones inside it", "/state/routes?prefix=10.0.0.0/8&within=true"),
-                ("Every route that covers an address", "/state/routes?prefix=203.0.113.10&covering=true"),
-                ("Routes that lead to a next hop", "/state/routes?next_hop=192.0.2.1&limit=100"),
+                ("A page of the table", f"/state/routes?limit=100{vrf.also}"),
+                *(
+                    (title, f"/state/routes?{question}{vrf.also}")
+                    for title, question in (
+                        ("Which route a packet to this address takes", "prefix=203.0.113.10"),
+                        ("A prefix and longer ones inside it", "prefix=10.0.0.0/8&within=true"),
+                        ("Every route that covers an address", "prefix=203.0.113.10&covering=true"),
+                        ("Routes that lead to a next hop", "next_hop=192.0.2.1&limit=100"),
+                    )
+                ),
             ),
         },
     )
