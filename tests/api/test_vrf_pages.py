@@ -349,3 +349,19 @@ def test_the_tools_run_in_the_vrf_that_is_picked(blue: ApiClient, browser: Clien
         post(browser, f"/tools/{tool}", destination="10.77.0.2", vrf="blue")
         assert Job.objects.order_by("-created_at")[0].arguments["vrf"] == "blue"
     assert "must be the name of a VRF" in post(browser, "/tools/ping", destination="10.77.0.2", vrf="Blue x")
+
+
+def test_a_search_for_routes_of_another_vrf_takes_the_rest_of_the_page_along(
+    blue: ApiClient, browser: Client
+) -> None:
+    def searched(shown: str) -> str:
+        headers = {"hx-request": "true", "hx-current-url": f"https://testserver/routes{shown}"}
+        answer = browser.get("/routes?vrf=blue&prefix=198.51.100.1", headers=headers, secure=True)
+        return html.unescape(answer.content.decode())
+
+    from_default, from_blue = searched(""), searched("?vrf=blue")
+    for page in (from_default, from_blue):
+        assert '<span id="routes-clear" hx-swap-oob="true">' in page
+        assert 'href="/routes?vrf=blue">Clear' in page
+    assert "/state/routes?limit=100&vrf=blue" in from_default
+    assert "routes-api" not in from_blue

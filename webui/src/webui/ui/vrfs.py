@@ -73,7 +73,7 @@ def query_of(vrf: str) -> str:
 def chosen_vrf(request: HttpRequest, candidate: Candidate, holds: Holds = lambda _: True) -> ChosenVrf:
     """The VRF that the address names. Raises NotFound for one that neither runs nor is in the change set.
 
-    Those where ``holds`` is false are not offered. While the router does not say which there are, any will do.
+    Those where ``holds`` is false are not offered. Any will do while the router does not answer.
     """
     named = request.GET.get("vrf", "").strip()
     name = "" if named == DEFAULT_VRF else named

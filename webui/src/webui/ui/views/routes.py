@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -20,7 +20,7 @@ from webui import router_state
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
-from webui.ui.api_call import reads
+from webui.ui.api_call import ApiCall, reads
 from webui.ui.page import Live, look, look_at_candidate, show
 from webui.ui.vrfs import ChosenVrf, chosen_vrf
 
@@ -213,34 +213,37 @@ def _link(request: HttpRequest, offset: int) -> str:
 def routes(request: HttpRequest) -> HttpResponse:
     """Search by address, prefix, protocol and family; a hundred a page."""
     vrf = chosen_vrf(request, look_at_candidate(request)[0])
-    table = _table(request, vrf)
+    context = {
+        **_table(request, vrf),
+        "fib_name": _fib_name(),
+        "q": request.GET,
+        "vrf": vrf,
+        "searched": any(value for name, value in request.GET.items() if name != "vrf"),
+        "protocols": PROTOCOLS,
+        "api_calls": _api_calls(vrf),
+    }
     if request.headers.get("HX-Request"):
-        return render(request, "ui/routes_table.html", {**table, "fib_name": _fib_name()})
-    return show(
-        request,
-        "ui/routes.html",
-        "routes",
-        {
-            **table,
-            "fib_name": _fib_name(),
-            "q": request.GET,
-            "vrf": vrf,
-            "searched": any(value for name, value in request.GET.items() if name != "vrf"),
-            "protocols": PROTOCOLS,
-            "api_calls": reads(
-                ("A page of the table", f"/state/routes?limit=100{vrf.also}"),
-                *(
-                    (title, f"/state/routes?{question}{vrf.also}")
-                    for title, question in (
-                        ("Which route a packet to this address takes", "prefix=203.0.113.10"),
-                        ("A prefix and longer ones inside it", "prefix=10.0.0.0/8&within=true"),
-                        ("Every route that covers an address", "prefix=203.0.113.10&covering=true"),
-                        ("Routes that lead to a next hop", "next_hop=192.0.2.1&limit=100"),
-                    )
-                ),
-            ),
-        },
+        if _shown_vrf(request) == vrf.name:
+            del context["api_calls"]
+        return render(request, "ui/routes_again.html", context)
+    return show(request, "ui/routes.html", "routes", context)
+
+
+def _shown_vrf(request: HttpRequest) -> str:
+    """The VRF that the page on which the search is shows now."""
+    shown = parse_qs(urlsplit(request.headers.get("HX-Current-URL", "")).query)
+    return shown.get("vrf", [""])[0]
+
+
+def _api_calls(vrf: ChosenVrf) -> tuple[ApiCall, ...]:
+    questions = (
+        ("A page of the table", "limit=100"),
+        ("Which route a packet to this address takes", "prefix=203.0.113.10"),
+        ("A prefix and longer ones inside it", "prefix=10.0.0.0/8&within=true"),
+        ("Every route that covers an address", "prefix=203.0.113.10&covering=true"),
+        ("Routes that lead to a next hop", "next_hop=192.0.2.1&limit=100"),
     )
+    return reads(*((title, f"/state/routes?{question}{vrf.also}") for title, question in questions))
 
 
 def _fib_name() -> str:
