@@ -365,3 +365,23 @@ def test_a_search_for_routes_of_another_vrf_takes_the_rest_of_the_page_along(
         assert 'href="/routes?vrf=blue">Clear' in page
     assert "/state/routes?limit=100&vrf=blue" in from_default
     assert "routes-api" not in from_blue
+
+
+def test_a_neighbor_is_offered_in_each_vrf_that_has_one_of_its_address(
+    blue: ApiClient, browser: Client
+) -> None:
+    where = "/bgp/neighbors/10.77.0.2"
+    assert _offered(get(browser, f"{where}?vrf=blue")) == []
+    neighbor = {"remote_asn": 65020, "ipv4_unicast": {}}
+    red = {"asn": 65001, "router_id": "10.77.0.1", "neighbors": {"10.77.0.2": neighbor}}
+    merged = blue.merge(
+        "config",
+        {
+            "interfaces": {"loop8": {"type": "loopback", "addresses": ["10.77.0.1/24"], "vrf": "red"}},
+            "vrfs": {"red": {"routing": {"bgp": red}}},
+        },
+    )
+    assert merged.status == 200, merged.body
+    assert _offered(get(browser, f"{where}?vrf=blue")) == [f"{where}?vrf=blue", f"{where}?vrf=red"]
+    assert "AS 65020" in get(browser, f"{where}?vrf=red")
+    get(browser, where, 404)
