@@ -26,14 +26,16 @@ class _Tools:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
-    def ping(self, destination: str, count: int = 5, source: Any = None, size: Any = None) -> dict[str, Any]:
+    def ping(
+        self, destination: str, count: int = 5, source: Any = None, size: Any = None, vrf: Any = None
+    ) -> dict[str, Any]:
         assert self.go.wait(10)
         return {
             "output": f"64 bytes from {destination}",
             "result": {"destination": destination, "sent": 1, "received": 1, "avg_ms": 2.0},
         }
 
-    def traceroute(self, destination: str, source: Any = None) -> dict[str, Any]:
+    def traceroute(self, destination: str, source: Any = None, vrf: Any = None) -> dict[str, Any]:
         raise RuntimeError("no route")
 
 

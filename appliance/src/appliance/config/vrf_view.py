@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.document import RouterConfig
-from appliance.config.pointer import escape
+from appliance.config.pointer import escape, join, split
 from frr_config import VrfRouting
+from frr_config.types import DEFAULT_VRF
+
+__all__ = ["DEFAULT_VRF", "pointer_in", "seen_in", "view_of", "views"]
 
 _OWN = tuple(VrfRouting.model_fields)
+_ABOVE = 3
+"""Tokens above a part of a VRF's own routing: ``/vrfs/NAME/routing``."""
 
 
 def seen_in(config: RouterConfig, vrf: str) -> RouterConfig:
@@ -38,3 +43,11 @@ def pointer_in(vrf: str, pointer: str) -> str:
     if vrf and any(pointer == f"/routing/{part}" or pointer.startswith(f"/routing/{part}/") for part in _OWN):
         return f"/vrfs/{escape(vrf)}{pointer}"
     return pointer
+
+
+def view_of(pointer: str) -> tuple[str, str]:
+    """What `pointer_in` puts together: the VRF, and where in its view the place is."""
+    tokens = split(pointer)
+    if len(tokens) > _ABOVE and tokens[0] == "vrfs" and tokens[2] == "routing" and tokens[_ABOVE] in _OWN:
+        return tokens[1], join(tokens[2:])
+    return "", pointer

@@ -9,9 +9,11 @@ from functools import cache
 from django.urls import reverse
 
 from appliance.config.pointer import split
+from appliance.config.vrf_view import pointer_in, view_of
 from webui.ui.pages import PAGES
 from webui.ui.pointers import join
 from webui.ui.tables.declaration import Page, Table
+from webui.ui.vrfs import query_of
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,19 @@ class Place:
     list_url: str
     """Where the user came from and goes back to."""
     list_title: str
+    vrf: str = ""
+    """The VRF in whose routing it is; empty for the default one."""
 
     @property
     def title(self) -> str:
-        """Noun and name."""
+        """Noun, name and VRF."""
         words = self.noun[:1].upper() + self.noun[1:]
-        return f"{words} {self.name}".strip()
+        return f"{words} {self.name}".strip() + self.within
+
+    @property
+    def within(self) -> str:
+        """`` in VRF blue``, or nothing in the default one."""
+        return f" in VRF {self.vrf}" if self.vrf else ""
 
 
 @dataclass(frozen=True)
@@ -74,13 +83,12 @@ def _patterns() -> tuple[_Pattern, ...]:
 
 def _patterns_of(page: Page) -> Iterator[_Pattern]:
     if page.instance is not None:
-        yield _Pattern(
-            tuple(split(page.instance.pointer)), page.title, page.name, page.title, _list_url(page)
-        )
+        for place in _in_every_vrf(page.instance.pointer):
+            yield _Pattern(tuple(split(place)), page.title, page.name, page.title, _list_url(page))
     for table in page.tables:
-        if table.mapping:
+        for place in _in_every_vrf(table.mapping) if table.mapping else ():
             yield _Pattern(
-                (*split(table.mapping), "*"),
+                (*split(place), "*"),
                 table.noun,
                 page.name,
                 page.title,
@@ -89,9 +97,18 @@ def _patterns_of(page: Page) -> Iterator[_Pattern]:
             )
 
 
+def _in_every_vrf(pointer: str) -> tuple[str, ...]:
+    """The place in the default VRF, and where each other one may have it."""
+    return tuple(dict.fromkeys((pointer, pointer_in("*", pointer))))
+
+
+def _vrf_of(tokens: list[str]) -> str:
+    return view_of(join(*tokens))[0]
+
+
 def _list_url(page: Page, tab: Table | None = None) -> Callable[[list[str]], str]:
     end = f"?kind={tab.name}" if tab else ""
-    return lambda _tokens: reverse(f"ui:{page.name}") + end
+    return lambda tokens: reverse(f"ui:{page.name}") + (end or query_of(_vrf_of(tokens)))
 
 
 def _pattern_of(tokens: list[str]) -> _Pattern | None:
@@ -121,6 +138,7 @@ def place_of(pointer: str) -> Place:
             pattern.section,
             pattern.list_url(tokens),
             title,
+            _vrf_of(tokens),
         )
     above = place_of(join(*tokens[:-1])) if len(tokens) > 1 else None
     return Place(
@@ -150,7 +168,7 @@ def object_of(pointer: str) -> str:
 def inside(pointer: str) -> str:
     """The object that a place is in, as words inside a sentence: ``interface lan0``."""
     place = place_of(object_of(pointer))
-    return f"{place.noun} {place.name}".strip()
+    return f"{place.noun} {place.name}".strip() + place.within
 
 
 def holds_objects(pointer: str) -> bool:
@@ -172,7 +190,7 @@ def home_of(pointer: str) -> str:
     tokens = split(pointer)
     pattern = _pattern_of(tokens)
     if pattern is not None and pattern.own_page:
-        return reverse(pattern.own_page, args=[tokens[-1]])
+        return reverse(pattern.own_page, args=[tokens[-1]]) + query_of(_vrf_of(tokens))
     return place_of(pointer).list_url
 
 
@@ -184,7 +202,7 @@ def page_of(pointer: str) -> str:
     if pattern is None:
         return reverse("ui:dashboard")
     if pattern.own_page:
-        return reverse(pattern.own_page, args=[tokens[-1]])
+        return reverse(pattern.own_page, args=[tokens[-1]]) + query_of(_vrf_of(tokens))
     if pattern.tokens[-1] == "*":
         return reverse("ui:object", args=[around.removeprefix("/")])
     return pattern.list_url(tokens)

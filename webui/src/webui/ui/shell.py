@@ -16,8 +16,8 @@ from webui.changes import services as changes
 from webui.ui import commits, navigation, watches
 from webui.ui.signed_in import user_of
 
-OF_DEFAULT_VRF = frozenset({"dashboard", "routes", "static_routes", "bgp", "ospf", "ospf_database", "tools"})
-"""Pages that show the routing of the default VRF, and ask from it."""
+OF_DEFAULT_VRF = frozenset({"dashboard"})
+"""Pages that show the routing of the default VRF alone; others are asked for any."""
 _NAME_S = 3600
 _STALE_S = 150.0
 """The agent looks every few seconds, and after a slow look a minute later."""

@@ -1,23 +1,28 @@
 """BFD: sessions and profiles, and the sessions on the pages of the neighbors and interfaces they watch."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from appliance.errors import MillraceError
 from appliance.state.bfd import BFD, BfdSession, BfdState
 from webui.agent import agent
-from webui.ui.tables.declaration import Column, Live, Look, Page, Panel, Table
+from webui.ui.pages.vrfs import has_vrfs, link_to_vrf
+from webui.ui.tables.declaration import Column, Link, Live, Look, Page, Panel, Table
 from webui.ui.tables.row import Row
 
 
 def _by_key(answer: BfdState) -> Mapping[str, BfdSession]:
-    """A neighbor can have several: on two links, or on one and over several hops."""
-    return {_name(one): one for one in answer.sessions}
+    """A neighbor can have several: on two links, on one and over several hops, or in two VRFs."""
+    return {f"{_name(one)} {one.vrf or ''}": one for one in answer.sessions}
 
 
 def _name(one: BfdSession) -> str:
     where = "over several hops" if one.multihop else one.interface and f"on {one.interface}"
     return f"{one.peer} {where}" if where else one.peer
+
+
+def _vrf(row: Row) -> Link | str | None:
+    one: BfdSession | None = row.state
+    return None if one is None else link_to_vrf(one.vrf)
 
 
 def _state(row: Row) -> str:
@@ -53,9 +58,11 @@ PAGE = Page(
             plural="Sessions",
             key_title="Neighbor",
             mono=True,
+            called=lambda row: _name(row.state),
             live=Live(BFD, _by_key),
             below=lambda row: row.live("reason"),
             columns=(
+                Column(title="VRF", value=_vrf, when=has_vrfs),
                 Column(title="State", look=Look.STATE, value=_state),
                 Column("since_s", "For", look=Look.DURATION, live=True),
                 Column("detection_time_ms", "Detection time, ms", look=Look.NUMBER, live=True),
@@ -91,7 +98,7 @@ def _sessions() -> tuple[BfdSession, ...]:
 
 
 def _of_neighbor(row: Row) -> list[BfdSession]:
-    return [one for one in _sessions() if one.peer == row.name]
+    return [one for one in _sessions() if one.peer == row.name and (one.vrf or "") == row.vrf]
 
 
 def _on_interface(row: Row) -> list[BfdSession]:
@@ -99,8 +106,7 @@ def _on_interface(row: Row) -> list[BfdSession]:
 
 
 def _is_watched(row: Row) -> bool:
-    groups: Mapping[str, Any] = row.candidate.both("/routing/bgp/peer_groups")
-    group = groups.get(row.said("peer_group"), {})
+    group = row.beside("/routing/bgp/peer_groups").get(row.said("peer_group"), {})
     return bool(row.said("bfd_profile") or group.get("bfd_profile"))
 
 

@@ -31,8 +31,7 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: BgpState | No
 
 def asn(row: Row) -> Any:
     """The neighbor's AS number: as it says itself, else as configured here or in its peer group."""
-    groups = row.candidate.document.get("routing", {}).get("bgp", {}).get("peer_groups", {})
-    group = groups.get(row.said("peer_group"), {})
+    group = row.beside("/routing/bgp/peer_groups").get(row.said("peer_group"), {})
     return row.live("remote_asn") or row.said("remote_asn") or group.get("remote_asn")
 
 
@@ -56,7 +55,7 @@ def _clear(title: str, icon: str, soft: str, asks: str) -> RowAction:
         title,
         icon,
         lambda row: {"neighbor": row.name, **({"soft": soft} if soft else {})} if _is_live(row) else None,
-        lambda row: asks.format(row.name),
+        lambda row: asks.format(f"{row.name} in VRF {row.vrf}" if row.vrf else row.name),
     )
 
 

@@ -4,12 +4,19 @@ from collections.abc import Mapping
 
 from appliance.actions.neighbors import CLEAR_NEIGHBORS
 from appliance.state.neighbors import NEIGHBORS, Neighbors, NeighborState
-from webui.ui.tables.declaration import Column, Live, Look, Page, RowAction, Table
+from webui.ui.pages.vrfs import has_vrfs, link_to_vrf
+from webui.ui.tables.declaration import Column, Link, Live, Look, Page, RowAction, Table
 from webui.ui.tables.row import Row
 
 
 def _by_place(answer: Neighbors) -> Mapping[str, NeighborState]:
     return {f"{one.address} {one.interface}": one for one in answer.neighbors}
+
+
+def _vrf(row: Row) -> Link | str:
+    """That of the interface as it runs."""
+    interface = row.candidate.running.get("interfaces", {}).get(row.live("interface"), {})
+    return link_to_vrf(interface.get("vrf"))
 
 
 def _only(row: Row) -> Mapping[str, str] | None:
@@ -48,6 +55,7 @@ PAGE = Page(
             ),
             columns=(
                 Column("interface", "Interface", live=True),
+                Column(title="VRF", value=_vrf, when=has_vrfs),
                 Column("mac", "MAC address", look=Look.MONO, live=True),
                 Column("state", "State", look=Look.STATE, live=True),
             ),

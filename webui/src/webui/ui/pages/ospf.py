@@ -9,6 +9,7 @@ from django.urls import reverse
 from appliance.actions.ospf import CLEAR_OSPF_NEIGHBOR
 from appliance.state.ospf import OSPF, OspfState
 from appliance.state.ospf_database import OSPF_DATABASE, TYPES, LsaState, OspfDatabase
+from webui.ui.pages.vrfs import has_vrfs
 from webui.ui.state import OspfRow, ospf_neighbors
 from webui.ui.tables.declaration import (
     Column,
@@ -32,6 +33,11 @@ def _neighbors(answer: OspfState) -> Mapping[str, OspfRow]:
 def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: OspfState | None) -> Iterator[Fact]:
     running = (live.router_id if live else None) or now.get("router_id")
     yield Fact("Router ID", running or "automatic", after.get("router_id") or "automatic")
+
+
+def _in_all(row: Row) -> str:
+    """ospfd clears a router ID in every VRF that has it."""
+    return " in every VRF that has some" if has_vrfs(row.candidate) else ""
 
 
 def _type(row: Row) -> str:
@@ -71,8 +77,8 @@ PAGE = Page(
                     "refresh",
                     lambda row: {"neighbor": row.live("router_id")},
                     lambda row: (
-                        f"Clear the adjacencies with {row.live('router_id')}? They are set up anew; "
-                        "routes over them are gone meanwhile."
+                        f"Clear the adjacencies with {row.live('router_id')}{_in_all(row)}? "
+                        "They are set up anew; routes over them are gone meanwhile."
                     ),
                 ),
             ),

@@ -10,7 +10,8 @@ def _hops(row: Row) -> Iterator[str]:
     if row.said("blackhole"):
         yield "blackhole"
     for hop in row.said("next_hops", ()):
-        yield " on ".join(str(hop[part]) for part in ("address", "interface") if hop.get(part))
+        leaks = f" in VRF {hop['vrf']}" if hop.get("vrf") else ""
+        yield " on ".join(str(hop[part]) for part in ("address", "interface") if hop.get(part)) + leaks
 
 
 PAGE = Page(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from appliance.config import schema
@@ -18,6 +18,8 @@ from webui.ui.tables.row import Row
 
 SortKey = tuple[Any, ...]
 _DIGITS = re.compile(r"(\d+)")
+_KNOWN = 4096
+"""Fields whose titles and targets are kept: a mapping of each VRF is one of its own."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def title_of(column: Column, table: Table) -> str:
     return _title(table.mapping, column.field)
 
 
-@cache
+@lru_cache(_KNOWN)
 def _title(mapping: str, field: str) -> str:
     return str(_schema_of(mapping, field).get("title") or last_word(field))
 
@@ -116,10 +118,10 @@ def last_word(field: str) -> str:
     return field.rpartition(".")[2].replace("_", " ").capitalize()
 
 
-@cache
+@lru_cache(_KNOWN)
 def _target(mapping: str, field: str) -> str:
     """Pointer of the mapping that the field names an entry of; empty for any other field."""
-    return refers_to(_schema_of(mapping, field)) if mapping and field else ""
+    return refers_to(_schema_of(mapping, field), mapping) if mapping and field else ""
 
 
 def _schema_of(mapping: str, field: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from appliance.actions import AnyAction
 from appliance.state.part import AnyPart, Part
+from webui.ui.candidate import Candidate
 from webui.ui.tables.row import Row
 
 Value = Callable[[Row], Any]
@@ -64,6 +65,8 @@ class Column:
     value: Value | None = None
     counters: tuple[str, ...] = ()
     """Of COUNTERS: the first is shown large, the second small below it."""
+    when: Callable[[Candidate], bool] | None = None
+    """Whether the table has the column, where that depends on the document."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,8 @@ class Table:
     """Name of the address of a page made by hand for one object; the generic one where empty."""
     leads_to: Callable[[Row], str] | None = None
     """Address that a live row leads to."""
+    pages: Callable[[Row], Iterable[tuple[str, str]]] | None = None
+    """Titles and addresses of other pages about an object, which its own page leads to."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from appliance.config import schema
 from appliance.config.schema import JsonSchema, refers_to
+from appliance.config.vrf_view import view_of
 from appliance.errors import NotFound
 from webui.ui.candidate import Candidate
 from webui.ui.objects import inside
@@ -106,6 +107,7 @@ def _schema_at(pointer: str) -> JsonSchema:
 
 def panels_of(row: Row) -> list[ShownPanel]:
     """What other features say of the object."""
+    mapping = view_of(parent(row.pointer))[1]
     return [
         ShownPanel(
             panel.title,
@@ -113,7 +115,7 @@ def panels_of(row: Row) -> list[ShownPanel]:
             tuple(tuple(value(one) for _, value in panel.columns) for one in panel.rows(row)),
         )
         for panel in PANELS
-        if panel.mapping == parent(row.pointer) and panel.when(row)
+        if panel.mapping == mapping and panel.when(row)
     ]
 
 

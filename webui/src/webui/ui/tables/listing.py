@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.paginator import Page as Cut
 from django.core.paginator import Paginator
-from django.http import QueryDict
 from django.urls import reverse
 
 from appliance.config import schema
@@ -22,58 +20,16 @@ from webui.ui.page import Live as Look
 from webui.ui.page import look
 from webui.ui.pointers import join
 from webui.ui.tables.cells import Cell, SortKey, cell_of, natural, sort_key, title_of
-from webui.ui.tables.declaration import Column, Search, SearchField, Table
+from webui.ui.tables.declaration import Column, SearchField, Table
 from webui.ui.tables.declaration import Look as CellLook
+from webui.ui.tables.in_vrf import fields_in, question_in
+from webui.ui.tables.query import Query
 from webui.ui.tables.row import Row, rows_of
+from webui.ui.vrfs import query_of
 
 PER_PAGE = 200
 _ABBREVIATION = 3
 """A kind of so few letters is one."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """What the user asks of a table: words that all have to be in a row, a column to sort by, a page."""
-
-    words: str = ""
-    sort: str = ""
-    """Title of the column; empty for the document's order."""
-    descending: bool = False
-    page: int = 1
-    kind: str = ""
-    """The tab, on a page that has tabs."""
-    fields: tuple[tuple[str, str], ...] = ()
-    """Fields of a search that are filled in, with their values."""
-
-    @classmethod
-    def of(cls, given: QueryDict, search: Search | None = None) -> Query:
-        """From the address."""
-        page = given.get("page", "1")
-        return cls(
-            given.get("q", "").strip()[:200],
-            given.get("sort", "")[:80],
-            given.get("desc") == "1",
-            int(page) if page.isdecimal() and len(page) < 7 else 1,
-            given.get("kind", "")[:80],
-            tuple(
-                (field.name, value)
-                for field in (search.fields if search else ())
-                if (value := given.get(field.name, "").strip()[:80])
-            ),
-        )
-
-    def address(self, **other: Any) -> str:
-        """The same question, with parts replaced, as the end of an address."""
-        asked = {
-            "kind": self.kind,
-            **dict(self.fields),
-            "q": self.words,
-            "sort": self.sort,
-            "desc": "1" if self.descending else "",
-            "page": self.page if self.page > 1 else "",
-            **other,
-        }
-        return "?" + urlencode({name: value for name, value in asked.items() if value})
 
 
 @dataclass(frozen=True)
@@ -152,6 +108,11 @@ class Listing:
         return reverse("ui:table", args=[self.table.name]) + self.query.address()
 
     @property
+    def act_url(self) -> str:
+        """Where the chosen rows are sent."""
+        return reverse("ui:table_act", args=[self.table.name]) + query_of(self.query.vrf)
+
+    @property
     def switchable(self) -> bool:
         """Whether objects can be enabled and disabled."""
         return can_be_switched(self.table)
@@ -181,6 +142,7 @@ class Listing:
         fields = self.query.fields or tuple(act.all.items())
         confirm = act.confirm(self.total) if self.query.fields else act.confirm_all
         name = f"{self.table.name}-found"
+        fields += fields_in(self.query.vrf, act.action.question)
         return Button(name, act.action.name, title, act.icon, confirm, fields)
 
     @property
@@ -219,9 +181,10 @@ def kind_title(kind: str) -> str:
 
 
 class Asked:
-    """Answers of the agent for one request: what several tables want is asked once."""
+    """Answers of the agent for one request, about one VRF: what several tables want is asked once."""
 
-    def __init__(self) -> None:
+    def __init__(self, vrf: str = "") -> None:
+        self._vrf = vrf
         self._answers: dict[Any, Look] = {}
 
     def answer(self, source: AnyPart | Callable[[], Any] | None) -> Look:
@@ -230,9 +193,13 @@ class Asked:
             return Look(None)
         name = source.name if isinstance(source, Part) else source
         if name not in self._answers:
-            read = (lambda: agent().state(source)) if isinstance(source, Part) else source
-            self._answers[name] = look(read, None)
+            self._answers[name] = look(lambda: self._ask(source), None)
         return self._answers[name]
+
+    def _ask(self, source: AnyPart | Callable[[], Any]) -> Any:
+        if isinstance(source, Part):
+            return agent().state(source, question_in(self._vrf, source))
+        return source()
 
     def rows(self, table: Table) -> Look:
         """The table's live rows by key, or why there are none."""
@@ -295,7 +262,7 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
         table=table,
         query=query,
         heads=tuple(heads_of(table, query)),
-        rows=shown_rows(table, cut.object_list),
+        rows=shown_rows(table, cut.object_list, query.vrf),
         cut=cut,
         total=len(rows),
         failure=live.failure,
@@ -305,16 +272,16 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
     )
 
 
-def shown_rows(table: Table, rows: Iterable[Row]) -> list[ShownRow]:
-    """Rows with their cells and buttons."""
+def shown_rows(table: Table, rows: Iterable[Row], vrf: str = "") -> list[ShownRow]:
+    """Rows of a VRF with their cells and buttons."""
     return [
         ShownRow(
             row,
             cells_of(table, row),
-            own_page(table, row),
+            own_page(table, row, vrf),
             below_of(table, row),
             name_of(table, row),
-            tuple(buttons_of(table, row, number)),
+            tuple(buttons_of(table, row, number, vrf)),
         )
         for number, row in enumerate(rows)
     ]
@@ -325,22 +292,22 @@ def name_of(table: Table, row: Row) -> str:
     return row.name if table.called is None else str(table.called(row))
 
 
-def buttons_of(table: Table, row: Row, number: int = 0) -> Iterator[Button]:
-    """The row's actions; ``number`` tells the rows of a page apart."""
+def buttons_of(table: Table, row: Row, number: int = 0, vrf: str = "") -> Iterator[Button]:
+    """The row's actions, in its VRF; ``number`` tells the rows of a page apart."""
     for at, one in enumerate(table.actions):
         if (question := one.question(row)) is not None:
             name = f"{table.name}-{number}-{at}"
-            yield Button(
-                name, one.action.name, one.title, one.icon, one.confirm(row), tuple(question.items())
-            )
+            fields = (*question.items(), *fields_in(vrf, one.action.question))
+            yield Button(name, one.action.name, one.title, one.icon, one.confirm(row), fields)
 
 
-def own_page(table: Table, row: Row) -> str:
+def own_page(table: Table, row: Row, vrf: str = "") -> str:
     """Address of the object's own page; empty for a live row that has none."""
     if table.leads_to is not None:
-        return table.leads_to(row)
+        address = table.leads_to(row)
+        return address + query_of(vrf).replace("?", "&" if "?" in address else "?")
     if table.own_page:
-        return reverse(table.own_page, args=[row.name])
+        return reverse(table.own_page, args=[row.name]) + query_of(vrf)
     return page_of(row.pointer) if row.pointer and row.configured else ""
 
 

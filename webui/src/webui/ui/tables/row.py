@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from appliance.config.schema import mapping_at
+from appliance.config.vrf_view import view_of
 from webui.ui.candidate import Candidate
 from webui.ui.pointers import join
 
@@ -35,6 +37,15 @@ class Row:
     def mark(self) -> str:
         """What the change set does to the object."""
         return self.candidate.mark(self.pointer) if self.pointer else ""
+
+    @property
+    def vrf(self) -> str:
+        """The VRF in whose routing the object is; empty for the default one."""
+        return view_of(self.pointer)[0]
+
+    def beside(self, mapping: str) -> dict[str, Any]:
+        """The objects of a mapping of routing, of the VRF that this object is in."""
+        return self.candidate.both(mapping_at(mapping, self.pointer))
 
     @property
     def enabled(self) -> bool:

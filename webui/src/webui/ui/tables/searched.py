@@ -14,7 +14,9 @@ from webui.agent import agent
 from webui.ui.candidate import Candidate
 from webui.ui.page import Live, look
 from webui.ui.tables.declaration import Search, Table
-from webui.ui.tables.listing import Listing, Query, heads_of, shown_rows
+from webui.ui.tables.in_vrf import question_in
+from webui.ui.tables.listing import Listing, heads_of, shown_rows
+from webui.ui.tables.query import Query
 from webui.ui.tables.row import Row
 
 PER_PAGE = 100
@@ -34,11 +36,11 @@ class _Window:
         return self.rows
 
 
-def searched(table: Table, candidate: Candidate, given: QueryDict, section: str) -> Listing:
-    """The page that is asked for, or the last one where there are fewer."""
+def searched(table: Table, candidate: Candidate, given: QueryDict, section: str, vrf: str = "") -> Listing:
+    """The page that is asked for of a VRF's rows, or the last one where there are fewer."""
     search = table.search
     assert search is not None
-    query = Query.of(given, search)
+    query = Query.of(given, search, vrf)
     found, problem = Live(None), ""
     try:
         found = _ask(search, query, query.page)
@@ -57,7 +59,7 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str)
         table=table,
         query=query,
         heads=tuple(heads_of(table, query)),
-        rows=shown_rows(table, cut.object_list),
+        rows=shown_rows(table, cut.object_list, vrf),
         cut=cut,
         total=total,
         failure=found.failure,
@@ -71,7 +73,7 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str)
 def _ask(search: Search, query: Query, page: int) -> Live:
     """Raises ValidationError."""
     window = {"offset": (page - 1) * PER_PAGE, "limit": PER_PAGE}
-    question = search.part.asked({**dict(query.fields), **window})
+    question = question_in(query.vrf, search.part, {**dict(query.fields), **window})
     return look(lambda: agent().state(search.part, question), None)
 
 

@@ -8,19 +8,22 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from appliance.config.vrf_view import pointer_in
 from appliance.state.bgp import BGP, BGP_NEIGHBOR, BgpNeighborDetail, BgpNeighborQuery
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import calls_for, reads
-from webui.ui.page import look, look_at_candidate, show
+from webui.ui.candidate import Candidate
+from webui.ui.page import Live, look, look_at_candidate, show
 from webui.ui.pages.bgp import CLEAR, EXCHANGE_AGAIN, asn, sessions, status
-from webui.ui.pointers import join
+from webui.ui.pointers import MISSING, get, join
 from webui.ui.state import bgp_session
 from webui.ui.tables.declaration import Table
 from webui.ui.tables.detail import panels_of, row_at, users_of
 from webui.ui.tables.listing import buttons_of
 from webui.ui.templatetags.ui import duration
+from webui.ui.vrfs import Holds, chosen_vrf
 
 _BUTTONS = Table("bgp_neighbor", "BGP neighbor", "Neighbors", (), actions=(CLEAR, *EXCHANGE_AGAIN))
 
@@ -29,14 +32,15 @@ _BUTTONS = Table("bgp_neighbor", "BGP neighbor", "Neighbors", (), actions=(CLEAR
 @role_required(Role.VIEWER)
 def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
     """One neighbor."""
-    pointer = "/routing/bgp/neighbors" + join(address)
     candidate, away = look_at_candidate(request)
-    live = look(lambda: sessions(agent().state(BGP)), {})
+    vrf = chosen_vrf(request, candidate, has_neighbor(candidate, address))
+    pointer = neighbor_in(vrf.name, address)
+    live = look(lambda: sessions(agent().state(BGP, BGP.asked(vrf.question))), {}) if vrf.runs else Live({})
     row = row_at(candidate, pointer, live.value.get(address))
     if row is None:
         raise Http404(f"There is no BGP neighbor {address}.")
     detail: BgpNeighborDetail | None = look(
-        lambda: agent().state(BGP_NEIGHBOR, BgpNeighborQuery(address=address)), None
+        lambda: agent().state(BGP_NEIGHBOR, BgpNeighborQuery(address=address, vrf=vrf.name or None)), None
     ).value
     return show(
         request,
@@ -44,8 +48,10 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
         "bgp",
         {
             "row": row,
+            "vrf": vrf,
+            "peer_groups": pointer_in(vrf.name, "/routing/bgp/peer_groups/"),
             "session": row.state,
-            "buttons": tuple(buttons_of(_BUTTONS, row)),
+            "buttons": tuple(buttons_of(_BUTTONS, row, vrf=vrf.name)),
             "status": status(row),
             "remote_asn": asn(row),
             "description": row.said("description") or row.live("description", ""),
@@ -56,9 +62,20 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
             "users": users_of(row),
             "away": away or live.failure,
             "api_calls": calls_for(pointer, row.settings)
-            + reads(("Session", f"/state/bgp/neighbors/{address}")),
+            + reads(("Session", f"/state/bgp/neighbors/{address}{vrf.end}")),
         },
     )
+
+
+def neighbor_in(vrf: str, address: str) -> str:
+    """Pointer of the neighbor in a VRF."""
+    return pointer_in(vrf, "/routing/bgp/neighbors") + join(address)
+
+
+def has_neighbor(candidate: Candidate, address: str) -> Holds:
+    """Whether a VRF has the neighbor, running or in the change set."""
+    documents = (candidate.running, candidate.document)
+    return lambda vrf: any(get(one, neighbor_in(vrf, address)) is not MISSING for one in documents)
 
 
 _FACTS = (

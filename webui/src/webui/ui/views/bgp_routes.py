@@ -19,6 +19,8 @@ from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.page import look, look_at_candidate, show
 from webui.ui.tables.detail import row_at
+from webui.ui.views.bgp import has_neighbor, neighbor_in
+from webui.ui.vrfs import ChosenVrf, chosen_vrf
 
 TITLES = {"received": "Received routes", "advertised": "Advertised routes"}
 _PER_PAGE = 50
@@ -64,11 +66,12 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
     if direction not in TITLES:
         raise Http404
     candidate, away = look_at_candidate(request)
-    row = row_at(candidate, "/routing/bgp/neighbors" + join([address]), None)
+    vrf = chosen_vrf(request, candidate, has_neighbor(candidate, address))
+    row = row_at(candidate, neighbor_in(vrf.name, address), None)
     if row is None:
         raise Http404(f"There is no BGP neighbor {address}.")
     given = {name: request.GET.get(name, "").strip() for name in _FIELDS}
-    live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, given)), None)
+    live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, vrf, given)), None)
     answer: BgpRoutes | None = live.value
     return show(
         request,
@@ -76,6 +79,7 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
         "bgp",
         {
             "row": row,
+            "vrf": vrf,
             "tab": direction,
             "title": TITLES[direction],
             "q": given,
@@ -85,18 +89,19 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
             "answer": answer,
             "policies": _policies(answer),
             "rows": [RouteRow(route) for route in answer.routes] if answer else [],
-            "pager": _pager(given, answer),
-            "api_calls": reads((TITLES[direction], f"/state/bgp/neighbors/{address}/{direction}")),
+            "pager": _pager({**vrf.question, **given}, answer),
+            "api_calls": reads((TITLES[direction], f"/state/bgp/neighbors/{address}/{direction}{vrf.end}")),
         },
     )
 
 
-def _asked(address: str, direction: str, given: dict[str, str]) -> BgpRoutesQuery:
+def _asked(address: str, direction: str, vrf: ChosenVrf, given: dict[str, str]) -> BgpRoutesQuery:
     """Raises ValidationFailed."""
     query: dict[str, Any] = {
         "address": address,
         "direction": direction,
         "limit": _PER_PAGE,
+        **vrf.question,
         **{name: given[name] for name in ("prefix", "family", "community", "asn", "offset") if given[name]},
         "longest": given["match"] == "longest",
         "within": given["match"] == "within" and bool(given["prefix"]),

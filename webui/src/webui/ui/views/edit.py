@@ -191,7 +191,7 @@ def _page(
     offer(form)
     pointer = mapping + join("NAME") if new and not form.key_text else form.pointer
     place = place_of(pointer)
-    heading = f"Add {place.noun}" if new else place.title
+    heading = f"Add {place.noun}{place.within}" if new else place.title
     removable = exists and (not new) and (bool(place.name) or is_optional(pointer))
     return show(
         request,

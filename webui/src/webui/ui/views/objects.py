@@ -5,20 +5,24 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from appliance.config.vrf_view import view_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.ui.api_call import calls_for
 from webui.ui.objects import place_of
-from webui.ui.page import look_at_candidate, show
+from webui.ui.page import Live, look_at_candidate, show
 from webui.ui.pages import TABLES
 from webui.ui.pointers import last, parent
 from webui.ui.tables.cells import title_of
 from webui.ui.tables.declaration import Page, Table
 from webui.ui.tables.detail import facts_of, panels_of, row_at, users_of
+from webui.ui.tables.in_vrf import table_in
 from webui.ui.tables.listing import Asked, cells_of
 
 
 def _declared(mapping: str) -> tuple[Page, Table]:
+    """The page and table of a mapping, of whichever VRF."""
+    mapping = view_of(mapping)[1]
     for page, table in TABLES.values():
         if table.mapping == mapping and mapping:
             return page, table
@@ -32,7 +36,9 @@ def shown_object(request: HttpRequest, path: str) -> HttpResponse:
     pointer = "/" + path
     page, table = _declared(parent(pointer))
     candidate, away = look_at_candidate(request)
-    live = Asked().rows(table)
+    vrf = view_of(pointer)[0]
+    live = Asked(vrf).rows(table) if not vrf or vrf in candidate.running.get("vrfs", {}) else Live({})
+    table = table_in(table, vrf, candidate)
     row = row_at(candidate, pointer, (live.value or {}).get(last(pointer)))
     if row is None:
         if away:
@@ -47,6 +53,7 @@ def shown_object(request: HttpRequest, path: str) -> HttpResponse:
             "row": row,
             "place": place_of(pointer),
             "facts": facts_of(row),
+            "pages": list(table.pages(row)) if table.pages else [],
             "live": live_cells if row.state is not None else [],
             "panels": panels_of(row),
             "users": users_of(row),

@@ -14,7 +14,8 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
-from webui.ui.page import look, show
+from webui.ui.page import look, look_at_candidate, show
+from webui.ui.vrfs import chosen_vrf
 
 _MOST_LINES = 2000
 """Of the body; an LSA of 64 KiB has more links than a page can show."""
@@ -35,14 +36,21 @@ _HEAD = {
 def ospf_lsa(request: HttpRequest, kind: str, lsa_id: str, router: str) -> HttpResponse:
     """One LSA, in each area that has it unless ``?area=`` names one."""
     area = request.GET.get("area", "")
-    asked = {"type": kind, "lsa_id": lsa_id, "advertising_router": router, **({"area": area} if area else {})}
+    vrf = chosen_vrf(request, look_at_candidate(request)[0], lambda _: False)
+    asked = {
+        "type": kind,
+        "lsa_id": lsa_id,
+        "advertising_router": router,
+        **({"area": area} if area else {}),
+        **vrf.question,
+    }
     try:
         query = OspfDatabaseQuery.model_validate(asked)
     except ValidationError:
         raise Http404("There is no such LSA.") from None
     live = look(lambda: agent().state(OSPF_DATABASE, query), None)
     lsas = live.value.lsas if live.value else ()
-    where = f"/state/ospf/database?type={query.type}&lsa_id={query.lsa_id}&advertising_router={router}"
+    one = f"type={query.type}&lsa_id={query.lsa_id}&advertising_router={router}{vrf.also}"
     return show(
         request,
         "ui/ospf_lsa.html",
@@ -51,9 +59,10 @@ def ospf_lsa(request: HttpRequest, kind: str, lsa_id: str, router: str) -> HttpR
             "kind": query.type,
             "lsa_id": lsa_id,
             "router": router,
+            "vrf": vrf,
             "lsas": [(lsa, list(_facts(lsa)), *_body(lsa)) for lsa in lsas],
             "failure": live.failure,
-            "api_calls": reads(("LSA", where)),
+            "api_calls": reads(("LSA", f"/state/ospf/database?{one}")),
         },
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -20,8 +20,9 @@ from webui import router_state
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
-from webui.ui.api_call import reads
-from webui.ui.page import look, show
+from webui.ui.api_call import ApiCall, reads
+from webui.ui.page import Live, look, look_at_candidate, show
+from webui.ui.vrfs import ChosenVrf, chosen_vrf
 
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
@@ -109,7 +110,7 @@ def row_of(route: RouteState) -> RouteRow:
     )
 
 
-def _query(request: HttpRequest) -> dict[str, Any]:
+def _query(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
     given = request.GET
     query: dict[str, Any] = {
         "prefix": given.get("prefix", "").strip() or None,
@@ -120,13 +121,18 @@ def _query(request: HttpRequest) -> dict[str, Any]:
         "family": given.get("family") or None,
         "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
         "limit": _PER_PAGE,
+        **vrf.question,
     }
     return {name: value for name, value in query.items() if value not in (None, False)}
 
 
-def _table(request: HttpRequest) -> dict[str, Any]:
-    query = _query(request)
-    live = look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
+def _table(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
+    query = _query(request, vrf)
+    live = (
+        look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
+        if vrf.runs
+        else Live(NOTHING, f"VRF {vrf.name} is not committed yet: it has no routes.", answered=True)
+    )
     answer: Routes = live.value
     found, total, offset = answer.routes, answer.total, answer.offset
     return {
@@ -140,9 +146,10 @@ def _table(request: HttpRequest) -> dict[str, Any]:
             "jump": _kept(request),
         },
         "failure": live.failure,
+        "away": "" if live.answered else live.failure,
         "note": answer.note,
         "age_s": answer.age_s,
-        "families": _counts(answer) if answer.note else [],
+        "families": _counts(answer, vrf) if answer.note else [],
         "longer": _longer(request),
     }
 
@@ -157,7 +164,7 @@ def _asked(query: dict[str, Any]) -> RoutesQuery:
         ) from None
 
 
-def _counts(answer: Routes) -> list[FamilyCount]:
+def _counts(answer: Routes, vrf: ChosenVrf) -> list[FamilyCount]:
     """The numbers of a table that is too long for a list, each with a link to the protocols that are not."""
     limit = answer.list_limit
     return [
@@ -168,7 +175,9 @@ def _counts(answer: Routes) -> list[FamilyCount]:
                 ProtocolCount(
                     name,
                     count.rib,
-                    urlencode({"protocol": name, "family": family}) if count.rib <= limit else "",
+                    urlencode({"protocol": name, "family": family, **vrf.question})
+                    if count.rib <= limit
+                    else "",
                 )
                 for name, count in protocols.items()
             ],
@@ -203,28 +212,38 @@ def _link(request: HttpRequest, offset: int) -> str:
 @role_required(Role.VIEWER)
 def routes(request: HttpRequest) -> HttpResponse:
     """Search by address, prefix, protocol and family; a hundred a page."""
-    table = _table(request)
+    vrf = chosen_vrf(request, look_at_candidate(request)[0])
+    context = {
+        **_table(request, vrf),
+        "fib_name": _fib_name(),
+        "q": request.GET,
+        "vrf": vrf,
+        "searched": any(value for name, value in request.GET.items() if name != "vrf"),
+        "protocols": PROTOCOLS,
+        "api_calls": _api_calls(vrf),
+    }
     if request.headers.get("HX-Request"):
-        return render(request, "ui/routes_table.html", {**table, "fib_name": _fib_name()})
-    return show(
-        request,
-        "ui/routes.html",
-        "routes",
-        {
-            **table,
-            "fib_name": _fib_name(),
-            "q": request.GET,
-            "protocols": PROTOCOLS,
-            "away": table["failure"],
-            "api_calls": reads(
-                ("A page of the table", "/state/routes?limit=100"),
-                ("Which route a packet to this address takes", "/state/routes?prefix=203.0.113.10"),
-                ("A prefix and longer ones inside it", "/state/routes?prefix=10.0.0.0/8&within=true"),
-                ("Every route that covers an address", "/state/routes?prefix=203.0.113.10&covering=true"),
-                ("Routes that lead to a next hop", "/state/routes?next_hop=192.0.2.1&limit=100"),
-            ),
-        },
+        if _shown_vrf(request) == vrf.name:
+            del context["api_calls"]
+        return render(request, "ui/routes_again.html", context)
+    return show(request, "ui/routes.html", "routes", context)
+
+
+def _shown_vrf(request: HttpRequest) -> str:
+    """The VRF that the page on which the search is shows now."""
+    shown = parse_qs(urlsplit(request.headers.get("HX-Current-URL", "")).query)
+    return shown.get("vrf", [""])[0]
+
+
+def _api_calls(vrf: ChosenVrf) -> tuple[ApiCall, ...]:
+    questions = (
+        ("A page of the table", "limit=100"),
+        ("Which route a packet to this address takes", "prefix=203.0.113.10"),
+        ("A prefix and longer ones inside it", "prefix=10.0.0.0/8&within=true"),
+        ("Every route that covers an address", "prefix=203.0.113.10&covering=true"),
+        ("Routes that lead to a next hop", "next_hop=192.0.2.1&limit=100"),
     )
+    return reads(*((title, f"/state/routes?{question}{vrf.also}") for title, question in questions))
 
 
 def _fib_name() -> str:

@@ -25,8 +25,11 @@ from webui.ui.signed_in import user_of
 from webui.ui.tables.batch import switched, without
 from webui.ui.tables.declaration import Fact, Page, Table
 from webui.ui.tables.export import as_csv, as_json
-from webui.ui.tables.listing import Asked, Listing, Query, all_rows, chosen, listing
+from webui.ui.tables.in_vrf import is_of_vrf, page_in, path_in, table_in
+from webui.ui.tables.listing import Asked, Listing, all_rows, chosen, listing
+from webui.ui.tables.query import Query
 from webui.ui.tables.searched import searched
+from webui.ui.vrfs import ChosenVrf, chosen_vrf
 
 
 def page_view(page: Page) -> View:
@@ -43,20 +46,24 @@ def page_view(page: Page) -> View:
 
 def _page(request: HttpRequest, page: Page) -> HttpResponse:
     candidate, away = look_at_candidate(request)
-    asked = Asked()
-    query = Query.of(request.GET)
+    vrf = _vrf(request, page, candidate)
+    page = page_in(page, vrf.name, candidate)
+    asked = Asked(vrf.name)
+    query = Query.of(request.GET, vrf=vrf.name)
     tables = [_tab(request, page)] if page.tabs else list(page.tables)
     # The search and the button above are those of the first table whose objects can be edited.
     main = next((table for table in tables if table.mapping), tables[0])
-    runs = page.instance is None or get(candidate.running, page.instance.pointer, None) is not None
+    runs = vrf.runs and (
+        page.instance is None or get(candidate.running, page.instance.pointer, None) is not None
+    )
     listings = [
-        searched(table, candidate, request.GET, page.name)
+        searched(table, candidate, request.GET, page.name, vrf.name)
         if table.search and runs
         else listing(
             table,
             candidate,
             asked.rows(table) if runs else Live({}),
-            query if table is main else Query(),
+            query if table is main else Query(vrf=vrf.name),
             page.name,
         )
         for table in tables
@@ -68,10 +75,16 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
         page.name,
         {
             "page": page,
+            "vrf": vrf,
             "listings": listings,
             "first": listings[tables.index(main)],
             "tabs": [
-                (one, len(candidate.both(one.mapping)) if one.mapping else None, one == tables[0])
+                (
+                    one,
+                    len(candidate.both(one.mapping)) if one.mapping else None,
+                    one == tables[0],
+                    Query(kind=one.name, vrf=vrf.name).address(),
+                )
                 for one in page.tables
             ]
             if page.tabs
@@ -80,11 +93,22 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
             "away": away or next((one.away for one in listings if one.away), ""),
             "api_calls": reads(
                 *(("Configuration", f"/config{one.mapping}") for one in tables if one.mapping),
-                *dict.fromkeys(("State", one.live.path) for one in tables if one.live),
-                *(("Search", f"/state/{one.search.part.where}") for one in tables if one.search),
+                *dict.fromkeys(
+                    ("State", path_in(vrf.name, one.live.path, one.live.source)) for one in tables if one.live
+                ),
+                *(
+                    ("Search", path_in(vrf.name, f"/state/{one.search.part.where}", one.search.part))
+                    for one in tables
+                    if one.search
+                ),
             ),
         },
     )
+
+
+def _vrf(request: HttpRequest, page: Page, candidate: Candidate) -> ChosenVrf:
+    """The VRF that the page is asked about; pages that are of no VRF have nothing to choose."""
+    return chosen_vrf(request, candidate) if is_of_vrf(page) else ChosenVrf()
 
 
 def _tab(request: HttpRequest, page: Page) -> Table:
@@ -147,27 +171,34 @@ def table(request: HttpRequest, name: str) -> HttpResponse:
 
 def _listing(request: HttpRequest, page: Page, found: Table) -> Listing:
     candidate, _ = look_at_candidate(request)
+    vrf = _vrf(request, page, candidate)
+    found = table_in(found, vrf.name, candidate)
     if found.search:
-        return searched(found, candidate, request.GET, page.name)
-    return listing(found, candidate, Asked().rows(found), Query.of(request.GET), page.name)
+        return searched(found, candidate, request.GET, page.name, vrf.name)
+    live = Asked(vrf.name).rows(found) if vrf.runs else Live({})
+    return listing(found, candidate, live, Query.of(request.GET, vrf=vrf.name), page.name)
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def export(request: HttpRequest, name: str, form: str) -> HttpResponse:
     """The table as a file, with the filter and order of the page; all of its rows."""
-    _, found = _known(name)
+    page, found = _known(name)
     if found.search:
         raise Http404("A search is not exported.")
     candidate = candidate_of(request)
-    rows = chosen(found, all_rows(found, candidate, Asked().rows(found).value), Query.of(request.GET))
+    vrf = _vrf(request, page, candidate)
+    found = table_in(found, vrf.name, candidate)
+    live = Asked(vrf.name).rows(found).value if vrf.runs else {}
+    rows = chosen(found, all_rows(found, candidate, live), Query.of(request.GET))
     if form == "csv":
         response = HttpResponse(as_csv(found, rows), content_type="text/csv; charset=utf-8")
     elif form == "json":
         response = HttpResponse(as_json(rows), content_type="application/json")
     else:
         raise Http404("A table is exported as csv or json.")
-    response["Content-Disposition"] = f'attachment; filename="{found.name}.{form}"'
+    where = f"-{vrf.name}" if vrf.name else ""
+    response["Content-Disposition"] = f'attachment; filename="{found.name}{where}.{form}"'
     return response
 
 
@@ -176,9 +207,12 @@ def export(request: HttpRequest, name: str, form: str) -> HttpResponse:
 def act(request: HttpRequest, name: str) -> HttpResponse:
     """Enables, disables or removes the chosen objects: one edit of the change set, or none."""
     page, found = _known(name)
+    candidate, _ = look_at_candidate(request)
+    vrf = _vrf(request, page, candidate).name
+    found = table_in(found, vrf, candidate)
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
-        back = reverse(f"ui:{page.name}") + Query(kind=found.name if page.tabs else "").address()
+        back = reverse(f"ui:{page.name}") + Query(kind=found.name if page.tabs else "", vrf=vrf).address()
     chosen_names = request.POST.getlist("name")
     action = request.POST.get("action", "")
     if not found.mapping or action not in ("enable", "disable", "delete"):

@@ -15,7 +15,8 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.jobs import services
 from webui.ui.api_call import call, reads
-from webui.ui.page import show
+from webui.ui.page import look_at_candidate, show
+from webui.ui.vrfs import chosen_vrf
 
 _OVER = {"done", "failed", "cancelled"}
 
@@ -24,16 +25,18 @@ _OVER = {"done", "failed", "cancelled"}
 @role_required(Role.VIEWER)
 def tools(request: HttpRequest) -> HttpResponse:
     """The forms of the tools."""
+    vrf = chosen_vrf(request, look_at_candidate(request)[0])
     return show(
         request,
         "ui/tools.html",
         "tools",
         {
+            "vrf": vrf,
             "api_calls": (
-                call("Ping", "POST", "/tools/ping", {"destination": "192.0.2.1", "count": 5}),
-                call("Traceroute", "POST", "/tools/traceroute", {"destination": "192.0.2.1"}),
+                call("Ping", "POST", "/tools/ping", {"destination": "192.0.2.1", "count": 5, **vrf.question}),
+                call("Traceroute", "POST", "/tools/traceroute", {"destination": "192.0.2.1", **vrf.question}),
                 *reads(("How it goes", "/jobs/ID")),
-            )
+            ),
         },
     )
 
@@ -45,6 +48,7 @@ def run(request: HttpRequest, tool: str) -> HttpResponse:
     given = request.POST
     destination = given.get("destination", "").strip()
     source = given.get("source", "").strip() or None
+    vrf = given.get("vrf", "").strip() or None
     actor = actor_of(request)
     try:
         if tool == "ping":
@@ -54,9 +58,10 @@ def run(request: HttpRequest, tool: str) -> HttpResponse:
                 count=_whole(given.get("count"), 5),
                 source=source,
                 size=_whole(given.get("size"), None),
+                vrf=vrf,
             )
         else:
-            job = services.start_traceroute(actor, destination, source=source)
+            job = services.start_traceroute(actor, destination, source=source, vrf=vrf)
     except ValidationFailed as error:
         return render(request, "ui/job.html", {"problems": [one.message for one in error.problems]})
     return render(request, "ui/job.html", _context(job))
