@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CODE = {".py", ".sh", ".js", ".css", ".html", ".c", ".h", ".rs"}
 TEXT = CODE | {".md", ".toml", ".txt", ".json", ".yaml", ".yml", ".cfg", ".in", ".service", ".conf", ""}
-MAX_LINES = 500
+MAX_LINES, MAX_LINES_OF_TESTS = 400, 500
 
 # Made by make or by a tool, or not ours.
 NOT_SOURCE = {"node_modules", "__pycache__", "vendor", "dist", "build", "screenshots"}
@@ -92,12 +92,16 @@ def test_no_shell_string_is_run() -> None:
     assert found == []
 
 
+def _most_lines(path: Path) -> int:
+    return MAX_LINES_OF_TESTS if path.is_relative_to(ROOT / "tests") else MAX_LINES
+
+
 def test_files_are_short() -> None:
-    """A file past 500 lines holds more than one thing."""
+    """A longer file holds more than one thing."""
     long = {
         str(path.relative_to(ROOT)): lines
         for path in sources()
-        if path.suffix in CODE and (lines := path.read_text().count("\n")) > MAX_LINES
+        if path.suffix in CODE and (lines := path.read_text().count("\n")) > _most_lines(path)
     }
     assert long == {}
 

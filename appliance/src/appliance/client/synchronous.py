@@ -16,7 +16,7 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAns
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
-from appliance.client.waiting import POLL_S, Progress, first_wait_s, running
+from appliance.client.waiting import Progress, end_of, first_wait_s, running
 from appliance.config.edit import Edit
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
@@ -127,7 +127,7 @@ class AgentClient:
             if not isinstance(error.__cause__, Late):
                 raise
             return EditAnswer(0, (), running(call.body["request_id"]))
-        return replace(answer, result=self._end_of(answer.result, deadline, None))
+        return replace(answer, result=end_of(answer.result, self.commit_result, deadline, None))
 
     def commit(
         self,
@@ -377,18 +377,10 @@ class AgentClient:
             if not isinstance(error.__cause__, Late):
                 raise
             return running(call.body["request_id"])
-        return raise_failed(self._end_of(answer, deadline, progress))
+        return raise_failed(end_of(answer, self.commit_result, deadline, progress))
 
     def _deadline(self, wait_s: float | None) -> float:
         return time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
-
-    def _end_of(self, answer: CommitAnswer, deadline: float, progress: Progress | None) -> CommitAnswer:
-        while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
-            if progress is not None and (how_far := answer.progress) is not None:
-                progress(how_far)
-            time.sleep(POLL_S)
-            answer = self.commit_result(answer.request_id)
-        return answer
 
     def _ask(self, call: calls.Call[T]) -> T:
         return call.read(json.loads(self._reply(call).body))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from appliance.client.answers import CommitAnswer
@@ -15,6 +16,18 @@ Progress = Callable[[CommitUnderWay], None]
 def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
     """How long the agent itself waits for the end before it says how far it is."""
     return POLL_S if progress is not None else wait_s
+
+
+def end_of(
+    answer: CommitAnswer, ask: Callable[[str], CommitAnswer], deadline: float, progress: Progress | None
+) -> CommitAnswer:
+    """The answer when the commit is over, or at ``deadline`` (monotonic) where no progress is shown."""
+    while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
+        if progress is not None and (how_far := answer.progress) is not None:
+            progress(how_far)
+        time.sleep(POLL_S)
+        answer = ask(answer.request_id)
+    return answer
 
 
 def running(request_id: str) -> CommitAnswer:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from appliance.config.dump import digest_of
 from appliance.config.edit import Edit
 from appliance.engine import damage
 from appliance.engine.backend import SomeBackend
+from appliance.engine.carrying_out import carry_out, refuse_while_others_decide
 from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.committer import Committer, Compile
 from appliance.engine.foretold import Foretell, nobody_looked
@@ -21,7 +22,7 @@ from appliance.engine.jobs import Jobs, fingerprint
 from appliance.engine.keeper import Keeper
 from appliance.engine.live import StepHook
 from appliance.engine.objects import Damaged
-from appliance.engine.outcomes import error_of, mark_of
+from appliance.engine.outcomes import mark_of
 from appliance.engine.own_path import Caller, OwnPath, nobody
 from appliance.engine.recorded import recorded
 from appliance.engine.records import (
@@ -34,7 +35,7 @@ from appliance.engine.records import (
 )
 from appliance.engine.reserve import Room
 from appliance.engine.transaction import Patience
-from appliance.engine.turns import Cancelled, Turns
+from appliance.engine.turns import Turns
 from appliance.engine.view import Seen
 from appliance.engine.watched_commits import WatchedCommits
 from appliance.errors import (
@@ -319,8 +320,8 @@ class Engine:
         if request.edit is None:
             texts = committer.documents.texts(request.document, committer.running.prepared)
         mark = mark_of(request, texts)
-        return self._job(
-            request.request_id, mark, lambda request_id: self._commit(request, request_id), False
+        return carry_out(
+            self._jobs, committer.reserve, request.request_id, mark, partial(self._commit, request)
         )
 
     def rollback(
@@ -350,7 +351,7 @@ class Engine:
                 return self._committer.transact(request, turn, supersede=True)
 
         mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
-        return self._job(request_id, mark, run, True)
+        return carry_out(self._jobs, self._committer.reserve, request_id, mark, run, must_not_fail=True)
 
     def confirm(self, author: str) -> int:
         """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
@@ -388,52 +389,5 @@ class Engine:
     def _commit(self, request: CommitRequest, request_id: str) -> CommitResult:
         turn = self._committer.turn(request_id, "commit", request.author, request.comment)
         with self._committer.turns.taking(turn):
-            running = self._committer.running.revision
-            if request.base_revision not in (None, running):
-                raise Conflict(f"the change is based on revision {request.base_revision}, and {running} runs")
-            if (pending := self._committer.confirmation.pending) is not None:
-                message = f"revision {pending.revision} awaits confirmation: confirm it or roll it back first"
-                raise Conflict(message)
-            if (watch := self._committer.watches.armed) is not None:
-                left_s = self._committer.watches.left_s(watch)
-                raise Conflict(
-                    f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by "
-                    "itself if sessions or traffic got worse: wait, keep it, or roll it back first"
-                )
-            if (worse := self._committer.watches.condemned) is not None and worse.revision == running:
-                raise Conflict(
-                    f"sessions or traffic got worse after revision {running}, and it is being rolled back"
-                )
+            refuse_while_others_decide(self._committer, request.base_revision)
             return self._committer.transact(request, turn)
-
-    def _job(
-        self, request_id: str | None, mark: str, run: Callable[[str], CommitResult], must_not_fail: bool
-    ) -> CommitResult:
-        """``must_not_fail``: even on a full disk, as long as the agent's reserve lasts."""
-        request_id = request_id or uuid.uuid4().hex
-        reserve = self._committer.reserve
-        try:
-            if must_not_fail:
-                known = reserve.spend(lambda: self._jobs.begin(request_id, mark))
-            else:
-                known = self._jobs.begin(request_id, mark)
-        except OSError as error:
-            if not must_not_fail:
-                return CommitResult(request_id, "failed", error=error_of(reserve.refusal(error)))
-            log.error("the result of request %s cannot be kept: %s", request_id, error)
-            known = None
-        if known is not None:
-            return known
-        try:
-            result = run(request_id)
-        except Exception as error:
-            if not isinstance(error, (MillraceError, Cancelled)):
-                log.exception("commit %s failed unexpectedly", request_id)
-            result = CommitResult(request_id, "failed", error=error_of(error))
-            log.warning("commit %s failed: %.500s", request_id, error)
-        try:
-            reserve.spend(lambda: self._jobs.finish(result, mark))
-        except OSError as error:
-            # The caller has it, and the next start finds the revision by its request.
-            log.error("the result of request %s cannot be kept: %s", request_id, error)
-        return result
