@@ -52,6 +52,7 @@ from appliance.health.check import Look
 from appliance.routing.frr_view import FrrView
 from appliance.routing.rows import bgp_state, ospf_state
 from appliance.routing.wanted import WantedRouting
+from appliance.watching.pings import Target, ping_all
 from frr_config import Step, plan
 from frr_config.protocols.bgp.clearing import clear
 from frr_config.protocols.bgp.routes import size, table
@@ -299,6 +300,16 @@ def test_what_is_looked_at_and_done_in_one_vrf(router: Router) -> None:
     assert pinged["result"]["received"] == 0
     traced = asyncio.run(tools.traceroute(NETNS, IPv4Address("10.1.2.2"), None, "blue"))
     assert traced["result"]["reached"], traced
+    pinged_all = ping_all(
+        NETNS,
+        [
+            *(Target("10.1.2.2", vrf) for vrf in ("blue", "red", "", "green")),
+            *(Target("172.16.0.2", "red"), Target("10.98.0.2"), Target("2001:db8:2::2", "blue")),
+        ],
+        1.0,
+    )
+    assert set(pinged_all) >= {Target("10.1.2.2", "blue"), Target("172.16.0.2", "red"), Target("10.98.0.2")}
+    assert not {one for one in pinged_all if one.address == "10.1.2.2" and one.vrf != "blue"}
     # Clearing.
     been_up = blue.ask(sessions)["10.1.2.2"].established_count
     blue.operate(clear("10.1.2.2", vrf="blue"))

@@ -5,10 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
 from appliance.features.vrf.watch import MEASURES
+from appliance.watching import probing
 from appliance.watching.measure import Asked, Comparison
+from appliance.watching.pings import Target
 
 BGP = {"asn": 65000, "neighbors": {"192.0.2.1": {"remote_asn": 65001, "ipv4_unicast": {}}}}
 SESSIONS, _, DESTINATIONS = MEASURES
@@ -82,3 +86,32 @@ def test_destinations_are_looked_up_in_the_table_of_their_vrf() -> None:
     (worse,) = DESTINATIONS.compares(Comparison(on, reading, config))
     assert worse.text == "VRF blue: There is no route to 198.51.100.1 (198.51.100.0/24)."
     assert worse.path == "/vrfs/blue/routing/static/198.51.100.0~124"
+
+
+def test_neighbors_and_next_hops_are_pinged_in_the_vrf_they_are_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    hops = [{"address": "192.0.2.9"}, {"address": "10.0.0.9", "vrf": "default"}]
+    config = _document(bgp=BGP, static={"198.51.100.0/24": {"next_hops": hops}})
+    asked: list[Target] = []
+
+    def answered(_netns: str, targets: Any, _within_s: float) -> dict[Target, float]:
+        asked.extend(targets)
+        return {Target("192.0.2.1", "blue"): 1.5}
+
+    monkeypatch.setattr(probing, "ping_all", answered)
+    router: Any = SimpleNamespace(netns="nowhere")
+    reading = probing.PINGS.reads(Asked(router, config))
+    wanted = [Target("192.0.2.1", "blue"), Target("192.0.2.9", "blue"), Target("10.0.0.9")]
+    assert sorted(asked) == sorted(wanted)
+    assert {name: one["ms"] for name, one in reading.items()} == {
+        "192.0.2.1 in VRF blue": 1.5,
+        "192.0.2.9 in VRF blue": None,
+        "10.0.0.9": None,
+    }
+    # What was read first is asked for again, as it is kept: JSON.
+    again = probing.PINGS.reads(Asked(router, config, first=reading))
+    assert again == reading and sorted(asked[3:]) == sorted(wanted)
+    (worse,) = probing.PINGS.compares(
+        Comparison(reading, {name: {**one, "ms": None} for name, one in reading.items()}, config)
+    )
+    assert worse.text == "The BGP neighbor 192.0.2.1 in VRF blue does not answer pings."
+    assert (worse.path, worse.asked_for) == ("/vrfs/blue/routing/bgp/neighbors/192.0.2.1", False)

@@ -135,6 +135,8 @@ class Probe:
     what: str
     """With its article: ``the next hop 192.0.2.1``."""
     path: str
+    vrf: str | None = None
+    """Where the address is: None in the VRF that was asked about, empty in the default one."""
 
 
 Probes = Callable[[RouterConfig], Iterator[Probe]]

@@ -13,7 +13,10 @@ import struct
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from ipaddress import ip_address
+from itertools import count
+from typing import NamedTuple
 
 from appliance.dataplane.namespace import Namespace
 from appliance.errors import RouterUnavailable
@@ -27,61 +30,96 @@ _ECHO = struct.Struct("!BBHHH")
 _PAYLOAD = b"millrace commit watch"
 
 
-def ping_all(netns: str, addresses: Iterable[str], within_s: float) -> dict[str, float]:
-    """Round trip times in milliseconds of those that answered in time. Raises RouterUnavailable."""
+class Target(NamedTuple):
+    """An address, and the VRF whose table has the way to it; empty: the default one."""
+
+    address: str
+    vrf: str = ""
+
+
+def ping_all(netns: str, targets: Iterable[Target], within_s: float) -> dict[Target, float]:
+    """Round trip times in milliseconds of those that answered in time. Raises RouterUnavailable.
+
+    What is in a VRF that the kernel has not, or that no route leads to, did not answer.
+    """
     space = Namespace(netns)
     try:
-        return space.run(_ping_all, tuple(addresses), within_s)
+        return space.run(_ping_all, tuple(targets), within_s)
     except OSError as error:
         raise RouterUnavailable(f"no address can be pinged: {error.strerror or error}") from error
     finally:
         space.close()
 
 
-def _ping_all(addresses: tuple[str, ...], within_s: float) -> dict[str, float]:
-    number = int.from_bytes(os.urandom(2))
-    answered: dict[str, float] = {}
+@dataclass(frozen=True)
+class _Link:
+    """The socket of a family and a VRF. Two VRFs may have the same address: each has its own number."""
+
+    socket: socket.socket
+    vrf: str
+    reply: int
+    number: int
+
+
+def _ping_all(targets: tuple[Target, ...], within_s: float) -> dict[Target, float]:
+    answered: dict[Target, float] = {}
     with ExitStack() as stack:
-        sockets: dict[socket.socket, int] = {}
-        sent_s: dict[str, float] = {}
-        for version, family, protocol, request, reply in _FAMILIES:
-            wanted = [one for one in addresses if ip_address(one).version == version]
-            if not wanted:
-                continue
-            link = stack.enter_context(socket.socket(family, _KIND, protocol))
-            sockets[link] = reply
-            for sequence, address in enumerate(wanted):
-                try:
-                    link.sendto(_message(request, number, sequence), (address, 0))
-                except OSError:
-                    continue  # no route to it, or its own answer is no
-                sent_s[address] = time.monotonic()
+        links: list[_Link] = []
+        sent_s: dict[Target, float] = {}
+        # Numbers in a row, from one that another watch hardly has.
+        numbers = count(int.from_bytes(os.urandom(2)))
+        for vrf in dict.fromkeys(one.vrf for one in targets):
+            for version, family, protocol, request, reply in _FAMILIES:
+                wanted = [one for one in targets if one.vrf == vrf and _version(one) == version]
+                if not wanted:
+                    continue
+                opened = stack.enter_context(socket.socket(family, _KIND, protocol))
+                link = _Link(opened, vrf, reply, next(numbers) & 0xFFFF)
+                if vrf and not _bound(opened, vrf):
+                    continue
+                links.append(link)
+                for sequence, target in enumerate(wanted):
+                    try:
+                        opened.sendto(_message(request, link.number, sequence), (target.address, 0))
+                    except OSError:
+                        continue  # no route to it, or its own answer is no
+                    sent_s[target] = time.monotonic()
         ready = stack.enter_context(selectors.DefaultSelector())
-        for link, reply in sockets.items():
-            ready.register(link, selectors.EVENT_READ, (link, reply))
+        for link in links:
+            ready.register(link.socket, selectors.EVENT_READ, link)
         ends_s = time.monotonic() + within_s
         while len(answered) < len(sent_s) and (left_s := ends_s - time.monotonic()) > 0:
             for key, _ in ready.select(left_s):
-                link, reply = key.data
-                _receive(link, reply, number, sent_s, answered)
+                _receive(key.data, sent_s, answered)
     return answered
 
 
-def _receive(
-    link: socket.socket, reply: int, number: int, sent_s: dict[str, float], answered: dict[str, float]
-) -> None:
+def _version(target: Target) -> int:
+    return ip_address(target.address).version
+
+
+def _bound(link: socket.socket, vrf: str) -> bool:
+    """Whether the socket sends and receives in the VRF now: the kernel may have none of this name."""
     try:
-        data, source = link.recvfrom(2048)
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, vrf.encode())
+    except OSError:
+        return False
+    return True
+
+
+def _receive(link: _Link, sent_s: dict[Target, float], answered: dict[Target, float]) -> None:
+    try:
+        data, source = link.socket.recvfrom(2048)
     except BlockingIOError:
         return
-    if link.family == socket.AF_INET:
+    if link.socket.family == socket.AF_INET:
         data = data[(data[0] & 0xF) * 4 :]
-    address = source[0].partition("%")[0]
-    if len(data) < _ECHO.size or address not in sent_s or address in answered:
+    target = Target(source[0].partition("%")[0], link.vrf)
+    if len(data) < _ECHO.size or target not in sent_s or target in answered:
         return
     kind, _, _, identifier, _ = _ECHO.unpack_from(data)
-    if (kind, identifier) == (reply, number):
-        answered[address] = round((time.monotonic() - sent_s[address]) * 1000, 2)
+    if (kind, identifier) == (link.reply, link.number):
+        answered[target] = round((time.monotonic() - sent_s[target]) * 1000, 2)
 
 
 def _message(kind: int, number: int, sequence: int) -> bytes:

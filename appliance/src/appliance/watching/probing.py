@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.document import RouterConfig
+from appliance.config.vrf_view import pointer_in, views
 from appliance.features.registry import declared
 from appliance.watching.measure import LASTS_S, Asked, Comparison, Measure, Probe, Reading, Worse
-from appliance.watching.pings import ping_all
+from appliance.watching.pings import Target, ping_all
 
 MOST = 32
 """Addresses that are pinged, once a second each."""
@@ -16,28 +17,41 @@ TIMES_AS_SLOW = 3.0
 
 
 def _probes(config: RouterConfig) -> dict[str, Probe]:
+    """By the address, with its VRF where that is not the default one."""
     found: dict[str, Probe] = {}
-    for probes in declared("watch", "probes"):
-        for probe in probes(config):
-            if len(found) >= MOST:
-                return found
-            found.setdefault(probe.address, probe)
+    for vrf, view in views(config):
+        for probes in declared("watch", "probes"):
+            for probe in probes(view):
+                if len(found) >= MOST:
+                    return found
+                where = vrf if probe.vrf is None else probe.vrf
+                name = f"{probe.address} in VRF {where}" if where else probe.address
+                what = f"{probe.what} in VRF {where}" if where else probe.what
+                one = Probe(probe.address, what, pointer_in(vrf, probe.path), where)
+                found.setdefault(name, one)
     return found
 
 
 def _read(asked: Asked) -> Reading:
-    """Milliseconds by address; None for one that did not answer."""
+    """Milliseconds by name; None for one that did not answer."""
     if asked.first is not None:
-        wanted = {address: known["what"] for address, known in asked.first.items()}
-        paths = {address: known["path"] for address, known in asked.first.items()}
+        wanted = {
+            name: Probe(known.get("address", name), known["what"], known["path"], known.get("vrf", ""))
+            for name, known in asked.first.items()
+        }
     else:
-        probes = _probes(asked.before or asked.after)
-        wanted = {address: probe.what for address, probe in probes.items()}
-        paths = {address: probe.path for address, probe in probes.items()}
-    answered = ping_all(asked.router.netns, wanted, asked.within_s) if wanted else {}
+        wanted = _probes(asked.before or asked.after)
+    targets = {name: Target(one.address, one.vrf or "") for name, one in wanted.items()}
+    answered = ping_all(asked.router.netns, targets.values(), asked.within_s) if targets else {}
     return {
-        address: {"what": what, "path": paths[address], "ms": answered.get(address)}
-        for address, what in wanted.items()
+        name: {
+            "what": one.what,
+            "path": one.path,
+            "address": one.address,
+            "vrf": one.vrf or "",
+            "ms": answered.get(targets[name]),
+        }
+        for name, one in wanted.items()
     }
 
 

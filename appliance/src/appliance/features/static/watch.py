@@ -9,6 +9,7 @@ from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.dataplane.route_answer import Entry, RouteAnswer, Untold
 from appliance.watching.measure import LASTS_S, Asked, Comparison, Measure, Probe, Reading, Worse
+from frr_config.types import DEFAULT_VRF
 
 MOST = 64
 """Destinations that are looked up: what the commit changes first."""
@@ -84,16 +85,19 @@ def _concerns(config: RouterConfig) -> bool:
 
 def probes(config: RouterConfig) -> Iterator[Probe]:
     """The next hops, each once."""
-    seen: set[str] = set()
+    seen: set[tuple[str, str | None]] = set()
     for prefix, route in config.routing.static.items():
         for hop in route.next_hops:
             if (
                 hop.address is not None
-                and hop.address not in seen
+                and (hop.address, hop.vrf) not in seen
                 and not ip_address(hop.address).is_link_local
             ):
-                seen.add(hop.address)
-                yield Probe(hop.address, f"next hop {hop.address}", join(["routing", "static", prefix]))
+                seen.add((hop.address, hop.vrf))
+                where = "" if hop.vrf == DEFAULT_VRF else hop.vrf
+                yield Probe(
+                    hop.address, f"next hop {hop.address}", join(["routing", "static", prefix]), where
+                )
 
 
 MEASURES = (
