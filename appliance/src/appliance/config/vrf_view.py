@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appliance.config.document import RouterConfig
+from appliance.config.document import Interface, RouterConfig
 from appliance.config.pointer import escape, join, split
 from frr_config import VrfRouting
 from frr_config.types import DEFAULT_VRF
@@ -25,17 +25,27 @@ def seen_in(config: RouterConfig, vrf: str) -> RouterConfig:
     if not config.vrfs and not vrf:
         return config
     interfaces = {name: one for name, one in config.interfaces.items() if (one.vrf or "") == vrf}
+    return _view(config, vrf, interfaces)
+
+
+def views(config: RouterConfig) -> Iterator[tuple[str, RouterConfig]]:
+    """The document as each VRF sees it, by name; the default one, whose name is empty, first."""
+    if not config.vrfs:
+        yield "", config
+        return
+    interfaces: dict[str, dict[str, Interface]] = {vrf: {} for vrf in ("", *config.vrfs)}
+    for name, one in config.interfaces.items():
+        interfaces.setdefault(one.vrf or "", {})[name] = one
+    for vrf in ("", *config.vrfs):
+        yield vrf, _view(config, vrf, interfaces[vrf])
+
+
+def _view(config: RouterConfig, vrf: str, interfaces: dict[str, Interface]) -> RouterConfig:
     update: dict[str, object] = {"interfaces": interfaces, "vrfs": {}}
     if vrf:
         own = config.vrfs[vrf].routing if vrf in config.vrfs else VrfRouting()
         update["routing"] = config.routing.model_copy(update={part: getattr(own, part) for part in _OWN})
     return config.model_copy(update=update)
-
-
-def views(config: RouterConfig) -> Iterator[tuple[str, RouterConfig]]:
-    """The document as each VRF sees it, by name; the default one, whose name is empty, first."""
-    for vrf in ("", *config.vrfs):
-        yield vrf, seen_in(config, vrf)
 
 
 def pointer_in(vrf: str, pointer: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 
 from appliance.config.document import RouterConfig
-from appliance.config.vrf_view import seen_in
+from appliance.config.vrf_view import seen_in, views
 from appliance.impact.facts import Facts, ToldFacts
 from frr_config.types import IpAddress, IpNetwork
 
@@ -108,8 +108,8 @@ class Change:
         if vrf not in whole._views:
             whole._views[vrf] = replace(
                 whole,
-                before=_view(whole.before, vrf),
-                after=_view(whole.after, vrf),
+                before=_with_carriers(whole.before, whole._befores, vrf),
+                after=_with_carriers(whole.after, whole._afters, vrf),
                 facts=whole.facts.in_vrf(vrf),
                 # The router is managed in the default VRF alone.
                 arrival=None if vrf else whole.arrival,
@@ -126,6 +126,14 @@ class Change:
     @cached_property
     def _views(self) -> dict[str, Change]:
         return {}
+
+    @cached_property
+    def _befores(self) -> dict[str, RouterConfig]:
+        return dict(views(self.before))
+
+    @cached_property
+    def _afters(self) -> dict[str, RouterConfig]:
+        return dict(views(self.after))
 
     def is_remade(self, name: str) -> bool:
         """Whether an interface that stays up, or one it is on, goes down for a moment."""
@@ -150,9 +158,9 @@ class Change:
         return Connected(self.after)
 
 
-def _view(config: RouterConfig, vrf: str) -> RouterConfig:
+def _with_carriers(config: RouterConfig, known: Mapping[str, RouterConfig], vrf: str) -> RouterConfig:
     """The document as the VRF sees it, and what its interfaces are on and made of, without addresses."""
-    view = seen_in(config, vrf)
+    view = known[vrf] if vrf in known else seen_in(config, vrf)
     interfaces, left = dict(view.interfaces), list(view.interfaces)
     while left:
         one = config.interfaces[left.pop()]

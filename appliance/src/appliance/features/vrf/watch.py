@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from appliance.config.document import RouterConfig
-from appliance.config.vrf_view import pointer_in, seen_in
+from appliance.config.vrf_view import pointer_in, seen_in, views
 from appliance.features.bgp import watch as bgp
 from appliance.features.ospf import watch as ospf
 from appliance.features.static import watch as static
@@ -23,7 +23,7 @@ class _EachVrf:
     one: AnyMeasure
 
     def _concerned(self, config: RouterConfig) -> list[str]:
-        return [vrf for vrf in config.vrfs if self.one.concerns(seen_in(config, vrf))]
+        return [vrf for vrf, view in views(config) if vrf and self.one.concerns(view)]
 
     def reads(self, asked: Asked) -> Reading:
         """The readings by VRF; of one that goes there is none."""
