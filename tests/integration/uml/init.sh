@@ -4,10 +4,18 @@
 # names MODULES and TESTS.
 mount -t proc proc /proc
 mount -t sysfs sys /sys
-for directory in /run /tmp /etc/frr /var/lib/frr /var/log/frr; do
+mount -t tmpfs tmpfs /run
+mkdir -p /run/netns /run/frr /run/repository
+mount --bind "$REPOSITORY" /run/repository
+for directory in /tmp /etc/frr /var/lib/frr /var/log/frr; do
     [ -d "$directory" ] && mount -t tmpfs tmpfs "$directory"
 done
-mkdir -p /run/netns /run/frr /tmp/modules/lib/modules
+if [ ! -d "$REPOSITORY" ]; then
+    # It lies in one of these, such as /tmp.
+    mkdir -p "$REPOSITORY"
+    mount --bind /run/repository "$REPOSITORY"
+fi
+mkdir -p /tmp/modules/lib/modules
 release=$(uname -r)
 cp -r "/usr/lib/uml/modules/$release" /tmp/modules/lib/modules/
 depmod -b /tmp/modules "$release"
