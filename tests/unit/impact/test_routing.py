@@ -113,6 +113,16 @@ def test_many_new_static_routes_are_one_finding() -> None:
     assert "and 95 more go by other next hops" in finding.text
 
 
+def test_bfd_that_goes_may_take_the_adjacency_with_it_and_bfd_that_comes_does_not() -> None:
+    watched = _ospf(bfd_profile="fast")
+    watched["routing"]["bfd"] = {"profiles": {"fast": {}}}
+    assert found(watched) == []
+    (finding,) = found(_ospf(bfd_profile=None), first=watched)
+    assert (finding.grade, finding.kind) == ("possible", "session")
+    assert finding.path == "/routing/ospf/interfaces/core0/bfd_profile"
+    assert "loses the adjacency with 10.255.0.2 and the routes it brings for a moment" in finding.text
+
+
 def test_what_ospf_no_longer_announces() -> None:
     first = {"routing": {"ospf": {"interfaces": {"lan0": {"area": "0", "passive": True}}}}}
     first["routing"]["ospf"] |= {"default_information": {"always": True}, "redistribute": {"static": {}}}  # type: ignore[dict-item]

@@ -46,6 +46,17 @@ def adjacencies(change: Change) -> Iterator[Finding]:
         if neighbors is not None and not neighbors:
             continue
         who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
+        if field == "bfd_profile":
+            yield Finding(
+                grade="possible",
+                kind="session",
+                path=_path(change, name, field),
+                text=f"OSPF on {name} loses the adjacency with {who} and the routes it brings for a moment: "
+                f"{reason}.",
+                depends_on="FRR takes the end of the BFD session for that of the adjacency",
+                evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
+            )
+            continue
         yield Finding(
             grade="possible" if neighbors is None else "certain",
             kind="session",
@@ -110,6 +121,8 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
     earlier = change.before.routing.ospf
     if earlier is not None and earlier.router_id != ospf.router_id:
         return "the router ID changes; it comes back", ""
+    if was.bfd_profile is not None and now.bfd_profile is None:
+        return "BFD no longer watches it", "bfd_profile"
     return "", ""
 
 
