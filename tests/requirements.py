@@ -27,17 +27,26 @@ def can_make_namespaces() -> bool:
     return subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0
 
 
+_LINKS = {
+    "vrf": ("VRFs (module vrf)", "link add probe type vrf table 10"),
+    "bond": ("bonds (module bonding)", "link add probe type bond"),
+    "gre": ("GRE (module ip_gre)", "link add probe type gre remote 192.0.2.1"),
+    "ip6gre": ("GRE over IPv6 (module ip6_gre)", "link add probe type ip6gre remote 2001:db8::1"),
+    "vlan": ("VLANs (module 8021q)", "link add on type veth\nlink add probe link on type vlan id 10"),
+}
+
+
 @functools.cache
-def kernel_has_vrfs() -> bool:
-    """Whether the kernel can make VRFs."""
-    argv = ["unshare", "--net", "ip", "link", "add", "probe", "type", "vrf", "table", "10"]
-    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+def _kernel_makes(link: str) -> bool:
+    argv, batch = ["unshare", "--net", "ip", "-batch", "-"], _LINKS[link][1] + "\n"
+    return subprocess.run(argv, input=batch, text=True, capture_output=True, check=False).returncode == 0
 
 
-def require_vrfs() -> None:
-    """Skip the running test, or all that use the running fixture, unless the kernel has VRFs."""
-    if not kernel_has_vrfs():
-        pytest.skip("this kernel has no VRFs (module vrf)")
+def require_links(*links: str) -> None:
+    """Skip the running test, or all that use the running fixture, unless the kernel can make such links."""
+    for link in links:
+        if not _kernel_makes(link):
+            pytest.skip(f"this kernel has no {_LINKS[link][0]}")
 
 
 def vpp_installed() -> bool:

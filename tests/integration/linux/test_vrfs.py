@@ -27,20 +27,7 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
 from appliance.config.validate import check
 from appliance.dataplane.base import DataPlaneError
-from appliance.dataplane.linux.access import Access
-from appliance.dataplane.linux.compile import compile_linux
-from appliance.dataplane.linux.dump import Dump
-from appliance.dataplane.linux.objects import (
-    EthernetLink,
-    KernelSettings,
-    LinkAddress,
-    LoopbackLink,
-    VrfDevice,
-    VrfMember,
-)
-from appliance.dataplane.linux.plan import plan as plan_linux
 from appliance.dataplane.linux.state import LinuxState
-from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
@@ -61,11 +48,11 @@ from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
 from frr_config.protocols.ospf.database import counts, details, lsas
 from tests.integration.frr.bird_neighbor import BirdNeighbor, bird_installed
 from tests.integration.frr.harness import FrrHarness, frr_installed, ip, wait_until
-from tests.requirements import require_root_netns, require_vrfs
+from tests.integration.linux.kernel_part import KernelPart
+from tests.requirements import require_links, require_root_netns
 
 pytestmark = pytest.mark.root
 
-KINDS = (KernelSettings, EthernetLink, LoopbackLink, VrfDevice, VrfMember, LinkAddress)
 NETNS = "vr-router"
 HOSTS = {
     "a1": ("10.1.1.2/24", "10.1.1.1/24", "blue"),
@@ -129,48 +116,36 @@ class Router:
 
     def __init__(self, frr: FrrHarness) -> None:
         self.frr = frr.client()
-        self._space = Namespace(NETNS)
-        self._access = Access(self._space, lambda _: None, lambda _: None)
+        self.kernel = KernelPart(NETNS)
 
     def close(self) -> None:
-        self._space.close()
+        self.kernel.close()
 
     def observe(self) -> tuple[LinuxState, Any]:
-        return self._space.run(self._kernel), self.frr.observe()
-
-    def _kernel(self) -> LinuxState:
-        dump = Dump(self._access)
-        return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
+        return self.kernel.observe(), self.frr.observe()
 
     def steps(self, document: dict[str, Any]) -> list[ObjectStep | Step]:
         config = parse_document(document)
         assert check(config, Capabilities("linux")) == []
         nics = {name: Nic(f"nic-{name}", "", kind="veth") for name in config.interfaces}
-        wanted = LinuxState.of(item for item in compile_linux(config, nics).values() if type(item) in KINDS)
-        kernel, frr = self.observe()
         routing = WantedRouting.of(config).render(self.frr.version(), feeds=False)
-        steps: list[ObjectStep | Step] = [*plan_linux(wanted, kernel), *plan(routing, frr)]
+        steps: list[ObjectStep | Step] = [
+            *self.kernel.steps(self.kernel.wanted(config, nics)),
+            *plan(routing, self.frr.observe()),
+        ]
         return sorted(steps, key=lambda step: PHASES.index(step.phase))
 
     def apply(self, step: ObjectStep | Step) -> None:
         if isinstance(step, Step):
             self.frr.apply(step)
         else:
-            self._space.run(self._change, step.before, step.after)
+            self.kernel.apply(step)
 
     def undo(self, step: ObjectStep | Step) -> None:
         if isinstance(step, Step):
             self.frr.undo(step)
         else:
-            self._space.run(self._change, step.after, step.before)
-
-    def _change(self, before: Any, after: Any) -> None:
-        if before is None:
-            after.create(self._access)
-        elif after is None:
-            before.delete(self._access)
-        else:
-            after.update(before, self._access)
+            self.kernel.undo(step)
 
     def commit(self, document: dict[str, Any]) -> list[ObjectStep | Step]:
         steps = self.steps(document)
@@ -180,7 +155,7 @@ class Router:
         return steps
 
     def looked_up(self, destinations: list[str], vrf: str) -> list[RouteAnswer]:
-        return self._space.run(look_up, destinations, vrf)
+        return self.kernel.run(look_up, destinations, vrf)
 
     def routes(self, *words: str) -> str:
         argv = ["ip", "-n", NETNS, "route", "show", *words]
@@ -197,7 +172,7 @@ def ping(host: str, destination: str) -> bool:
 @pytest.fixture(scope="module")
 def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Router]:
     require_root_netns()
-    require_vrfs()
+    require_links("vrf")
     if not frr_installed() or not bird_installed():
         pytest.skip("FRRouting or BIRD is not installed (Debian packages frr, bird2)")
     configurations = {"a2": BIRD_BGP, "c": BIRD_OSPF}

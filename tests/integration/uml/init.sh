@@ -5,6 +5,10 @@
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tmpfs tmpfs /run
+# The kernel has mounted /dev by itself.
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs tmpfs /dev/shm
+mount -t devpts devpts /dev/pts
 mkdir -p /run/netns /run/frr /run/repository
 mount --bind "$REPOSITORY" /run/repository
 for directory in /tmp /etc/frr /var/lib/frr /var/log/frr; do

@@ -1,7 +1,7 @@
 """Tests that need what this machine's kernel may lack, on the kernel of user-mode Linux.
 
 It is a program (Debian package user-mode-linux) over this machine's own files, so the tests are those of this
-source tree. Its kernel has VRFs, and no nftables.
+source tree. Its kernel has VRFs, bonds, VLANs and GRE, and no nftables.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ pytestmark = [pytest.mark.root, pytest.mark.timeout(900)]
 
 KERNEL = "linux.uml"
 ROOT = Path(__file__).resolve().parents[3]
-MODULES = ("vrf", "veth", "dummy")
-TESTS = ("tests/integration/linux/test_vrfs.py",)
+VETH = ("veth", "dummy")
 _MEMORY = "3G"
 _LONGEST_S = 400
 _BGPD_ENDED = "bgpd does not answer"
@@ -32,13 +31,13 @@ again and configured anew, which other tests show; here nobody starts it, and ev
 """
 
 
-def _run(tests: tuple[str, ...]) -> str:
-    """What the console of a kernel that runs these tests prints."""
+def _run(modules: tuple[str, ...], test: str) -> str:
+    """What the console of a kernel with these modules prints that runs this file of tests."""
     settings = {
         "REPOSITORY": str(ROOT),
         "PYTHON": sys.executable,
-        "MODULES": ",".join(MODULES),
-        "TESTS": ",".join(tests),
+        "MODULES": ",".join((*VETH, *modules)),
+        "TESTS": test,
     }
     argv = [
         *(KERNEL, f"mem={_MEMORY}", "root=none", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"),
@@ -51,19 +50,38 @@ def _run(tests: tuple[str, ...]) -> str:
     return done.stdout
 
 
-def test_on_a_kernel_with_vrfs() -> None:
+@pytest.mark.parametrize(
+    ("test", "modules", "at_least"),
+    [
+        pytest.param("tests/integration/linux/test_vrfs.py", ("vrf",), 6, id="vrfs"),
+        pytest.param(
+            "tests/integration/linux/test_links.py",
+            ("bonding", "8021q", "ip_gre", "ip6_gre", "vrf"),
+            8,
+            id="links",
+        ),
+        pytest.param(
+            "tests/integration/vpp/test_with_the_kernel.py",
+            ("bonding", "8021q", "ip_gre", "ip6_gre", "tun"),
+            3,
+            id="vpp",
+            marks=pytest.mark.vpp,
+        ),
+    ],
+)
+def test_on_a_kernel_with_more_drivers(test: str, modules: tuple[str, ...], at_least: int) -> None:
     require_root_netns()
     if shutil.which(KERNEL) is None:
         pytest.skip("user-mode Linux is not installed (Debian package user-mode-linux)")
     if not frr_installed() or not bird_installed():
         pytest.skip("FRRouting or BIRD is not installed (Debian packages frr, bird2)")
-    printed = _run(TESTS)
+    printed = _run(modules, test)
     if _BGPD_ENDED in printed:
-        printed = _run(TESTS)
+        printed = _run(modules, test)
     _, began, rest = printed.partition("RESULTS BEGIN\n")
     assert began, printed[-4000:]
     suite = ET.fromstring(rest.partition("\nRESULTS END")[0]).find("testsuite")
     assert suite is not None
     bad = {name: int(suite.get(name, "0")) for name in ("failures", "errors", "skipped")}
     assert bad == dict.fromkeys(bad, 0), printed.partition("RESULTS BEGIN")[0][-20000:]
-    assert int(suite.get("tests", "0")) >= 6
+    assert int(suite.get("tests", "0")) >= at_least
