@@ -13,7 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,12 @@ _REAL = [
 
 
 def _disk_bytes(folder: Path) -> int:
-    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+    used = 0
+    for path in folder.rglob("*"):
+        # What is kept no longer goes by itself, also while it is counted here.
+        with suppress(FileNotFoundError):
+            used += path.lstat().st_blocks * 512
+    return used
 
 
 def _one_line(wanted: dict[str, Any], chance: random.Random) -> None:

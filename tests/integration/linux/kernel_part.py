@@ -17,7 +17,6 @@ from appliance.dataplane.linux.objects import (
     BondLink,
     BondMember,
     EthernetLink,
-    GreLink,
     KernelSettings,
     LinkAddress,
     LinuxObject,
@@ -26,6 +25,7 @@ from appliance.dataplane.linux.objects import (
     VrfDevice,
     VrfMember,
 )
+from appliance.dataplane.linux.objects.gre_link import GreLink
 from appliance.dataplane.linux.plan import plan
 from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.namespace import Namespace

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from ipaddress import ip_address, ip_interface
 from types import SimpleNamespace
 from typing import Any
@@ -78,6 +79,9 @@ class Ends:
         done = subprocess.run(full, check=False, capture_output=True, text=True, timeout=60)
         match = re.search(r"(\d+) received", done.stdout)
         return 0 if match is None else int(match[1])
+
+    def all_of_three(self, destination: str) -> bool:
+        return self.answered(destination) == 3
 
     def all_answered(self) -> bool:
         return all(self.answered("10.0.0.1", "-I", source) == 3 for source in SOURCES)
@@ -191,7 +195,7 @@ def test_a_tunnel_ends_at_the_kernel(ends: Ends, version: int) -> None:
     ])  # fmt: skip
     for destination in ("10.9.0.1", "2001:db8:a::1"):
         wait_until(
-            lambda address=destination: ends.answered(address) == 3,
+            partial(ends.all_of_three, destination),
             timeout_s=AGREED_S,
             what=f"an answer of {destination} through the tunnel",
         )
