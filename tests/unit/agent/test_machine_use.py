@@ -172,14 +172,13 @@ def test_a_program_that_hangs_holds_nobody() -> None:
 
     def hangs() -> str:
         asked.append("frr")
-        go_on.wait(20)
+        go_on.wait(120)
         return "10.3"
 
     versions = Versions({"vpp": lambda: "26.06", "frr": hangs, "down": lambda: ""})
-    began = time.monotonic()
+    # If one waited for the program, it would know its version.
     assert versions.known() == {"vpp": "26.06"}
     assert versions.known() == {"vpp": "26.06"}
-    assert time.monotonic() - began < 3
     assert asked == ["frr"]
     go_on.set()
     end = time.monotonic() + 10

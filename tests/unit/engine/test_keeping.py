@@ -160,20 +160,21 @@ def test_a_router_that_was_never_told_anything_is_left_alone(toy: Router) -> Non
 
 def test_a_preview_does_not_wait_for_a_long_commit(toy: Router) -> None:
     release, begun = threading.Event(), threading.Event()
+    ended: list[int] = []
 
     def slow(index: int, step: object) -> None:
         begun.set()
-        release.wait(20)
+        release.wait(120)
+        ended.append(index)
 
     engine = toy.engine()
     commit(engine, document("198.51.100.0/24"))
     engine._committer.live._hook = slow
     thread = threading.Thread(target=commit, args=(engine, document("203.0.113.0/24")))
     thread.start()
-    assert begun.wait(5)
-    started = time.monotonic()
+    assert begun.wait(60)
     preview = engine.preview(document("192.0.3.0/24"))
-    assert time.monotonic() - started < 5
+    assert not ended, "the commit is at its first step"
     assert preview.base_revision == 1
     assert engine.config()["revision"] == 1
     engine.tick()

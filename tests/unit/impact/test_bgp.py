@@ -290,6 +290,12 @@ def test_a_sample_is_taken_at_equal_distances(total: int, prefixes: int, pages: 
     assert all(offset < total or not total for offset in table.asked)
 
 
+def test_a_vrf_that_only_frr_has_gives_no_sample() -> None:
+    table: Any = _LongTable(1_000_000)
+    assert _samples(table, parse_document({}), "ipv4", "blue") == ()
+    assert not table.asked
+
+
 def test_a_long_table_is_read_by_the_sample_and_without_one_not_at_all() -> None:
     class _Frr:
         def ask(self, question: Any) -> Any:

@@ -104,13 +104,12 @@ def test_facts_are_read_once_in_time_and_a_silent_router_is_told() -> None:
         return 7
 
     good, bad = Fact("good", counted), Fact("bad", away)
-    slow: Fact[bool] = Fact("slow", lambda _: hold.wait(20))
+    slow: Fact[bool] = Fact("slow", lambda _: hold.wait(120))
     with ThreadPoolExecutor(2) as readers:
         facts = LiveFacts(LIVE, readers, 0.3)
         assert (facts.of(good), facts.of(good), facts.of(bad)) == (7, 7, None)
-        began = time.monotonic()
+        # If it waited for the reading, it would know what was read.
         assert facts.of(slow) is None and facts.of(slow) is None
-        assert time.monotonic() - began < 5
         hold.set()
     assert len(reads) == 1
     assert facts.untold == {"bad": "frr: is down", "slow": "there was no answer in time"}

@@ -82,6 +82,9 @@ class Foretelling:
 
 def _samples(table: LongTable, config: RouterConfig, family: Family, vrf: str) -> Sequence[str]:
     """See Samples: a page takes the feeder some milliseconds wherever it lies."""
+    if vrf and vrf not in config.vrfs:
+        # FRR has it, and no document says the number of its table.
+        return ()
     number = table_of(vrf, config.vrfs[vrf]) if vrf else 0
     query = RoutesQuery(protocol="bgp", family=family)
     first = table.route_page(family, query, 0, _IN_A_ROW, number)
