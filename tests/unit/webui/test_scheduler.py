@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -45,3 +48,24 @@ def test_a_task_that_hangs_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatc
 def test_what_recurs_does_not_pass_through_the_queue_of_the_tools(unit: str) -> None:
     command = settings(Path(TREE) / f"usr/lib/systemd/system/{unit}.service")["ExecStart"][0]
     assert "run_schedule" in command and "celery" not in command
+
+
+# The real command, in an interpreter of its own, ended by its own signal once it has started.
+_STARTED = """
+import os, signal, sys
+import django
+django.setup()
+from django.core.management import execute_from_command_line
+from webui.jobs import scheduler
+scheduler.Scheduler.start = lambda _: os.kill(os.getpid(), signal.SIGTERM)
+scheduler.Scheduler.stop = lambda _: None
+execute_from_command_line(["webui", "run_schedule"])
+print("webui.jobs.scheduler" in sys.modules, "webui.urls" in sys.modules)
+"""
+
+
+def test_what_runs_the_schedule_does_not_keep_the_pages_in_memory() -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webui.settings", "MILLRACE_COLLECTING": "1"}
+    argv = [sys.executable, "-c", _STARTED]
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == ["True", "False"]

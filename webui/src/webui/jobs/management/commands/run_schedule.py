@@ -15,6 +15,9 @@ class Command(BaseCommand):
     """Run the recurring tasks until SIGTERM or SIGINT."""
 
     help = "Run the recurring tasks: counters rolled up, what is past its time removed."
+    # The checks import every page and the whole REST API, which this process never serves: it would keep
+    # them in memory for good. What prepares the database has run the checks before this starts.
+    requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
         """Run it."""
