@@ -137,7 +137,12 @@ def test_lacp_loses_a_member_under_traffic_and_gets_it_back(ends: Ends) -> None:
         Address("bond0", ip_interface("10.0.0.1/24")),
         Address("bond0.10", ip_interface("10.10.0.1/24")),
     ])  # fmt: skip
-    wait_until(lambda: ends.states() == ["active"] * 2, timeout_s=AGREED_S, what="LACP's agreement")
+    wait_until(
+        lambda: ends.states() == ["active"] * 2,
+        timeout_s=AGREED_S,
+        what="LACP's agreement",
+        instead=lambda: str(ends.members()),
+    )
     wait_until(ends.agreed, timeout_s=AGREED_S, what="a far end that passes packets by both, too")
     for member in ends.members().values():
         assert member.actor is not None and member.partner is not None
