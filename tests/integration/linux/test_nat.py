@@ -20,6 +20,7 @@ from appliance.engine.backend import Step
 from tests.feature_files import ROOT
 from tests.integration.linux.conftest import DOCUMENT, Router, run
 from tests.integration.linux.who import FILE
+from tests.sizes import at_size
 
 pytestmark = pytest.mark.root
 
@@ -385,7 +386,7 @@ def removing_one_of_ten_thousand_forwards(router: Commits) -> list[str]:
             "outside_port": 10000 + number,
             "inside_address": INSIDE,
         }
-        for number in range(10000)
+        for number in range(at_size(10_000))
     }
     document = with_nat(port_forwards=forwards)
     router.commit(document)

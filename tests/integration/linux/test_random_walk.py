@@ -10,9 +10,10 @@ from appliance.compile import compile_document
 from appliance.dataplane.nic import Nic
 from tests.integration.linux.conftest import Router
 from tests.property.documents import random_document
+from tests.sizes import at_size
 
 pytestmark = pytest.mark.root
-DOCUMENTS = 60
+DOCUMENTS = at_size(60)
 
 
 def test_every_document_leads_to_every_next(router: Router) -> None:
