@@ -166,20 +166,20 @@ def test_lacp_with_another_kernels_bond_loses_a_member_and_gets_it_back(
     partner = router.members()["lan0"].partner
     assert partner is not None and partner.system == FAR_MAC
     wait_until(_all_answered, "answers to every flow", AGREED_S)
-    assert _answered("10.10.0.1") == 3
+    wait_until(lambda: _answered("10.10.0.1") == 3, "an answer on the VLAN", AGREED_S)
     _far("ip", "link", "set", "peer0", "down")
     wait_until(
         lambda: router.states() == {"lan0": "down", "lan1": "active"}, "a member without link", AGREED_S
     )
     assert router.members()["lan0"].reason == "it has no link"
-    assert _all_answered()
-    assert _answered("10.10.0.1") == 3
+    wait_until(_all_answered, "answers by the other member", AGREED_S)
+    wait_until(lambda: _answered("10.10.0.1") == 3, "an answer on the VLAN", AGREED_S)
     _far("ip", "link", "set", "peer0", "up")
     wait_until(lambda: router.states() == both, "the member again", AGREED_S)
-    assert _all_answered()
+    wait_until(_all_answered, "answers by both members", AGREED_S)
     # More links are needed than there are: the bond is down until the other is back.
     router.commit({**INTERFACES, "bond0": {**BOND, "minimum_links": 2}})
-    assert _all_answered()
+    wait_until(_all_answered, "answers with the links there are", AGREED_S)
     _far("ip", "link", "set", "peer1", "down")
     wait_until(lambda: _answered("10.0.0.1", count=1) == 0, "a bond that is down", AGREED_S)
     _far("ip", "link", "set", "peer1", "up")
