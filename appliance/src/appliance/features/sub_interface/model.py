@@ -23,7 +23,7 @@ class SubInterface(LinkSettings):
     parent: InterfaceReference = Field(title="Parent")
     """The ethernet interface it is on."""
     vlan_id: VlanId = Field(title="VLAN")
-    """The VLAN, 1 to 4094."""
+    """The VLAN that its packets are tagged with on the parent."""
 
     @property
     def carrier(self) -> str:
