@@ -18,11 +18,12 @@ import pytest
 from appliance.bench import rig
 from appliance.bench.benches import Benches
 from appliance.bench.trials import Lengths
-from appliance.engine.turns import Turns
+from appliance.engine.clock import SystemClock
+from appliance.engine.turns import Turn, Turns
 from appliance.errors import Conflict
 from appliance.state.benches import BenchState, BenchWanted
 from lab.memif_traffic import build
-from tests.integration.linux.conftest import DOCUMENT
+from tests.integration.linux.conftest import DOCUMENT, run
 from tests.integration.vpp.harness import PrivateVpp
 from tests.integration.vpp_dataplane.conftest import Router
 
@@ -51,6 +52,13 @@ def _remains(router: Router) -> int:
     return router.backend.look(vpp=lambda vpp: rig.remains(vpp.client), linux=lambda _: -1)
 
 
+def _mirrors(router: Router) -> list[str]:
+    """Links of the mirrors' namespace, and VPP's pairs."""
+    links = run(router.middle, "ip", "-o", "link").stdout.splitlines()
+    pairs = router.backend.look(vpp=lambda vpp: len(vpp.client.dump("lcp_itf_pair_get")), linux=lambda _: 0)
+    return [*(line.split(":")[1] for line in links), str(pairs)]
+
+
 def _when(benches: Benches, condition: str) -> BenchState:
     ends = time.monotonic() + 60
     while time.monotonic() < ends:
@@ -70,15 +78,22 @@ def _is_as_before(router: Router) -> None:
 def test_a_bench_counts_packets_holds_the_turn_and_leaves_nothing(router: Router, tmp_path: Path) -> None:
     turns = Turns()
     benches = _made(router, tmp_path / "benches", _SHORT, turns)
+    mirrors = _mirrors(router)
     begun = benches.start(_WANTED, "nina")
     with pytest.raises(Conflict, match="a bench runs already"):
         benches.start(_WANTED, "otto")
     _when(benches, "at work")
-    # Of what it made nothing is the document's: it is neither drift, nor shown, nor counted.
+    with (
+        pytest.raises(Conflict, match="behind the bench of nina"),
+        turns.taking(Turn("7f", "commit", "otto", "", SystemClock()), wait_s=0),
+    ):
+        pass
+    # Of what it made nothing is the document's: it is neither drift, nor shown, counted or mirrored.
     assert _remains(router) > 0
     assert router.steps(DOCUMENT) == []
     assert {one.name for one in router.backend.interfaces_state()} == set(DOCUMENT["interfaces"])
     assert set(router.backend.counters()["interfaces"]) == set(DOCUMENT["interfaces"])
+    assert _mirrors(router) == mirrors
     ended = _when(benches, "ended")
     assert (ended.id, ended.state, ended.ended) == (begun.id, "done", "")
     result = ended.result

@@ -72,11 +72,20 @@ def test_a_bench_needs_a_quiet_router() -> None:
 )
 def test_a_bench_needs_room_in_vpp(vpp: Vpp, reason: str) -> None:
     with pytest.raises(Conflict, match=reason):
-        guard.require_room(vpp)
+        guard.require_room(vpp, 10**9)
+
+
+def test_a_bench_needs_memory_of_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal: 1000000 kB\nMemAvailable:   102400 kB\n")
+    available = guard.available_bytes(tmp_path / "meminfo")
+    assert available == 100 * _MIB
+    assert guard.available_bytes(tmp_path / "nosuch") is None
+    with pytest.raises(Conflict, match="the machine has 100 MiB of memory left"):
+        guard.require_room(_TWO, available)
 
 
 def test_where_vpp_does_not_tell_of_its_memory_nothing_is_refused() -> None:
-    guard.require_room(Vpp("", (), None, None))
+    guard.require_room(Vpp("", (), None, None), None)
 
 
 def _why(

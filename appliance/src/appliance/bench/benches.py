@@ -169,7 +169,7 @@ class Benches:
             raise Conflict(f"the packet generator is not installed: there is no program {self._program}")
         self._require_unoccupied()
         found = self._dataplane.look(vpp=guard.look, linux=_not_here)
-        guard.require_room(found)
+        guard.require_room(found, guard.available_bytes())
         cpu = guard.require_cpu(found, frozenset(os.sched_getaffinity(0)), wanted.anyway)
         foreign = guard.require_quiet(*self._traffic(), wanted.anyway)
         with ExitStack() as stack:
@@ -185,7 +185,13 @@ class Benches:
             )
             with self._lock:
                 self._running = running
-            running.thread.start()
+            try:
+                running.thread.start()
+            except BaseException:
+                with self._lock:
+                    self._running = None
+                turn_is_held.close()
+                raise
         return running.now()
 
     def _traffic(self) -> tuple[dict[str, float], float]:

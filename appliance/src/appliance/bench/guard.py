@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.bench import rig
@@ -19,6 +20,8 @@ LEAST_HEAP_BYTES = 64 * 1024 * 1024
 """Free of VPP's main heap; a table and two interfaces take some 2 MiB."""
 LEAST_BUFFERS = 2048
 """Free of VPP's packet buffers: several full vectors in flight on each of a few threads."""
+LEAST_AVAILABLE_BYTES = 256 * 1024 * 1024
+"""That programs can still get of the machine's memory; the generator takes 32 MiB for its rings."""
 _MIB = 1024 * 1024
 
 
@@ -71,8 +74,22 @@ def _memory(segment: StatsSegment) -> tuple[int | None, int | None]:
     return (min(heap) if heap else None), (min(pools) if pools else None)
 
 
-def require_room(vpp: Vpp) -> None:
-    """Raises Conflict where VPP lacks what a bench needs, whatever is asked for."""
+def available_bytes(path: Path = Path("/proc/meminfo")) -> int | None:
+    """Memory that programs can still get; None where the kernel does not tell."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def require_room(vpp: Vpp, available: int | None) -> None:
+    """Raises Conflict where VPP or the machine lacks what a bench needs, whatever is asked for."""
+    if available is not None and available < LEAST_AVAILABLE_BYTES:
+        raise Conflict(
+            f"the machine has {available // _MIB} MiB of memory left, and a bench is refused below "
+            f"{LEAST_AVAILABLE_BYTES // _MIB}: end something else, or give it more"
+        )
     if not vpp.has_links:
         raise Conflict(f"this VPP runs without its plugin {rig.PLUGIN}, which a bench needs")
     if vpp.heap_free_bytes is not None and vpp.heap_free_bytes < LEAST_HEAP_BYTES:

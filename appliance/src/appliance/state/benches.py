@@ -59,7 +59,7 @@ class BenchResult(Answer):
     forwarding_cpus: tuple[int, ...] = Field(description="CPUs of the VPP threads that forward.")
     generator_cpu: int | None = Field(description="CPU of the generator alone; null: it shared theirs.")
     versions: dict[str, str]
-    foreign: bool = Field(description="Other traffic passed meanwhile.")
+    foreign: bool = Field(description="Other traffic passed when it began.")
     unknown: tuple[str, ...] = Field(description="What these figures do not tell.")
 
 
