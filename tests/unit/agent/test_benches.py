@@ -251,10 +251,10 @@ def test_nodes_of_both_sides_are_told_as_one() -> None:
     ]  # fmt: skip
 
 
-def _result(cpu: int | None) -> Any:
+def _result(cpu: int | None, stalled_s: float = 0.0) -> Any:
     measured = Measured(received_pps=[9e6, 8e6, 10e6], pdr_pps=8.5e6)
     for _ in range(3):
-        measured.log("overload", 1e8, Trial(0.2, 20_000_000, 1, 1_800_000, 1, 1, 0, 0.0, 0.0))
+        measured.log("overload", 1e8, Trial(0.2, 20_000_000, 1, 1_800_000, 1, 1, 0, stalled_s, 0.0))
     return outcome.result(SCENARIOS["fwd"], measured, Lengths(), _TWO, cpu, True, ())
 
 
@@ -265,6 +265,9 @@ def test_a_result_says_what_it_does_not_tell() -> None:
     assert own.forwarding_cpus == (1,)
     assert "shares caches" in own.unknown[0]
     assert "lower bound" in shared.unknown[0]
+    busy = _result(3, 0.05)
+    assert (own.stalled, busy.stalled) == (0.0, 0.25)
+    assert "off its CPU for 25% of the time" in busy.unknown[0]
     assert any("NIC" in one for one in own.unknown)
     state = BenchState(
         id="0123456789ab", wanted=_ANYWAY, author="nina", started_at="", state="done", ran_s=4, trials=9,

@@ -14,7 +14,7 @@ from appliance.bench import rig
 from appliance.bench.guard import Vpp
 from appliance.bench.scenarios import Scenario
 from appliance.bench.search import PDR_LOSS, Measured
-from appliance.bench.trials import Lengths, offered_pps
+from appliance.bench.trials import Lengths, offered_pps, stalled
 from appliance.engine.backend import BackendUnavailable
 from appliance.errors import MillraceError
 from appliance.state.benches import BenchResult, NodeCost
@@ -34,10 +34,7 @@ _UNKNOWN = (
     "(the plan of a commit foretells costs)",
     "latency",
 )
-_SHARED = (
-    "its highest rate: the packet generator took turns with VPP's threads, so this is a lower bound",
-    "its rate on an idle machine: the generator shares caches and memory with VPP",
-)
+_MUCH = 0.02
 
 
 class Clocks:
@@ -100,6 +97,7 @@ def result(
     clocks: tuple[NodeCost, ...],
 ) -> BenchResult:
     """All of it."""
+    missed = stalled(measured)
     return BenchResult(
         title=scenario.title,
         frames=scenario.frames,
@@ -117,9 +115,24 @@ def result(
         forwarding_cpus=tuple(one.cpu for one in vpp.forwarding),
         generator_cpu=cpu,
         versions={"millrace": appliance.__version__, "vpp": vpp.version},
+        stalled=round(missed, 3),
         foreign=foreign,
-        unknown=(*_SHARED[0 if cpu is None else 1 :][:1], *_UNKNOWN),
+        unknown=_unknown(cpu, missed),
     )
+
+
+def _unknown(cpu: int | None, missed: float) -> tuple[str, ...]:
+    """What the figures do not tell, what matters most first."""
+    told = []
+    if cpu is None:
+        told.append("its highest rate: the generator took turns with VPP's threads, so this is a lower bound")
+    if missed > _MUCH:
+        told.append(
+            f"its rate while nothing else runs: other processes kept the generator off its CPU for "
+            f"{missed:.0%} of the time at overload, and perhaps VPP too, so this is a lower bound"
+        )
+    told.append("its rate without a generator beside it, which shares caches and memory with VPP")
+    return (*told, *_UNKNOWN)
 
 
 def _cpu_model(path: Path = Path("/proc/cpuinfo")) -> str:

@@ -104,6 +104,13 @@ def offered_pps(measured: Measured) -> float:
     )
 
 
+def stalled(measured: Measured) -> float:
+    """Share of the time at overload in which the generator did not run."""
+    overload = [one for one in measured.trials if one["what"] == "overload"]
+    whole = sum(float(one["seconds"]) for one in overload)
+    return min(1.0, sum(float(one["stalled_s"]) for one in overload) / whole) if whole else 0.0
+
+
 def at_the_end(seconds: float, act: Callable[[], None]) -> threading.Timer:
     """``act`` in so many seconds, unless it is cancelled; what it raises is of no interest then."""
 

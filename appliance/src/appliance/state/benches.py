@@ -59,6 +59,9 @@ class BenchResult(Answer):
     forwarding_cpus: tuple[int, ...] = Field(description="CPUs of the VPP threads that forward.")
     generator_cpu: int | None = Field(description="CPU of the generator alone; null: it shared theirs.")
     versions: dict[str, str]
+    stalled: float = Field(
+        description="Share of the time at overload in which the generator itself did not run, for others did."
+    )
     foreign: bool = Field(description="Other traffic passed when it began.")
     unknown: tuple[str, ...] = Field(description="What these figures do not tell.")
 
