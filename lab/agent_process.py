@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from lab import frr_daemons
+from lab import frr_daemons, memif_traffic
 from lab.layout import REPOSITORY, Layout
 from lab.namespaces import Dataplane, Namespaces, Routes
 from lab.supervision import Program
@@ -44,6 +44,7 @@ def write_settings(
             "vpp_api_socket": str(layout.vpp("api.sock")),
             "vpp_stats_socket": str(layout.vpp("stats.sock")),
             "vpp_startup_conf": str(layout.vpp("startup.conf")),
+            "bench_generator": str(memif_traffic.build(layout.bin)),
         }
     if routes == "feeder":
         settings["feeder_socket"] = str(layout.feeder_socket)

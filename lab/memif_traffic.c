@@ -8,7 +8,8 @@
  *     quiet SIDE                 side sends nothing
  *     learn SECONDS              a few packets of each stream; ARP and neighbor solicitations are answered
  *     trial PPS SECONDS          the streams at PPS in all, shared equally, before all else on this CPU
- *     steady PPS SECONDS         the same, in turn with others
+ *     poll PPS SECONDS           the same without that precedence
+ *     steady PPS SECONDS         with a pause after each burst, so that others have this CPU, too
  *
  * A packet that is due and finds no room in the router's ring is offered and lost, as on a wire that does not
  * wait. What is due while this program itself did not run is not offered at all: "stalled_s" tells how long.
@@ -212,6 +213,7 @@ static void urgent(int yes)
     sched_setscheduler(0, yes ? SCHED_RR : SCHED_OTHER, &priority); /* without the right to it, as it is */
 }
 
+/* first: 0 pauses after each burst, 1 does not, 2 goes before all else on this CPU, too. */
 static void run(double pps, double seconds, int answers, int first)
 {
     int active = sides[0].stream.active + sides[1].stream.active;
@@ -223,7 +225,7 @@ static void run(double pps, double seconds, int answers, int first)
             fill(s);
         s->baseline = s->packet ? kernel_received(s) : 0;
     }
-    urgent(first);
+    urgent(first > 1);
     uint64_t start = now_ns(), last = start, end = start + (uint64_t)(seconds * 1e9), stalled = 0, worst = 0;
     double per_ns = active ? pps / active / 1e9 : 0;
     while (last < end) {
@@ -316,6 +318,8 @@ int main(int argc, char **argv)
         } else if (sscanf(line, "learn %lf", &seconds) == 1) {
             run(1000, seconds, 1, 0);
         } else if (sscanf(line, "trial %lf %lf", &pps, &seconds) == 2) {
+            run(pps, seconds, 0, 2);
+        } else if (sscanf(line, "poll %lf %lf", &pps, &seconds) == 2) {
             run(pps, seconds, 0, 1);
         } else if (sscanf(line, "steady %lf %lf", &pps, &seconds) == 2) {
             run(pps, seconds, 0, 0);

@@ -36,7 +36,7 @@ wanted() {
             fi
             ;;
         image)
-            echo curl debian-archive-keyring mmdebstrap util-linux zstd
+            echo curl debian-archive-keyring gcc libc6-dev mmdebstrap util-linux zstd
             # Debian 13 has no packer: setup/packer.sh says how to get one.
             have packer || ! apt-cache show packer >/dev/null 2>&1 || echo packer
             ;;

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from packer.image import inventory
 from packer.image.base_tree import make_base
+from packer.image.bench_generator import install_bench_generator
 from packer.image.bootloader import make_boot_loader
 from packer.image.builder_apt import AptSources, sources
 from packer.image.command import run
@@ -124,6 +125,8 @@ def code(settings: BuildSettings) -> None:
     if (settings.work / "vpp-version").read_text():
         with step("FIB feeder"):
             install_feeder(settings.work / "root", settings.cache / "feeder")
+        with step("packet generator"):
+            install_bench_generator(settings.work / "root", settings.cache / "bench-generator")
 
 
 def system(settings: BuildSettings) -> None:

@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
+from appliance.bench.search import PDR_LOSS, TRIAL_S, Measured, rounds, search
 from lab.memif_traffic import Trial
 from tests.bench.throughput.machine import machine
 from tests.bench.throughput.routers import Bare, Kernel, Millrace, Router, VppRouter
 from tests.bench.throughput.scenarios import SCENARIOS, Scenario
-from tests.bench.throughput.search import PDR_LOSS, TRIAL_S, Measured, rounds, search
 from tests.requirements import require_root_netns, require_vpp
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, ip_network
 from typing import Any
 
+from appliance.bench.scenarios import IMIX
 from lab.memif_traffic import Stream
 from tests.bench.throughput.routers import MACS, Bare, Kernel, Millrace, VppRouter
 from tests.integration.vpp.harness import run
 from vpp_config import AclRule
 
 Streams = tuple[Stream | None, Stream | None]
-IMIX = (64,) * 7 + (570,) * 4 + (1518,)
-"""The simple mix: 7 short, 4 middle, 1 long; 353.8 bytes on average."""
 HOSTS = 512
 _MOST_SESSIONS = 131_072
 """That the document takes for a worker."""

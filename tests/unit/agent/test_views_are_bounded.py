@@ -18,6 +18,7 @@ from appliance.agent.state_api import StateApi
 from appliance.config.document import RouterConfig
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.reserve import Room
+from appliance.engine.turns import Turns
 from appliance.routing.frr import FrrBackend
 from appliance.state.control_plane import ControlPlaneState
 from appliance.state.hardware import Hardware
@@ -56,7 +57,8 @@ SHORT = {
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
     "forwarding",
-    "health", "nat", "nat/users", "nat/sessions", "system", "captures", "counters", "traces", "feeder",
+    "health", "nat", "nat/users", "nat/sessions", "system", "captures", "benches", "counters", "traces",
+    "feeder",
     "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",
@@ -153,6 +155,8 @@ _KEPT = {"remote_asn": 65001, "ipv4_unicast": {"soft_reconfiguration_inbound": T
 
 class Engine:
     """What the views that ask the engine hear."""
+
+    turns = Turns()
 
     running_config = RouterConfig.model_validate(
         {

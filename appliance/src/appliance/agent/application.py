@@ -10,6 +10,7 @@ from aiohttp import web
 
 from appliance.agent import notify, peers
 from appliance.agent.actions_api import ActionsApi
+from appliance.agent.benches_api import BenchesApi
 from appliance.agent.bodies import MAX_DOCUMENT_BYTES
 from appliance.agent.captures_api import CapturesApi
 from appliance.agent.configuration_api import ConfigurationApi
@@ -51,9 +52,9 @@ def application(
     watch = watch or HealthWatch(router, EventLog(router.engine.state_dir))
     configuration, state = ConfigurationApi(router.engine, watch), StateApi(router)
     actions, captures, traces = ActionsApi(router), CapturesApi(router), TracesApi(router)
-    logs = LogsApi(router)
+    logs, benches = LogsApi(router), BenchesApi(router)
     counters = CountersApi(samples, router.hits)
-    operating = (actions, captures, traces, logs, router.operations)
+    operating = (actions, captures, traces, benches, logs, router.operations)
     for part in (configuration, state, counters, HealthApi(watch), *operating, upgrade):
         app.add_routes(part.routes())
     app.on_shutdown.append(counters.stop)
@@ -65,6 +66,7 @@ def application(
                 samples.run(),
                 counters.follow_cleared(router.cleared),
                 traces.tidy(),
+                benches.tidy(),
                 notify.watchdog(),
             )
         ]
@@ -82,6 +84,7 @@ def application(
         actions.close()
         captures.close()
         traces.close()
+        benches.close()
         logs.close()
         state.close()
         upgrade.close()

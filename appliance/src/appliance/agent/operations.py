@@ -35,12 +35,14 @@ KEPT = 500
 _MOST_TARGET = 200
 _LIMITS = ("author", "packets", "seconds", "size_bytes", "snap_bytes")
 """What it is not about."""
-_PLAIN = ("interface", "filter", "direction")
+_PLAIN = ("interface", "filter", "direction", "scenario")
 """What needs no word before it."""
 _ACTIONS = (
     ("POST", re.compile(r"^/v1/(capture|trace)s$"), "start"),
     ("POST", re.compile(r"^/v1/(capture|trace)s/([0-9a-f]+)/stop$"), "stop"),
     ("DELETE", re.compile(r"^/v1/(capture|trace)s/([0-9a-f]+)$"), "remove"),
+    ("POST", re.compile(r"^/v1/(bench)es$"), "start"),
+    ("POST", re.compile(r"^/v1/(bench)es/([0-9a-f]+)/cancel$"), "cancel"),
     ("GET", re.compile(r"^/v1/(capture)s/([0-9a-f]+)/file$"), "download"),
     ("GET", re.compile(r"^/v1/(log)s$"), "read"),
     ("POST", re.compile(r"^/v1/(action)s/([a-z-]+)$"), ""),

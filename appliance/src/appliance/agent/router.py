@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from appliance.agent.machine_use import MachineUse
 from appliance.agent.operations import OperationLog
 from appliance.agent.route_lists import RouteLists
 from appliance.agent.route_proof import RouteProof
+from appliance.bench.benches import Benches
+from appliance.bench.occupied import why_occupied
 from appliance.capture.captures import CaptureFiles
 from appliance.capture.source import Source
 from appliance.capture.tcpdump import KernelSource, require_filter
@@ -57,6 +59,8 @@ class Router:
     """Where the router's programs log."""
     platform: Platform = field(default_factory=Platform)
     """What the router stands on."""
+    bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
+    """The program that sends and counts the packets of a bench."""
 
     @cached_property
     def _lists(self) -> RouteLists:
@@ -141,6 +145,19 @@ class Router:
         return KernelSource(self.netns) if self.dataplane.kernel_forwards else VppSource(self.dataplane)
 
     @cached_property
+    def benches(self) -> Benches:
+        """Benches, and the results of those that ended."""
+        engine = self.engine
+        return Benches(
+            engine.state_dir / "benches",
+            self.dataplane,
+            engine.turns,
+            partial(why_occupied, engine, self.captures, self.traces),
+            lambda: frozenset(table_of(name, known) for name, known in engine.running_config.vrfs.items()),
+            self.bench_generator,
+        )
+
+    @cached_property
     def traces(self) -> PacketTraces:
         """Packet traces of VPP."""
         return PacketTraces(self.engine.state_dir / "packet-trace.json", self._tracer)
@@ -170,6 +187,7 @@ class Router:
         self.cleared.close()
         self.traces.close()
         self.captures.close()
+        self.benches.close()
         self.engine.close()
         self.routing.close()
         self.dataplane.close()

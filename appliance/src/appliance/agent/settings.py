@@ -70,6 +70,8 @@ class AgentSettings(_Settings):
     vpp_startup_conf: Path | None = None
     feeder_socket: Path | None = None
     """Status socket of the FIB feeder, which then carries the routes; None: VPP's plugin linux_nl does."""
+    bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
+    """The program that sends and counts the packets of a bench."""
     machine: MachineSettings | None = None
     """What VPP is sized by where the document leaves it open; None is a size of no machine's."""
     dpdk: bool = True

@@ -56,7 +56,16 @@ def build(settings: AgentSettings) -> Router:
         foretell=Foretelling(dataplane, routing, path.arrival, table=feeder),
     )
     platform = Platform(services, settings.certificate, Paths())
-    return Router(engine, dataplane, routing, settings.netns, feeder, _log_source(settings), platform)
+    return Router(
+        engine,
+        dataplane,
+        routing,
+        settings.netns,
+        feeder,
+        _log_source(settings),
+        platform,
+        settings.bench_generator,
+    )
 
 
 def _log_source(settings: AgentSettings) -> LogSource | None:

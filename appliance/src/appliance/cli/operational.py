@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from appliance.cli import text
 from appliance.cli.alarms import show_alarms, show_events
+from appliance.cli.bench import show_benches
 from appliance.cli.capture import show_captures
 from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
@@ -295,6 +296,7 @@ SHOWS: dict[str, Show] = {
     **{part.command or part.name: show_part(part) for part in PARTS if not part.in_path},
     "acl": show_acl,
     "alarms": show_alarms,
+    "benches": show_benches,
     "bgp": show_bgp,
     "captures": show_captures,
     "commits": show_commits,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.cli import capture, clear, commits, operational, text, trace, upgrade
+from appliance.cli import bench, capture, clear, commits, operational, text, trace, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
@@ -20,6 +20,7 @@ from appliance.errors import MillraceError
 
 OPERATIONAL = (
     *(
+        "bench",
         "cancel",
         "capture",
         "clear",
@@ -43,6 +44,7 @@ ALIASES = {"conf": "configure", "quit": "exit"}
 """What fingers type, though it fits two commands or none."""
 
 HELP = {
+    "bench": bench.USAGE,
     "cancel": commits.USAGE,
     "capture": capture.USAGE,
     "check": "check                         what would stop a commit, and what it does",
@@ -138,6 +140,7 @@ class Session:
 
     def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
         return {
+            "bench": lambda words: bench.bench(self.agent, self.author, words),
             "cancel": lambda words: commits.cancel(self.agent, self.author, words),
             "capture": lambda words: capture.capture(self.agent, self.author, words),
             "check": self._check,

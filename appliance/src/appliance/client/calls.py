@@ -14,6 +14,7 @@ from appliance.client.selection import Selection
 from appliance.config.edit import Edit
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
+from appliance.state.benches import BenchState, BenchWanted
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
@@ -256,6 +257,14 @@ def remove_capture(capture: str) -> Call[CaptureState]:
 
 def capture_part(capture: str, offset: int) -> Call[bytes]:
     return Call("GET", f"/v1/captures/{quote(capture, safe='')}/file", bytes, query={"offset": str(offset)})
+
+
+def start_bench(wanted: BenchWanted, author: str) -> Call[BenchState]:
+    return post("benches", BenchState.model_validate, {**wanted.model_dump(mode="json"), "author": author})
+
+
+def cancel_bench(bench: str) -> Call[BenchState]:
+    return post(f"benches/{quote(bench, safe='')}/cancel", BenchState.model_validate, {})
 
 
 def logs(query: LogQuery) -> Call[LogPage]:

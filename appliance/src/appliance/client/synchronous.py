@@ -13,6 +13,7 @@ from urllib.parse import quote
 from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
+from appliance.client.benches import BenchCalls
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
 from appliance.client.selection import EVERYTHING, Selection
@@ -34,7 +35,7 @@ A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
 
 
-class AgentClient:
+class AgentClient(BenchCalls):
     """Speaks to the agent behind a Unix socket. One client serves all threads of a process.
 
     Every method may raise AgentUnavailable and AgentRefused, and what the agent answers with:

@@ -20,7 +20,7 @@ MOST_WAITING = 16
 """So many may wait; the next is refused at once."""
 LONGEST_WAIT_S = 900.0
 """A commit that has waited for so long is refused."""
-Kind = Literal["commit", "rollback", "check"]
+Kind = Literal["commit", "rollback", "check", "bench"]
 
 
 class Cancelled(Exception):
@@ -32,9 +32,9 @@ class Cancelled(Exception):
 
 
 class Turn:
-    """One commit or rollback, from its request to its end. Its own thread moves it on, others read it.
+    """One commit, rollback or bench, from its request to its end. Its own thread moves it on, others read it.
 
-    Without a request id it is the router's own, which nobody cancels.
+    One without a request id, the router's own or a bench, is not cancelled here.
     """
 
     def __init__(self, request_id: str, kind: Kind, author: str, comment: str, clock: Clock) -> None:
@@ -190,7 +190,7 @@ class Turns:
         with self._changed:
             holder, waiting = self._holder, list(self._waiting)
             ahead = [self._ahead(turn) for turn in waiting]
-        is_commit = holder is not None and holder.kind != "check"
+        is_commit = holder is not None and holder.kind in ("commit", "rollback")
         return CommitsUnderWay(
             running=holder.shown(0, ()) if holder is not None and is_commit else None,
             queued=tuple(

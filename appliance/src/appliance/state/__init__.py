@@ -6,6 +6,7 @@ A new part is a file and its line in ``PARTS``.
 from __future__ import annotations
 
 from appliance.state.acls import ACLS
+from appliance.state.benches import BENCHES
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
 from appliance.state.bgp_routes import BGP_ROUTES
@@ -53,5 +54,6 @@ PARTS: tuple[AnyPart, ...] = (
     SYSTEM,
     CAPTURES,
     TRACES,
+    BENCHES,
 )
 """Every part, in the order of the API's description."""

@@ -21,6 +21,7 @@ from webui.api.bodies import JsonParser
 from webui.api.operations import (
     actions,
     alarms,
+    benches,
     captures,
     changes,
     config,
@@ -84,7 +85,7 @@ api = MillraceApi(
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
     *(status, changes, revisions, state, alarms, actions, counters, captures, traces, logs, tools),
-    *(people, upgrade, config),
+    *(people, benches, upgrade, config),
 ):
     api.add_router("", part.router)
 

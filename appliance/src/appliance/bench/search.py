@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
-from lab.memif_traffic import Trial
-from tests.bench.throughput.routers import Router
+from appliance.bench.generator import Trial
 
 PDR_LOSS = 0.001
 TRIAL_S = 0.2
@@ -24,6 +23,17 @@ _STEPS = 6
 _TOO_LONG_S = 0.002
 """A sender that did not run for so long says nothing about the router."""
 OVERLOAD_PPS = 100e6
+
+
+class Router(Protocol):
+    """What trials are made of."""
+
+    @property
+    def name(self) -> str:
+        """Among those that are compared."""
+
+    def trial(self, pps: float, seconds: float) -> Trial:
+        """Packets at a rate of both directions together."""
 
 
 @dataclass
@@ -58,18 +68,22 @@ def rounds(routers: Sequence[Router], measured: Mapping[str, Measured], count: i
             measured[router.name].log("overload", OVERLOAD_PPS, trial)
 
 
-def search(routers: Sequence[Router], measured: Mapping[str, Measured]) -> None:
-    """NDR and PDR of each router, one trial of each in turn."""
-    halvings = {router.name: _halving(router, measured[router.name]) for router in routers}
+def search(
+    routers: Sequence[Router],
+    measured: Mapping[str, Measured],
+    losses: Sequence[float] = (PDR_LOSS, 0.0),
+) -> None:
+    """PDR and then NDR of each router, or those of these ``losses``; one trial of each router in turn."""
+    halvings = {router.name: _halving(router, measured[router.name], losses) for router in routers}
     while halvings:
         for name in list(halvings):
             if next(halvings[name], None) is None:
                 del halvings[name]
 
 
-def _halving(router: Router, known: Measured) -> Iterator[bool]:
+def _halving(router: Router, known: Measured, losses: Sequence[float]) -> Iterator[bool]:
     """Yields after each trial."""
-    for loss in (PDR_LOSS, 0.0):
+    for loss in losses:
         # Some queueing makes a burst as fast as the median of the overloaded rounds, or a bit faster.
         low, high = 0.0, known.mrr_pps * 1.1 if loss else (known.pdr_pps or known.mrr_pps) * 1.01
         passed = [0.0]

@@ -1,0 +1,1 @@
+"""How fast this router forwards: ``millrace bench``."""

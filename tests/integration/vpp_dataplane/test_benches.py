@@ -1,0 +1,181 @@
+"""Benches on a real VPP: a result, nothing of it left, and nothing left when generator or agent are killed.
+
+Judged by what VPP has and by counts. Rates are the machine's, and no test's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from appliance.bench import rig
+from appliance.bench.benches import Benches
+from appliance.bench.trials import Lengths
+from appliance.engine.clock import SystemClock
+from appliance.engine.turns import Turn, Turns
+from appliance.errors import Conflict
+from appliance.state.benches import BenchState, BenchWanted
+from lab.memif_traffic import build
+from tests.integration.linux.conftest import DOCUMENT, run
+from tests.integration.vpp.harness import PrivateVpp
+from tests.integration.vpp_dataplane.conftest import Router
+
+pytestmark = [pytest.mark.vpp, pytest.mark.root]
+
+_WANTED = BenchWanted(scenario="imix", anyway=True)
+_SHORT = Lengths(rounds=3, round_s=0.1, trials_s=6.0, quiet_s=0.2)
+_LONG = Lengths(rounds=40, round_s=0.1, trials_s=12.0, quiet_s=0.2)
+
+
+def _made(router: Router, folder: Path, lengths: Lengths, turns: Turns | None = None) -> Benches:
+    program = build(Path("/tmp/millrace-memif-traffic"))
+    return Benches(
+        folder, router.backend, turns or Turns(), lambda: "", lambda: frozenset([2**32 - 2]), program, lengths
+    )
+
+
+@pytest.fixture
+def benches(router: Router, tmp_path: Path) -> Iterator[Benches]:
+    made = _made(router, tmp_path / "benches", _LONG)
+    yield made
+    made.close()
+
+
+def _remains(router: Router) -> int:
+    return router.backend.look(vpp=lambda vpp: rig.remains(vpp.client), linux=lambda _: -1)
+
+
+def _mirrors(router: Router) -> list[str]:
+    """Links of the mirrors' namespace, and VPP's pairs."""
+    links = run(router.middle, "ip", "-o", "link").stdout.splitlines()
+    pairs = router.backend.look(vpp=lambda vpp: len(vpp.client.dump("lcp_itf_pair_get")), linux=lambda _: 0)
+    return [*(line.split(":")[1] for line in links), str(pairs)]
+
+
+def _when(benches: Benches, condition: str) -> BenchState:
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        state = benches.all()[0]
+        if (state.state != "running") if condition == "ended" else state.trials > 0:
+            return state
+        time.sleep(0.02)
+    raise AssertionError(f"not {condition}: {benches.all()[0]}")
+
+
+def _is_as_before(router: Router) -> None:
+    assert _remains(router) == 0
+    assert router.steps(DOCUMENT) == []
+    router.wait_until_neighbors_are_known()
+
+
+def test_a_bench_counts_packets_holds_the_turn_and_leaves_nothing(router: Router, tmp_path: Path) -> None:
+    turns = Turns()
+    benches = _made(router, tmp_path / "benches", _SHORT, turns)
+    mirrors = _mirrors(router)
+    begun = benches.start(_WANTED, "nina")
+    with pytest.raises(Conflict, match="a bench runs already"):
+        benches.start(_WANTED, "otto")
+    _when(benches, "at work")
+    with (
+        pytest.raises(Conflict, match="behind the bench of nina"),
+        turns.taking(Turn("7f", "commit", "otto", "", SystemClock()), wait_s=0),
+    ):
+        pass
+    # Of what it made nothing is the document's: it is neither drift, nor shown, counted or mirrored.
+    assert _remains(router) > 0
+    assert router.steps(DOCUMENT) == []
+    assert {one.name for one in router.backend.interfaces_state()} == set(DOCUMENT["interfaces"])
+    assert set(router.backend.counters()["interfaces"]) == set(DOCUMENT["interfaces"])
+    assert _mirrors(router) == mirrors
+    ended = _when(benches, "ended")
+    assert (ended.id, ended.state, ended.ended) == (begun.id, "done", "")
+    result = ended.result
+    assert result is not None
+    assert result.rounds == 3
+    assert 0 < result.least_pps <= result.mrr_pps <= result.most_pps <= result.offered_pps
+    assert {"ip4-lookup", "ip4-rewrite", "memif-tx"} <= {one.node for one in result.clocks}
+    assert all(one.clocks > 0 for one in result.clocks)
+    assert result.versions["vpp"]
+    _is_as_before(router)
+    # The next agent knows it.
+    assert _made(router, tmp_path / "benches", _SHORT).all() == (ended,)
+
+
+def test_one_that_is_cancelled_or_whose_generator_is_killed_leaves_nothing(
+    router: Router, benches: Benches
+) -> None:
+    begun = benches.start(_WANTED, "nina")
+    _when(benches, "at work")
+    assert benches.cancel(begun.id).state == "cancelled"
+    assert _remains(router) == 0
+    benches.start(_WANTED, "nina")
+    _when(benches, "at work")
+    assert benches._running is not None
+    assert benches._running.generator is not None
+    assert benches._running.generator.pid is not None
+    os.kill(benches._running.generator.pid, signal.SIGKILL)
+    ended = _when(benches, "ended")
+    assert (ended.state, ended.result) == ("failed", None)
+    assert "generator ended" in ended.ended
+    _is_as_before(router)
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+
+from appliance.bench.benches import Benches
+from appliance.bench.trials import Lengths
+from appliance.dataplane.vpp.backend import VppDataplane
+from appliance.engine.turns import Turns
+from appliance.state.benches import BenchWanted
+
+api, stats, mirrors, nics, folder, program = sys.argv[1:]
+plane = VppDataplane(Path(api), Path(stats), None, mirrors, nics)
+lengths = Lengths(200, 0.1, 15.0, 0.1)
+benches = Benches(Path(folder), plane, Turns(), lambda: "", frozenset, Path(program), lengths)
+benches.start(BenchWanted(scenario="fwd", anyway=True), "nina")
+while not benches.all()[0].trials:
+    pass
+print(benches._running.generator.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_next_agent_takes_away_what_a_killed_one_left(
+    router: Router, vpp: PrivateVpp, tmp_path: Path
+) -> None:
+    folder = tmp_path / "benches"
+    program = build(Path("/tmp/millrace-memif-traffic"))
+    words = (vpp.api_socket, vpp.stats_socket, vpp.mirror_namespace, vpp.namespace, folder, program)
+    agent = subprocess.Popen(
+        [sys.executable, "-c", _KILLED, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert agent.stdout is not None
+        generator = Path(f"/proc/{int(agent.stdout.readline())}")
+    finally:
+        agent.kill()
+        agent.communicate()
+    # It ends without its agent.
+    ends = time.monotonic() + 30
+    while generator.exists():
+        assert time.monotonic() < ends, "the generator goes on without its agent"
+        time.sleep(0.05)
+    assert _remains(router) > 0
+    assert router.steps(DOCUMENT) == []
+    benches = _made(router, folder, _SHORT)
+    [left] = benches.all()
+    assert (left.state, left.ended) == ("failed", "the agent ended while it ran")
+    benches.tidy()
+    _is_as_before(router)

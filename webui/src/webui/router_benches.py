@@ -1,0 +1,22 @@
+"""Benches, asked of the router's agent and written into the audit log: commits wait for them."""
+
+from __future__ import annotations
+
+from appliance.state.benches import BenchState, BenchWanted
+from webui.accounts.actor import Actor
+from webui.accounts.audited import audited
+from webui.accounts.roles import Role
+from webui.agent import agent
+
+
+def start(actor: Actor, wanted: BenchWanted) -> BenchState:
+    """Begin one. Raises Forbidden, Conflict with what stands against it."""
+    actor.require(Role.ADMIN)
+    what = f"{wanted.scenario} anyway" if wanted.anyway else wanted.scenario
+    return audited(actor, "bench.start", what, lambda: agent().start_bench(wanted, author=actor.name))
+
+
+def cancel(actor: Actor, bench: str) -> BenchState:
+    """End one. Raises Forbidden, NotFound."""
+    actor.require(Role.ADMIN)
+    return audited(actor, "bench.cancel", bench, lambda: agent().cancel_bench(bench))
