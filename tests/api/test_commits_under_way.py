@@ -7,6 +7,7 @@ import io
 import re
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from tests.api.test_pages import browser_of, get, post
 from tests.unit.engine.toys import ToyStep
 from webui import router_state
 from webui.accounts.models import AuditEntry
+from webui.changes.models import ChangeSet
 from webui.problems import from_exception
 from webui.ui import commits
 
@@ -314,3 +316,26 @@ def test_a_commit_on_the_page_waits_for_its_turn(
     address = str(answer.headers["Location"])
     wait_until(lambda: viewer.get("commits").body["queued"])
     assert "Yours hall Commit waits at position 1, behind the commit of ann" in text(fresh(browser, address))
+
+
+@pytest.mark.parametrize("was_made", [True, False])
+def test_a_commit_whose_result_is_no_longer_kept_does_not_hold_its_change_set(
+    was_made: bool, browser: Client, engineer: ApiClient, halt: Halt, router: RouterInMemory
+) -> None:
+    request_id = committed(browser, halt).partition("commit=")[2]
+    halt.released.set()
+    wait_until(lambda: "Your commit is over" in get(browser, f"/changes/outcome/{request_id}"))
+    (kept,) = (router.directory / "jobs").glob(f"{request_id}.json")
+    kept.unlink()
+    (number,) = [one["id"] for one in engineer.get("changes?state=open").body["items"]]
+    if not was_made:
+        # As after the router was installed anew: neither the result nor the revision is there.
+        ChangeSet.objects.filter(pk=number).update(commit_request=str(uuid.uuid4()))
+        request_id = ChangeSet.objects.get(pk=number).commit_request
+    assert "Your commit is over" in get(browser, f"/changes/outcome/{request_id}")
+    finished = browser.post(f"/changes/finished/{request_id}", secure=True)
+    assert finished.headers["HX-Redirect"] == "/changes"
+    assert "The result of that commit is no longer kept." in text(fresh(browser, "/changes"))
+    found = engineer.get(f"changes/{number}").body
+    assert (found["state"], found["committed_revision"]) == (("committed", 2) if was_made else ("open", None))
+    assert engineer.delete(f"changes/{number}").status == (409 if was_made else 204)

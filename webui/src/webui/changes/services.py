@@ -14,7 +14,7 @@ from appliance.config.dump import digest
 from appliance.config.edit import Edit
 from appliance.config.merge import MergeConflict, Merged, merge
 from appliance.config.secrets_in import mask
-from appliance.errors import Conflict, Problem, Stale, ValidationFailed
+from appliance.errors import Conflict, NotFound, Problem, Stale, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
@@ -24,7 +24,7 @@ from webui.changes import documents
 from webui.changes import running as what_runs
 from webui.changes.closing import MAX_OPEN, close
 from webui.changes.commits import cancel, commit_document, confirm, keep, outcome, rollback, under_way
-from webui.changes.history import compare, history, revision
+from webui.changes.history import compare, history, revision, revision_made_by
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
 from webui.changes.results import CommitOutcome, Preview, steps_of
@@ -254,13 +254,26 @@ def commit(
 def refresh(change: ChangeSet) -> ChangeSet:
     """Learn what became of a commit that outlasted its request. A failed one leaves the change set open."""
     if change.is_open and change.commit_request:
-        result = outcome(change.commit_request)
-        if result.state == "done":
-            close(change, ChangeState.COMMITTED, result.revision)
-        elif result.state == "failed":
+        state, made = _end_of(change.commit_request)
+        if state == "done":
+            close(change, ChangeState.COMMITTED, made)
+        elif state == "failed":
             change.commit_request = ""
             change.save(update_fields=["commit_request", "updated_at"])
     return change
+
+
+def _end_of(request_id: str) -> tuple[str, int | None]:
+    """The state of a commit, and the revision that it made.
+
+    The agent keeps results for a while: of a commit that nobody asked about in time its revision tells.
+    """
+    try:
+        result = outcome(request_id)
+    except NotFound:
+        made = revision_made_by(request_id)
+        return ("failed" if made is None else "done"), made
+    return result.state, result.revision
 
 
 def note_end(user: User, request_id: str) -> None:
