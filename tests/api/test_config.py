@@ -161,6 +161,7 @@ def test_a_change_set_whose_commit_was_not_answered_is_committed(
     assert engineer.put(f"config/interfaces/lan0/mtu?change={number}", 1400).status == 200
     key = {"Idempotency-Key": "one"}
     _lose_answer_of("commit", router.client, monkeypatch)
+    _lose_answer_of("commit_result", router.client, monkeypatch)
     assert engineer.post(f"changes/{number}/commit", headers=key).status == 503
     again = engineer.post(f"changes/{number}/commit", headers=key)
     assert (again.status, again.body["state"], again.body["revision"]) == (200, "done", 2)
