@@ -9,6 +9,7 @@ import pytest
 from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
 from appliance.config.validate import check
+from appliance.features.nat.addresses import received
 
 _VPP = Capabilities("vpp")
 
@@ -37,7 +38,12 @@ def test_nat_translates_whatever_addresses_a_vrf_has(in_blue: str) -> None:
         "pools": {"p": {"addresses": ["203.0.113.9"]}},
         "static": {"web": mapping},
     }
-    assert _pointers(_interfaces(in_blue), nat=nat) == []
+    interfaces = _interfaces(in_blue)
+    assert _pointers(interfaces, nat=nat) == []
+    # The router answers for them itself, on a data plane where no interface does.
+    config = parse_document({"interfaces": interfaces, "vrfs": {"blue": {}}, "nat": nat})
+    assert config.nat is not None
+    assert list(map(str, received(config, config.nat))) == ["192.0.2.10/32", "203.0.113.9/32"]
 
 
 @pytest.mark.parametrize("in_blue", ["192.0.2.2/24", "198.51.100.1/32", "198.51.100.7/24"])
