@@ -7,7 +7,7 @@ import pytest
 from appliance.config.load import parse_document
 from appliance.impact.result import Finding, Result
 from appliance.watching.judgement import Before, Judgement
-from appliance.watching.measure import Measure, Worse
+from appliance.watching.measure import Measure, Reading, Worse
 from appliance.watching.measures import Readings
 
 NEIGHBORS = "/routing/bgp/neighbors"
@@ -15,7 +15,7 @@ NEIGHBORS = "/routing/bgp/neighbors"
 
 def _told(worse: Worse, finding: Finding) -> tuple[str, tuple[str, ...]]:
     """How the worsening was foretold, and what of the foretold was not seen."""
-    measure = Measure(
+    measure: Measure[Reading] = Measure(
         "sessions", "one that was up is down", lambda _: {}, lambda _: [worse], lambda _: "", lambda _: True
     )
     judgement = Judgement(

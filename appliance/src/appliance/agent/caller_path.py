@@ -97,9 +97,8 @@ def way_of(host: Hop | None, forwarded: Hop | None, config: RouterConfig) -> Way
         return Way()
     ours = {
         name
-        for name, interface in config.interfaces.items()
-        if interface.vrf is None
-        and any(ip_interface(address).ip == host.gateway for address in interface.addresses)
+        for name, interface in config.main_interfaces.items()
+        if any(ip_interface(address).ip == host.gateway for address in interface.addresses)
     }
     if ours or forwarded.gateway is None:
         return Way(_with_parents(ours | {forwarded.device}, config), forwarded)
@@ -169,10 +168,7 @@ def _bound(way: Way, config: RouterConfig) -> set[str]:
 
 
 def _best_static(address: Address, config: RouterConfig) -> tuple[object, object] | None:
-    """The static route that packets to ``address`` take, unless a network of the router's own is nearer.
-
-    The router is managed in the default VRF alone, and others may have the same networks.
-    """
+    """The static route that packets to ``address`` take, unless a network of the router's own is nearer."""
     fitting = [
         (network.prefixlen, str(prefix), route)
         for prefix, route in config.routing.static.items()
@@ -181,8 +177,8 @@ def _best_static(address: Address, config: RouterConfig) -> tuple[object, object
     if not fitting:
         return None
     length, prefix, route = max(fitting, key=lambda one: one[0])
-    here = (one for one in config.interfaces.values() if one.vrf is None)
-    own = (ip_interface(one).network for interface in here for one in interface.addresses)
+    interfaces = config.main_interfaces.values()
+    own = (ip_interface(one).network for interface in interfaces for one in interface.addresses)
     if any(one.version == address.version and address in one and one.prefixlen >= length for one in own):
         return None
     return prefix, route

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appliance.config.document import RouterConfig
-from appliance.config.vrf_view import pointer_in, view_of
+from appliance.impact.analysis import whose
 from appliance.impact.result import Result
 from appliance.state.watch import Foretold, Measured, Worsening
 from appliance.watching.measure import AnyMeasure, Comparison, Reading, Span, Worse
@@ -202,17 +202,10 @@ class Judgement:
 def _is_about(path: str, text: str, worse: Worse) -> bool:
     if worse.path and (path == worse.path or path.startswith(f"{worse.path}/")):
         return True
-    vrfs = {_vrf_of(path), _vrf_of(worse.path)} - {None}
-    if len(vrfs) > 1:
+    if len({whose(path), whose(worse.path)} - {None}) > 1:
         # Both may have the same addresses.
         return False
     return any(_has_word(text, word) for word in (worse.object, *worse.words) if word)
-
-
-def _vrf_of(path: str) -> str | None:
-    """The VRF whose own this is, empty for the default one; None for what is no VRF's own."""
-    vrf, place = view_of(path)
-    return vrf if vrf or pointer_in("any", place) != place else None
 
 
 def _has_word(text: str, word: str) -> bool:

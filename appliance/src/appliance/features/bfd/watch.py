@@ -46,7 +46,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
 
 
 def _wanted(config: RouterConfig) -> tuple[set[tuple[str, str]], set[str]]:
-    """Peers, each with its VRF: several may have the same address. And the links of sessions of OSPF."""
+    """Peers, each with its VRF: several may have the same address. And links that are watched as a whole."""
     peers: set[tuple[str, str]] = set()
     links: set[str] = set()
     for vrf, view in views(config):
