@@ -7,12 +7,15 @@ import io
 import re
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Session
@@ -24,6 +27,8 @@ from tests.api.test_pages import browser_of, get, post
 from tests.unit.engine.toys import ToyStep
 from webui import router_state
 from webui.accounts.models import AuditEntry
+from webui.changes.holding import hold
+from webui.changes.models import ChangeSet
 from webui.problems import from_exception
 from webui.ui import commits
 
@@ -314,3 +319,75 @@ def test_a_commit_on_the_page_waits_for_its_turn(
     address = str(answer.headers["Location"])
     wait_until(lambda: viewer.get("commits").body["queued"])
     assert "Yours hall Commit waits at position 1, behind the commit of ann" in text(fresh(browser, address))
+
+
+@pytest.mark.parametrize("was_made", [True, False])
+def test_a_commit_whose_result_is_no_longer_kept_does_not_hold_its_change_set(
+    was_made: bool, browser: Client, engineer: ApiClient, halt: Halt, router: RouterInMemory
+) -> None:
+    request_id = committed(browser, halt).partition("commit=")[2]
+    halt.released.set()
+    wait_until(lambda: "Your commit is over" in get(browser, f"/changes/outcome/{request_id}"))
+    (kept,) = (router.directory / "jobs").glob(f"{request_id}.json")
+    kept.unlink()
+    (number,) = [one["id"] for one in engineer.get("changes?state=open").body["items"]]
+    if not was_made:
+        # As after the router was installed anew: neither the result nor the revision is there.
+        ChangeSet.objects.filter(pk=number).update(commit_request=str(uuid.uuid4()))
+        request_id = ChangeSet.objects.get(pk=number).commit_request
+    # A request to the agent takes a minute at most.
+    ChangeSet.objects.filter(pk=number).update(updated_at=timezone.now() - timedelta(minutes=2))
+    assert "Your commit is over" in get(browser, f"/changes/outcome/{request_id}")
+    finished = browser.post(f"/changes/finished/{request_id}", secure=True)
+    assert finished.headers["HX-Redirect"] == "/changes"
+    assert "The result of that commit is no longer kept." in text(fresh(browser, "/changes"))
+    found = engineer.get(f"changes/{number}").body
+    assert (found["state"], found["committed_revision"]) == (("committed", 2) if was_made else ("open", None))
+    assert engineer.delete(f"changes/{number}").status == (409 if was_made else 204)
+
+
+def test_nothing_is_edited_under_a_commit_that_somebody_waits_for(
+    engineer: ApiClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The edit would be in no revision, and its change set closed."""
+    number = engineer.post("changes").body["id"]
+    path, commit = f"config/interfaces/lan0/mtu?change={number}", router.client.commit
+    assert engineer.put(path, 1400).status == 200
+    late: list[Answer] = []
+
+    def edit() -> None:
+        late.append(engineer.put(path, 1300))
+        late.append(engineer.delete(f"changes/{number}"))
+        late.append(engineer.post(f"changes/{number}/commit"))
+
+    def meanwhile(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(router.client, "commit", commit)
+        edit()
+        made = commit(*given, **more)
+        edit()
+        return made
+
+    monkeypatch.setattr(router.client, "commit", meanwhile)
+    assert engineer.post(f"changes/{number}/commit").body["revision"] == 2
+    assert [one.status for one in late] == [409] * 6
+    assert "still runs" in late[0].body["detail"]
+    assert engineer.get("config/interfaces/lan0/mtu").body == 1400
+    assert engineer.get("revisions").body["total"] == 2
+
+
+def test_an_edit_that_came_before_the_commit_is_not_lost(
+    engineer: ApiClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = engineer.post("changes").body["id"]
+    path = f"config/interfaces/lan0/mtu?change={number}"
+    assert engineer.put(path, 1400).status == 200
+
+    def outpaced(change: ChangeSet, request_id: str) -> None:
+        monkeypatch.setattr("webui.changes.services.hold", hold)
+        assert engineer.put(path, 1300).status == 200
+        hold(change, request_id)
+
+    monkeypatch.setattr("webui.changes.services.hold", outpaced)
+    assert engineer.post(f"changes/{number}/commit").status == 409
+    assert engineer.post(f"changes/{number}/commit").status == 200
+    assert router.client.config().document["interfaces"]["lan0"]["mtu"] == 1300

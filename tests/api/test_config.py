@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import pytest
 from django.db import connection
 
+from appliance.client import AgentClient
+from appliance.errors import AgentUnavailable
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import DOCUMENT, PASSWORD, RouterInMemory
 from webui.accounts.models import AuditEntry
@@ -120,6 +124,48 @@ def test_what_failed_may_be_tried_again_with_its_key(engineer: ApiClient, router
     assert [one["path"] for one in audited.changes] == ["/routing/static/203.0.113.0~124"]
     router.routing.refuses = None
     assert engineer.put(path, ROUTE, headers=key).status == 200
+
+
+def _lose_answer_of(name: str, client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent does it, and its answer is lost once."""
+    real = getattr(client, name)
+
+    def lost(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(client, name, real)
+        real(*given, **more)
+        raise AgentUnavailable("the connection was closed")
+
+    monkeypatch.setattr(client, name, lost)
+
+
+@pytest.mark.parametrize("names_the_document", [False, True])
+def test_what_was_done_and_not_answered_is_not_done_again(
+    names_the_document: bool, engineer: ApiClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"Idempotency-Key": "one"}
+    if names_the_document:
+        headers["If-Match"] = engineer.get("config").headers["ETag"]
+    path = "config/routing/static/198.51.100.0~124"
+    _lose_answer_of("commit_edit", router.client, monkeypatch)
+    assert engineer.delete(path, headers=headers).status == 503
+    assert router.client.status().revision == 2
+    again = engineer.delete(path, headers=headers)
+    assert (again.status, again.body["state"], again.body["revision"]) == (200, "done", 2)
+    assert engineer.delete(path, headers=headers).headers["Idempotency-Replayed"] == "true"
+
+
+def test_a_change_set_whose_commit_was_not_answered_is_committed(
+    engineer: ApiClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = engineer.post("changes").body["id"]
+    assert engineer.put(f"config/interfaces/lan0/mtu?change={number}", 1400).status == 200
+    key = {"Idempotency-Key": "one"}
+    _lose_answer_of("commit", router.client, monkeypatch)
+    _lose_answer_of("commit_result", router.client, monkeypatch)
+    assert engineer.post(f"changes/{number}/commit", headers=key).status == 503
+    again = engineer.post(f"changes/{number}/commit", headers=key)
+    assert (again.status, again.body["state"], again.body["revision"]) == (200, "done", 2)
+    assert engineer.get(f"changes/{number}").body["state"] == "committed"
 
 
 def test_invalid_documents_name_the_place(engineer: ApiClient, router: RouterInMemory) -> None:

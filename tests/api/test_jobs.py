@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from appliance.agent.requests import PingBody
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.test_pages import browser_of
@@ -30,9 +31,16 @@ class _Tools:
         self, destination: str, count: int = 5, source: Any = None, size: Any = None, vrf: Any = None
     ) -> dict[str, Any]:
         assert self.go.wait(10)
+        PingBody.model_validate({"destination": destination, "count": count, "source": source, "size": size})
+        is_timed = size is None or size >= 16
         return {
             "output": f"64 bytes from {destination}",
-            "result": {"destination": destination, "sent": 1, "received": 1, "avg_ms": 2.0},
+            "result": {
+                "destination": destination,
+                "sent": 1,
+                "received": 1,
+                "avg_ms": 2.0 if is_timed else None,
+            },
         }
 
     def traceroute(self, destination: str, source: Any = None, vrf: Any = None) -> dict[str, Any]:
@@ -65,6 +73,16 @@ def test_a_ping_is_a_job(tools: Any, client_of: MakeClient) -> None:
     assert job["result"]["received"] == 3 and job["result"]["loss_percent"] == 0
     assert job["log"].splitlines() == [f"{n}: answer from 10.10.0.2 in 2.0 ms" for n in (1, 2, 3)]
     assert operator.get("jobs").body["total"] == 1
+
+
+def test_a_ping_without_payload_is_answered_without_a_time(tools: Any, client_of: MakeClient) -> None:
+    operator = client_of("operator")
+    job = _over(
+        operator,
+        operator.post("tools/ping", {"destination": "10.10.0.2", "count": 1, "size": 0}).body["id"],
+    )
+    assert (job["state"], job["error"], job["result"]["received"]) == ("done", "", 1)
+    assert job["log"].splitlines() == ["1: answer from 10.10.0.2"]
 
 
 def test_a_job_can_be_cancelled_by_its_owner(tools: Any, client_of: MakeClient) -> None:

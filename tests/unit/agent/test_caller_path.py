@@ -145,6 +145,15 @@ def test_a_static_route_beside_a_connected_network_is_not_on_the_way() -> None:
     assert not touches(LAN_WAY, ME, STATIC, _static(), _static(**{"0.0.0.0/0": "203.0.113.1"}))
 
 
+def test_a_network_of_another_vrf_is_not_nearer_than_the_static_route() -> None:
+    """Else the commit is not to be confirmed, and whoever is locked out by it stays so."""
+    lan: dict[str, Any] = {**NICS["lan0.10"], "addresses": [f"{REMOTE}/24"], "vrf": "blue"}
+    routing = {"static": {"0.0.0.0/0": {"next_hops": [{"address": "203.0.113.1"}]}}}
+    before = _config(vrfs={"blue": {}}, interfaces={**NICS, "lan0.10": lan}, routing=routing)
+    after = _config(vrfs={"blue": {}}, interfaces={**NICS, "lan0.10": lan})
+    assert touches(WAN_WAY, REMOTE, STATIC, before, after)
+
+
 def test_routing_that_the_route_to_the_caller_is_learned_from_is_on_the_way() -> None:
     reset = Step("/routing/bgp/neighbors/203.0.113.1", "resets 203.0.113.1")
     assert touches(WAN_WAY, REMOTE, [reset], _config(), _config())

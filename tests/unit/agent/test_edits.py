@@ -13,7 +13,7 @@ from appliance.agent.requests import CheckBody, EditCommitBody, EditPlanBody
 from appliance.config.edit import Edit
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
-from appliance.errors import NotFound, Stale, ValidationFailed
+from appliance.errors import Conflict, NotFound, Stale, ValidationFailed
 from tests.unit.engine.toys import commit, document, router
 
 _HOSTNAME = Edit(kind="put", pointer="/system/hostname", value="edited")
@@ -85,6 +85,26 @@ def test_it_is_not_tried_for_ever_nor_once_it_is_answered(
     assert "system" not in engine.config()["document"]
 
 
+def test_the_same_request_again_gives_the_result_of_the_first_time(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(engine, {**document("198.51.100.0/24"), "acls": {"in": {"rules": {}}}})
+    gone = _asked(Edit(kind="remove", pointer="/acls/in"), match=(engine.running_digest,))
+    first = EditCommit(engine, gone).run()
+    assert first.error is None
+    # It cannot be made in what runs now, and that is no longer the document that it names.
+    assert EditCommit(engine, gone).run() == first
+    with pytest.raises(Conflict, match="was used for another request"):
+        EditCommit(engine, _asked())
+    # Of several attempts it is the last one.
+    _outpaced(engine, monkeypatch, 2)
+    outpaced = _asked(request_id="outpaced")
+    last = EditCommit(engine, outpaced).run()
+    assert last.error is None and last.request_id != "outpaced"
+    again = EditCommit(engine, outpaced)
+    assert (again.request_id, again.run(), engine.revision) == (last.request_id, last, last.revision)
+
+
 def test_an_edit_of_another_document_is_refused(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     meant = engine.running_digest
     assert edits.plan(engine, EditPlanBody(edit=_HOSTNAME, match=(meant,))).plan is not None
@@ -92,7 +112,7 @@ def test_an_edit_of_another_document_is_refused(engine: Engine, monkeypatch: pyt
     late = EditCommit(engine, _asked(match=(meant, "another"))).run()
     assert late.error is not None and late.error.kind == "conflict"
     with pytest.raises(Stale) as refused:
-        EditCommit(engine, _asked(match=(meant,)))
+        EditCommit(engine, _asked(match=(meant,), request_id="later"))
     assert refused.value.digest == engine.running_digest != meant
     with pytest.raises(Stale):
         edits.plan(engine, EditPlanBody(edit=_HOSTNAME, match=()))

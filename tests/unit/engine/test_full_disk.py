@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -69,6 +71,28 @@ def test_on_a_full_disk_the_timer_goes_back(toy: Router, monkeypatch: pytest.Mon
     again = toy.engine()
     again.recover()
     assert (again.revision, toy.live()) == (3, before)
+
+
+def test_a_rollback_that_cannot_be_recorded_leaves_the_watch_that_stood(
+    toy: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an agent that starts then forgets that the revision is to be rolled back by itself."""
+    engine = toy.engine()
+    commit(engine, CONFIRMED)
+    watched: Any = SimpleNamespace(look=lambda *_: lambda _: {"readings": {}}, begun=lambda: None)
+    engine.watched.observer = watched
+    assert engine.commit(CommitRequest(UNCONFIRMED, "alice", watch_s=60)).rolls_back
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(engine._committer.confirmation, "prepare", full)
+    assert engine.rollback(1, "bob", confirm_s=60).state == "failed"
+    assert engine.revision == 2
+    again = toy.engine()
+    again.recover()
+    armed = again.watched.watches.armed
+    assert armed is not None and armed.revision == 2
 
 
 def test_on_a_full_disk_a_commit_can_be_confirmed(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:

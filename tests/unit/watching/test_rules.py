@@ -15,7 +15,7 @@ from appliance.features.ospf import watch as ospf
 from appliance.features.static import watch as static
 from appliance.watching.measure import AnyMeasure, Comparison, Span, Worse
 from appliance.watching.measures import every_measure
-from appliance.watching.probing import PINGS
+from appliance.watching.probing import MOST, PINGS
 
 Json = dict[str, Any]
 WAN = {"type": "ethernet", "match": {"mac": "02:00:00:00:00:01"}, "addresses": ["192.0.2.2/30"]}
@@ -258,6 +258,18 @@ def test_a_neighbor_that_answered_does_not_or_much_later(
 def test_a_neighbor_the_document_no_longer_names_was_asked_for() -> None:
     (worse,) = _worse(PINGS, _ping(1.0), _ping(None), _document())
     assert worse.asked_for
+
+
+def test_a_next_hop_that_new_ones_come_before_is_named_all_the_same() -> None:
+    def through(*addresses: str) -> RouterConfig:
+        hops = {f"198.51.{at}.0/24": {"next_hops": [{"address": one}]} for at, one in enumerate(addresses)}
+        return _document(static=hops)
+
+    known = [f"10.0.0.{number}" for number in range(1, MOST + 1)]
+    before = {one: {"what": f"next hop {one}", "path": "/routing/static", "ms": 1.0} for one in known}
+    now = {one: {**row, "ms": None if one == known[-1] else 1.0} for one, row in before.items()}
+    (worse,) = _worse(PINGS, before, now, through("10.0.1.1", *known))
+    assert (worse.object, worse.asked_for) == (known[-1], False)
 
 
 @pytest.mark.parametrize(

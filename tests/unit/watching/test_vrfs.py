@@ -9,6 +9,7 @@ import pytest
 
 from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
+from appliance.features.bfd import watch as bfd
 from appliance.features.vrf.watch import MEASURES
 from appliance.watching import probing
 from appliance.watching.measure import Asked, Comparison
@@ -115,3 +116,42 @@ def test_neighbors_and_next_hops_are_pinged_in_the_vrf_they_are_in(monkeypatch: 
     )
     assert worse.text == "The BGP neighbor 192.0.2.1 in VRF blue does not answer pings."
     assert (worse.path, worse.asked_for) == ("/vrfs/blue/routing/bgp/neighbors/192.0.2.1", False)
+
+
+# BFD, whose sessions of all VRFs are one list.
+
+(BFD,) = bfd.MEASURES
+WATCHED = {"192.0.2.0/30": {"next_hops": [{"address": "192.0.2.1", "bfd_profile": "fast"}]}}
+
+
+def _up(*vrfs: str) -> dict[str, Any]:
+    return {
+        f"192.0.2.1 in VRF {vrf}": {"peer": "192.0.2.1", "interface": None, "vrf": vrf, "state": "up"}
+        for vrf in vrfs
+    }
+
+
+def _both(blue: dict[str, Any], red: dict[str, Any]) -> RouterConfig:
+    return parse_document(
+        {
+            "routing": {"bfd": {"profiles": {"fast": {}}}},
+            "vrfs": {
+                "blue": {"routing": {"static": blue}},
+                "red": {"routing": {"static": red}},
+            },
+        }
+    )
+
+
+def test_a_bfd_session_goes_as_asked_though_another_vrf_watches_the_same_address() -> None:
+    (gone,) = BFD.compares(Comparison(_up("blue", "red"), _up("red"), _both({}, WATCHED)))
+    assert (gone.object, gone.asked_for) == ("192.0.2.1 in VRF blue", True)
+    (lost,) = BFD.compares(Comparison(_up("blue", "red"), _up("blue"), _both({}, WATCHED)))
+    assert (lost.object, lost.asked_for) == ("192.0.2.1 in VRF red", False)
+
+
+def test_a_next_hop_of_another_vrf_is_watched_there() -> None:
+    hop = {"address": "192.0.2.1", "vrf": "red", "bfd_profile": "fast"}
+    leaks = _both({"198.51.100.0/24": {"next_hops": [hop]}}, {})
+    (lost,) = BFD.compares(Comparison(_up("red"), {}, leaks))
+    assert not lost.asked_for

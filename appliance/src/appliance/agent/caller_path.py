@@ -97,7 +97,7 @@ def way_of(host: Hop | None, forwarded: Hop | None, config: RouterConfig) -> Way
         return Way()
     ours = {
         name
-        for name, interface in config.interfaces.items()
+        for name, interface in config.main_interfaces.items()
         if any(ip_interface(address).ip == host.gateway for address in interface.addresses)
     }
     if ours or forwarded.gateway is None:
@@ -177,7 +177,8 @@ def _best_static(address: Address, config: RouterConfig) -> tuple[object, object
     if not fitting:
         return None
     length, prefix, route = max(fitting, key=lambda one: one[0])
-    own = (ip_interface(one).network for name in config.interfaces.values() for one in name.addresses)
+    interfaces = config.main_interfaces.values()
+    own = (ip_interface(one).network for interface in interfaces for one in interface.addresses)
     if any(one.version == address.version and address in one and one.prefixlen >= length for one in own):
         return None
     return prefix, route

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -170,20 +170,24 @@ class ConfigurationApi:
         """Make a document the running one."""
         asked = await self._bodies.document(request, CommitBody)
         request_id = asked.request_id or uuid.uuid4().hex
-        base_revision = asked.base_revision
-        if asked.match is not None:
-            base_revision = self._engine.revision
-            require_match(self._engine, asked.match)
         wanted = CommitRequest(
             asked.document,
             asked.author,
             asked.comment,
-            base_revision,
+            asked.base_revision,
             asked.confirm_s,
             watch_s=asked.watch_s,
             request_id=request_id,
             caller=_caller(asked.caller_address),
+            match=asked.match,
         )
+        if asked.match is not None:
+            # Asked again, the document that it was for runs no longer if it was done.
+            known = await self._call(self._documents, lambda: self._engine.result_of(wanted))
+            if known is not None:
+                return await self._change(request_id, lambda: known, asked.wait_s)
+            wanted = replace(wanted, base_revision=self._engine.revision)
+            require_match(self._engine, asked.match)
         return await self._change(request_id, lambda: self._engine.commit(wanted), asked.wait_s)
 
     async def rollback(self, request: web.Request) -> web.Response:

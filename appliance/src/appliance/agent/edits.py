@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from appliance.agent.requests import CheckBody, EditCommitBody, EditPlanBody
@@ -72,6 +72,8 @@ def check(engine: Engine, asked: CheckBody) -> CheckedDocument:
 class EditCommit:
     """The commit of an edit. Made anew on the newer document when another commit came first, unless the
     caller named the document that it is for, or has been answered already.
+
+    The same request again makes no edit: what it asks for may be done by now.
     """
 
     def __init__(self, engine: Engine, asked: EditCommitBody) -> None:
@@ -80,13 +82,18 @@ class EditCommit:
         self._left = _ATTEMPTS if asked.match is None else 1
         """Attempts, the one that is made included."""
         self._lock = threading.Lock()
-        self.request_id = asked.request_id or uuid.uuid4().hex
+        self._first_id = asked.request_id or uuid.uuid4().hex
+        self._attempt = 0
+        self.request_id = self._first_id
         """Of the last attempt."""
-        self.edited = self._edited()
+        self._before = self._made_before()
+        self.edited = self._edited() if self._before is None else Edited(0, "", {}, ())
         """The document of the last attempt."""
 
     def run(self) -> CommitResult:
         """Commit it; see Engine.commit."""
+        if self._before is not None:
+            return self._before
         while True:
             result, base = self._once(), self.edited.base_revision
             refused = result.error is not None and result.error.kind == "conflict"
@@ -98,7 +105,8 @@ class EditCommit:
                     return result
                 self._left -= 1
                 self.edited = edited
-                self.request_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.request_id} {base}"))
+                self._attempt += 1
+                self.request_id = self._id_of(self._attempt)
 
     def answered(self) -> str:
         """The caller is told the request id, which this returns: no further attempt is made."""
@@ -117,19 +125,42 @@ class EditCommit:
             raise stale(edited.base_digest)
         return edited
 
+    def _id_of(self, attempt: int) -> str:
+        """The request id of an attempt: the same each time that the request comes."""
+        if attempt == 0:
+            return self._first_id
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._first_id} attempt {attempt}"))
+
+    def _made_before(self) -> CommitResult | None:
+        """The result of the last attempt that was begun when the same request came before.
+
+        Raises Conflict when its id was used for another one, ValidationFailed when it is not an id.
+        """
+        result = None
+        for attempt in range(_ATTEMPTS):
+            request_id = self._id_of(attempt)
+            known = self._engine.result_of(self._request(request_id, {}, None))
+            if known is None:
+                break
+            result, self.request_id = known, request_id
+        return result
+
     def _once(self) -> CommitResult:
-        asked, edited = self._asked, self.edited
-        caller = None if asked.caller_address is None else Caller(asked.caller_address)
-        return self._engine.commit(
-            CommitRequest(
-                edited.document,
-                asked.author,
-                asked.comment,
-                edited.base_revision,
-                asked.confirm_s,
-                asked.watch_s,
-                self.request_id,
-                caller,
-                asked.edit,
-            )
+        edited = self.edited
+        return self._engine.commit(self._request(self.request_id, edited.document, edited.base_revision))
+
+    def _request(
+        self, request_id: str, document: Mapping[str, Any], base_revision: int | None
+    ) -> CommitRequest:
+        asked = self._asked
+        return CommitRequest(
+            document,
+            asked.author,
+            asked.comment,
+            base_revision,
+            asked.confirm_s,
+            asked.watch_s,
+            request_id,
+            None if asked.caller_address is None else Caller(asked.caller_address),
+            asked.edit,
         )

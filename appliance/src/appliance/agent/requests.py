@@ -172,7 +172,7 @@ class PingBody(_Request):
     destination: IpAddress
     count: int = Field(default=5, ge=1, le=20)
     source: IpAddress | InterfaceName | None = None
-    size: int | None = Field(default=None, ge=8, le=9000)
+    size: int | None = Field(default=None, ge=0, le=9000)
     vrf: VrfName | None = None
 
 

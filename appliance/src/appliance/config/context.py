@@ -51,6 +51,11 @@ class Context:
         """The document as each VRF sees it."""
         return self.views.values() if self.views else (self,)
 
+    @property
+    def default(self) -> Context:
+        """The document as the default VRF sees it: others may have the same addresses and networks."""
+        return self.views.get("", self)
+
     def beside(self, vrf: str | None) -> Context | None:
         """The view of another VRF; None: there is none of this name. Of None: this one."""
         if vrf is None:

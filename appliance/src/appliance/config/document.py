@@ -68,3 +68,10 @@ class RouterConfig(Model):
         for name, interface in self.interfaces.items():
             if isinstance(interface, kind):
                 yield name, interface
+
+    @property
+    def main_interfaces(self) -> dict[str, Interface]:
+        """Those of the default VRF. In it alone the router is managed, and translates addresses; others may
+        have the same addresses and networks.
+        """
+        return {name: one for name, one in self.interfaces.items() if one.vrf is None}

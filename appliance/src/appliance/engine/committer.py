@@ -372,11 +372,11 @@ class Committer:
         with self.confirmation.deciding:
             standing = self.confirmation.pending
             confirmed = running if standing is None else standing.rollback_to
-            watch = self.watched.prepare(request, head + 1, confirmed, service, must_not_fail)
-            coming = None
-            if request.confirm_s is not None:
-                coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
             try:
+                watch = self.watched.prepare(request, head + 1, confirmed, service, must_not_fail)
+                coming = None
+                if request.confirm_s is not None:
+                    coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
                 if must_not_fail:
                     self.reserve.spend(append)
                 else:

@@ -315,14 +315,20 @@ class Engine:
         The same request again gives the result of the first time. Raises Conflict when its id was used for
         another one, ValidationFailed when it is not an id.
         """
+        run = partial(self._commit, request)
+        mark = self._mark_of(request)
+        return carry_out(self._jobs, self._committer.reserve, request.request_id, mark, run)
+
+    def result_of(self, request: CommitRequest) -> CommitResult | None:
+        """What ``commit`` would give without beginning anything; None where the request came never before."""
+        known_as = request.request_id
+        return self._jobs.seen(known_as, partial(self._mark_of, request)) if known_as else None
+
+    def _mark_of(self, request: CommitRequest) -> str:
         committer = self._committer
-        texts = None
-        if request.edit is None:
-            texts = committer.documents.texts(request.document, committer.running.prepared)
-        mark = mark_of(request, texts)
-        return carry_out(
-            self._jobs, committer.reserve, request.request_id, mark, partial(self._commit, request)
-        )
+        if request.edit is not None:
+            return mark_of(request)
+        return mark_of(request, committer.documents.texts(request.document, committer.running.prepared))
 
     def rollback(
         self,

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ class Jobs:
         """Settled at start on a disk that could not take them. On disk they still say ``running``."""
         self._count = self._used_bytes = 0
 
+    def seen(self, request_id: str, fingerprint: Callable[[], str]) -> CommitResult | None:
+        """The result so far of the same request; None where none with this id came. Raises as ``begin``.
+
+        The fingerprint is asked for only where there is something to compare it with.
+        """
+        with self._lock:
+            is_known = request_id in self._unwritten or self._path(request_id).exists()
+            return self._seen(request_id, fingerprint()) if is_known else None
+
     def begin(self, request_id: str, fingerprint: str) -> CommitResult | None:
         """Register a request. Returns the result so far when the same request was made before.
 
@@ -49,17 +59,23 @@ class Jobs:
         path = self._path(request_id)
         with self._lock:
             self._write_settled()
-            try:
-                known, mark = self._unwritten.get(request_id) or _read(path)
-            except FileNotFoundError:
+            known = self._seen(request_id, fingerprint)
+            if known is None:
                 self._write(path, CommitResult(request_id, "running"), fingerprint)
                 self._prune()
-                return None
-            except _UNREADABLE as error:
-                raise Conflict(
-                    f"the result of request {request_id} is damaged ({error}): whether it was done is in the "
-                    "list of revisions; ask again with another id if it was not"
-                ) from None
+        return known
+
+    def _seen(self, request_id: str, fingerprint: str) -> CommitResult | None:
+        path = self._path(request_id)
+        try:
+            known, mark = self._unwritten.get(request_id) or _read(path)
+        except FileNotFoundError:
+            return None
+        except _UNREADABLE as error:
+            raise Conflict(
+                f"the result of request {request_id} is damaged ({error}): whether it was done is in the "
+                "list of revisions; ask again with another id if it was not"
+            ) from None
         if mark != fingerprint:
             raise Conflict(f"request id {request_id} was used for another request")
         return known

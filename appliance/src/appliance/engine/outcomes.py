@@ -20,15 +20,19 @@ from appliance.errors import (
 
 
 def mark_of(request: CommitRequest, texts: Texts | None = None) -> str:
-    """Tells the request apart from others with its id. ``texts`` are of its document, if they are known."""
+    """Tells the request apart from others with its id. ``texts`` are of its document, if they are known.
+
+    The same request again may find another revision than it found the first time.
+    """
     what: Any = request.document if request.edit is None else request.edit.model_dump()
     if request.edit is None and texts is not None:
         what = [digest_of(texts), request.document.get(VERSION)]
+    base: Any = request.base_revision if request.match is None else request.match
     return fingerprint(
         what,
         request.author,
         request.comment,
-        request.base_revision,
+        base if request.edit is None else None,
         request.confirm_s,
         request.watch_s,
     )

@@ -108,6 +108,8 @@ class CommitRequest:
     caller: Caller | None = None
     edit: Edit | None = None
     """What made the document of the one that ran: it tells the request apart from others in its place."""
+    match: tuple[str, ...] | None = None
+    """The digests that the caller named in place of a revision: these tell the request apart, then."""
 
 
 @dataclass(frozen=True)

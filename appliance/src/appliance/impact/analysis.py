@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from appliance.config.vrf_view import pointer_in
+from appliance.config.vrf_view import pointer_in, view_of
 from appliance.features.registry import declared
 from appliance.impact.change import Change, NotLookedAt, OutOfTime
 from appliance.impact.needed import Needed
@@ -47,6 +47,12 @@ def _of_vrf(vrf: str, finding: Finding) -> Finding:
     return finding.model_copy(
         update={"path": pointer_in(vrf, finding.path), "text": f"VRF {vrf}: {finding.text}"}
     )
+
+
+def whose(path: str) -> str | None:
+    """The VRF whose own this place is, empty for the default one; None for what is no VRF's own."""
+    vrf, place = view_of(path)
+    return vrf if vrf or pointer_in("any", place) != place else None
 
 
 def packets_needed(change: Change, after: bool) -> Iterator[Needed]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appliance.config.document import RouterConfig
+from appliance.impact.analysis import whose
 from appliance.impact.result import Result
 from appliance.state.watch import Foretold, Measured, Worsening
 from appliance.watching.measure import AnyMeasure, Comparison, Reading, Span, Worse
@@ -198,5 +200,14 @@ class Judgement:
 
 
 def _is_about(path: str, text: str, worse: Worse) -> bool:
-    below = worse.path and (path == worse.path or path.startswith(f"{worse.path}/"))
-    return bool(below) or any(word in text for word in (worse.object, *worse.words) if word)
+    if worse.path and (path == worse.path or path.startswith(f"{worse.path}/")):
+        return True
+    if len({whose(path), whose(worse.path)} - {None}) > 1:
+        # Both may have the same addresses.
+        return False
+    return any(_has_word(text, word) for word in (worse.object, *worse.words) if word)
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a text has a name or an address, and not only a longer one that begins or ends with it."""
+    return re.search(rf"(?<![\w.:-]){re.escape(word)}(?![\w-]|[.:]\w)", text) is not None

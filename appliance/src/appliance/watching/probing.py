@@ -16,13 +16,13 @@ SLOWER_MS = 50.0
 TIMES_AS_SLOW = 3.0
 
 
-def _probes(config: RouterConfig) -> dict[str, Probe]:
-    """By the address, with its VRF where that is not the default one."""
+def _probes(config: RouterConfig, most: int | None = MOST) -> dict[str, Probe]:
+    """By the address, with its VRF where that is not the default one; so many at most, None: all."""
     found: dict[str, Probe] = {}
     for vrf, view in views(config):
         for probes in declared("watch", "probes"):
             for probe in probes(view):
-                if len(found) >= MOST:
+                if len(found) == most:
                     return found
                 where = vrf if probe.vrf is None else probe.vrf
                 name = f"{probe.address} in VRF {where}" if where else probe.address
@@ -62,7 +62,8 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
         if was["ms"] is None or now is None:
             continue
         if now["ms"] is None:
-            wanted = _probes(seen.after) if wanted is None else wanted
+            # Also one that others have pushed out of those that are pinged now.
+            wanted = _probes(seen.after, None) if wanted is None else wanted
             yield Worse(
                 address,
                 f"The {was['what']} does not answer pings.",

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from appliance.errors import AgentUnavailable
 from webui.accounts.actor import Actor
 from webui.api.models import IdempotencyRecord
 from webui.errors import RequestProblem
@@ -38,7 +39,8 @@ class Answer:
 def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> HttpResponse:
     """Do `act`, which gets the request id for the agent; a key seen before gives the answer of that time.
 
-    Only answers are kept: what failed changed nothing and may be tried again with its key. Raises
+    Only answers are kept: what failed changed nothing and may be tried again with its key. What the agent did
+    not answer may be tried again, too: it is done once. Raises
     RequestProblem: 400 for a bad key, 409 while the first request runs, 422 when the key belongs to another.
     """
     key = request.headers.get("Idempotency-Key")
@@ -53,6 +55,10 @@ def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> Ht
     try:
         # Known again if this process is lost, another one after a failure.
         answer = act(str(uuid.uuid5(uuid.NAMESPACE_OID, f"{record.pk} {record.fingerprint} {key}")))
+    except AgentUnavailable:
+        # It may have been done: the same request again learns what became of it, by its request id.
+        IdempotencyRecord.objects.filter(pk=record.pk).update(created_at=timezone.now() - 2 * _ABANDONED)
+        raise
     except Exception:
         record.delete()
         raise

@@ -75,6 +75,22 @@ def mirror_quietly(look: int = 1) -> Sequence[Mapping[str, Any]]:
         return []
 
 
+def revision_made_by(request_id: str) -> int | None:
+    """The revision that a commit made, by its request id; None where none that is kept has it.
+
+    For what the agent no longer keeps the result of. Raises AgentUnavailable.
+    """
+    before: int | None = None
+    while True:
+        batch = agent().revisions(limit=_MOST, before=before)
+        made = next((one for one in batch if one.get("request_id") == request_id), None)
+        if made is not None:
+            return int(made["revision"])
+        if len(batch) < _MOST:
+            return None
+        before = int(batch[-1]["revision"])
+
+
 def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
     """Revisions, newest first, whose author or comment holds `search`. Served from the mirror if need be."""
     # The agent is asked once for the first page, which is the one that is looked at.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,7 +15,14 @@ from appliance.config.dump import digest
 from appliance.config.edit import Edit
 from appliance.config.merge import MergeConflict, Merged, merge
 from appliance.config.secrets_in import mask
-from appliance.errors import Conflict, Problem, Stale, ValidationFailed
+from appliance.errors import (
+    AgentUnavailable,
+    Conflict,
+    MillraceError,
+    Problem,
+    Stale,
+    ValidationFailed,
+)
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
@@ -25,6 +33,7 @@ from webui.changes import running as what_runs
 from webui.changes.closing import MAX_OPEN, close
 from webui.changes.commits import cancel, commit_document, confirm, keep, outcome, rollback, under_way
 from webui.changes.history import compare, history, revision
+from webui.changes.holding import hold, lock, note_end, refresh, unanswered
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
 from webui.changes.results import CommitOutcome, Preview, steps_of
@@ -138,7 +147,7 @@ def _store(
     if sealed == change.document:
         return change
     with transaction.atomic():
-        locked = _lock(change)
+        locked = lock(change)
         changes = diff_documents(change.document, sealed)
         change.document = sealed
         change.digest = its_digest or digest(sealed)
@@ -222,11 +231,32 @@ def commit(
     """Merge the candidate onto what runs and commit that.
 
     Raises MergeConflicts, ValidationFailed, Conflict, CommitFailed, AgentUnavailable; the change set is then
-    still open, with its edits.
+    still open, with its edits. Meanwhile nothing can be edited under it: that would be in no revision.
     """
     _mine(actor, change)
-    _open(change)
-    options = (comment or change.title, confirm_s, request_id, watch_s, wait_s)
+    request_id = request_id or str(uuid.uuid4())
+    if change.commit_request != request_id:
+        _open(change)
+    hold(change, request_id)
+    try:
+        result, changes = _committed(
+            actor, change, (comment or change.title, confirm_s, request_id, watch_s, wait_s)
+        )
+    except AgentUnavailable as error:
+        # It may have been made: where that cannot be told now, whoever looks next learns it.
+        result, changes = unanswered(change, error), None
+    except MillraceError:
+        hold(change, "")
+        raise
+    if result.state == "done":
+        close(change, ChangeState.COMMITTED, result.revision, changes=changes)
+    return result
+
+
+def _committed(
+    actor: Actor, change: ChangeSet, options: tuple[str, int | None, str, int | None, float | None]
+) -> tuple[CommitOutcome, list[Change] | None]:
+    """The outcome, and the changes from the base where they are known."""
     changes: list[Change] | None = None
     result: CommitOutcome | None = None
     if change.base_digest:
@@ -242,31 +272,7 @@ def commit(
         wanted = documents.read(merged.document, now.sealed)
         difference = diff_documents(now.sealed, wanted)
         result = commit_document(actor, wanted, difference, now.revision, *options)
-    if result.state == "done":
-        close(change, ChangeState.COMMITTED, result.revision, changes=changes)
-    elif result.state == "running":
-        # Whoever looks next learns what became of it; until then nothing can be edited under it.
-        change.commit_request = result.request_id
-        change.save(update_fields=["commit_request", "updated_at"])
-    return result
-
-
-def refresh(change: ChangeSet) -> ChangeSet:
-    """Learn what became of a commit that outlasted its request. A failed one leaves the change set open."""
-    if change.is_open and change.commit_request:
-        result = outcome(change.commit_request)
-        if result.state == "done":
-            close(change, ChangeState.COMMITTED, result.revision)
-        elif result.state == "failed":
-            change.commit_request = ""
-            change.save(update_fields=["commit_request", "updated_at"])
-    return change
-
-
-def note_end(user: User, request_id: str) -> None:
-    """A commit that outlasted its request may be over: refresh the user's change set that it was of."""
-    for change in ChangeSet.objects.filter(owner=user, commit_request=request_id)[:1]:
-        refresh(change)
+    return result, changes
 
 
 def rebase(actor: Actor, change: ChangeSet, onto: RunningDocument | None = None) -> list[MergeConflict]:
@@ -279,7 +285,7 @@ def rebase(actor: Actor, change: ChangeSet, onto: RunningDocument | None = None)
         return list(merged.conflicts)
     sealed = documents.read(merged.document, onto.sealed)
     with transaction.atomic():
-        locked = _lock(change)
+        locked = lock(change)
         change.base_revision = onto.revision
         change.base_document, change.base_digest = onto.sealed, onto.digest
         change.document = sealed
@@ -303,15 +309,6 @@ def discard(actor: Actor, change: ChangeSet) -> None:
 
 def _merged(change: ChangeSet, onto: RunningDocument) -> Merged:
     return merge(change.base_document, change.document, onto.sealed)
-
-
-def _lock(change: ChangeSet) -> ChangeSet:
-    """The row, without its documents, until the transaction's end. Raises Conflict if it has changed."""
-    rows = ChangeSet.objects.select_for_update().defer("base_document", "document", "changes")
-    locked = rows.get(pk=change.pk)
-    if locked.version != change.version or not locked.is_open:
-        raise Conflict("The change set was changed meanwhile; look at it again.")
-    return locked
 
 
 def _mine(actor: Actor, change: ChangeSet) -> None:

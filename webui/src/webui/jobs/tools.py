@@ -50,7 +50,9 @@ def ping(job: Job) -> Result:
 def _told(answer: dict[str, Any], result: dict[str, Any]) -> str:
     """One packet's fate; where none was sent, the tool's own last words."""
     if result.get("received"):
-        return f"answer from {result.get('destination', 'there')} in {result['avg_ms']} ms"
+        # A payload too short for the time of sending brings none back.
+        took = "" if result.get("avg_ms") is None else f" in {result['avg_ms']} ms"
+        return f"answer from {result.get('destination', 'there')}{took}"
     if result.get("sent"):
         return "no answer"
     return (str(answer.get("output", "")).strip().splitlines() or ["nothing was sent"])[-1]

@@ -24,6 +24,7 @@ _COMMENTS = (
     ),
 )
 """As the engine writes them; how they are searched for; what happened, and the result, in words."""
+_AT_ONCE = 100
 _ROUTER = "millrace"
 """The author of what the router does by itself."""
 AS_A_WHOLE = "The router went back as a whole, without a plan of steps."
@@ -58,10 +59,13 @@ def _sentence(author: str, comment: str) -> tuple[re.Match[str], str, str] | Non
 def of(number: int) -> Unconfirmed | None:
     """What became of a revision; None where the router did not roll it back by itself."""
     for _, searched, _, _ in _COMMENTS:
-        page = services.history(limit=1, search=searched.format(number))
-        for one in page.items:
-            if (told := told_by(one)) and told.number == number:
-                return told
+        offset = 0
+        # Revision 1 is in what is said of 12, too.
+        while (page := services.history(_AT_ONCE, offset, searched.format(number))).items:
+            for one in page.items:
+                if (told := told_by(one)) and told.number == number:
+                    return told
+            offset += len(page.items)
     return None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_json
 from appliance.errors import ValidationFailed
+from webui.ui.whole_number import whole
 
 STEP = 10
 """Distance between sequences that are made up."""
@@ -123,9 +124,8 @@ def _parse_line(line: str) -> tuple[int | None, dict[str, Any]]:
     text, _, description = line.partition("#")
     words = iter(text.lower().replace("permit+reflect", "permit_reflect").split())
     word = _next(words, "an action")
-    sequence = None
-    if word.isdecimal():
-        sequence = int(word)
+    sequence = whole(word)
+    if sequence is not None:
         word = _next(words, "an action")
     if word not in _ACTIONS:
         raise _NotARule(f"begins with {word!r}, not with {', '.join(_ACTIONS)}")
@@ -206,8 +206,8 @@ def _read_option(rule: dict[str, Any], side: str, word: str, value: str) -> None
     match word:
         case "port" | "eq" | "ports" if side:
             rule[f"{side}_ports"] = value
-        case "type" | "code" if value.isdecimal():
-            rule[f"icmp_{word}"] = int(value)
+        case "type" | "code" if (number := whole(value)) is not None:
+            rule[f"icmp_{word}"] = number
         case "flags":
             flags: dict[str, list[str]] = {}
             for flag in value.split(","):

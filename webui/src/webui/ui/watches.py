@@ -13,6 +13,7 @@ from appliance.errors import MillraceError
 from appliance.state.watch import DEFAULT_WATCH_S, STATES, WatchReport
 from webui import router_state
 from webui.agent import agent
+from webui.ui.whole_number import whole
 
 WATCH_CHOICES = (
     (30, "30 seconds"),
@@ -33,19 +34,18 @@ def current() -> WatchReport | None:
 
 def choice(request: HttpRequest) -> dict[str, Any]:
     """For the form: the choices, and what was chosen before."""
-    chosen = request.POST.get("watch_s", "")
+    chosen = whole(request.POST.get("watch_s", ""))
     return {
         "watch_choices": WATCH_CHOICES,
         "watch_rules": _rules(),
         "chosen_watch": bool(request.POST.get("watch")),
-        "chosen_watch_s": int(chosen) if chosen.isdecimal() else int(DEFAULT_WATCH_S),
+        "chosen_watch_s": int(DEFAULT_WATCH_S) if chosen is None else chosen,
     }
 
 
 def asked(request: HttpRequest) -> int | None:
     """``watch_s`` of a form that was sent: None for a commit that is only looked at."""
-    seconds = request.POST.get("watch_s", "")
-    return int(seconds) if request.POST.get("watch") and seconds.isdecimal() else None
+    return whole(request.POST.get("watch_s", "")) if request.POST.get("watch") else None
 
 
 def _rules() -> tuple[tuple[str, str], ...]:

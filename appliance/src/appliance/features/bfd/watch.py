@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 from appliance.config.document import RouterConfig
-from appliance.config.vrf_view import views
+from appliance.config.vrf_view import DEFAULT_VRF, views
 from appliance.features.bfd.control_plane import opens
 from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
 from frr_config.protocols.bfd.state import bfd_sessions
@@ -17,14 +17,17 @@ def _read(asked: Asked) -> Reading:
     for one in asked.router.routing.ask(bfd_sessions):
         name = one.peer if one.interface is None else f"{one.peer} on {one.interface}"
         name += f" in VRF {one.vrf}" if one.vrf else ""
-        found[name] = {"peer": one.peer, "interface": one.interface, "state": one.state}
+        found[name] = {
+            "peer": one.peer,
+            "interface": one.interface,
+            "vrf": one.vrf or "",
+            "state": one.state,
+        }
     return found
 
 
 def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
-    wanted = [opens(view) for _, view in views(seen.after)]
-    peers = {str(ip_network(one.prefix).network_address) for own in wanted for one in own["bfd"]}
-    links = {name for own in wanted for name in own["bfd_links"]}
+    peers, links = _wanted(seen.after)
     for name, was in seen.before.items():
         now = seen.now.get(name)
         if was["state"] != "up" or (now is not None and now["state"] == "up"):
@@ -35,11 +38,28 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
             was["state"],
             "gone" if now is None else now["state"],
             "/routing/bfd",
-            asked_for=was["peer"] not in peers and was["interface"] not in links,
+            asked_for=(was.get("vrf", ""), was["peer"]) not in peers and was["interface"] not in links,
             lasts_s=None,
             kinds=("session",),
             words=(was["peer"],),
         )
+
+
+def _wanted(config: RouterConfig) -> tuple[set[tuple[str, str]], set[str]]:
+    """Peers, each with its VRF: several may have the same address. And links that are watched as a whole."""
+    peers: set[tuple[str, str]] = set()
+    links: set[str] = set()
+    for vrf, view in views(config):
+        own = opens(view)
+        links.update(own["bfd_links"])
+        peers.update((vrf, str(ip_network(one.prefix).network_address)) for one in own["bfd"])
+        # The session of a next hop in another VRF is there.
+        for route in view.routing.static.values():
+            for hop in route.next_hops:
+                if hop.vrf is not None and hop.bfd_profile is not None and hop.address is not None:
+                    where = "" if hop.vrf == DEFAULT_VRF else hop.vrf
+                    peers.add((where, str(ip_address(hop.address))))
+    return peers, links
 
 
 def _shows(reading: Reading) -> str:

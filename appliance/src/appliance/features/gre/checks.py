@@ -20,7 +20,7 @@ def check(context: Context) -> Iterator[Problem]:
         return
     taken: dict[tuple[IpAddress, IpAddress], str] = {}
     sound: dict[str, Gre] = {}
-    ways = _Ways(context)
+    ways = _Ways(context.default)
     for name, gre in tunnels.items():
         problems = [*_vrfs(context, name, gre), *_ends(context, name, gre, taken)]
         yield from problems
@@ -48,11 +48,16 @@ def _vrfs(context: Context, name: str, gre: Gre) -> Iterator[Problem]:
     if gre.vrf is not None:
         yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels are in the default VRF alone")
     source = source_of(context.config, gre)
-    begins = gre.carrier or (None if source is None else context.own.get(source))
+    begins = gre.carrier or (None if source is None else _own(context).get(source))
     interface = context.config.interfaces.get(begins or "")
     if interface is not None and interface.vrf is not None:
         message = f"{begins} is in VRF {interface.vrf}, and tunnels begin in the default VRF alone"
         yield Problem(_path(name, "source"), message)
+
+
+def _own(context: Context) -> Mapping[IpAddress, str]:
+    """The router's addresses, and the interfaces they are on: those of the default VRF before others."""
+    return {**context.own, **context.default.own}
 
 
 def _ends(
@@ -63,8 +68,8 @@ def _ends(
     if to.is_multicast or to.is_unspecified or to.is_loopback or (to.version == 6 and to.is_link_local):
         yield Problem(_path(name, "destination"), f"{to} cannot be the other end of a tunnel")
         return
-    if to in context.own:
-        message = f"{to} is this router's own address, on {context.own[to]}"
+    if (owner := context.default.own.get(to)) is not None:
+        message = f"{to} is this router's own address, on {owner}"
         yield Problem(_path(name, "destination"), message)
         return
     if version == "ipv6" and (lacking := context.capabilities.lacking.get("gre_over_ipv6")) is not None:
@@ -78,9 +83,9 @@ def _ends(
         other = family_title("ipv6" if source.version == 6 else "ipv4")
         message = f"{source} is an {other} address, and the destination {to} is not"
         yield Problem(_path(name, "source"), message)
-    elif source not in context.own:
+    elif (begins := _own(context).get(source)) is None:
         yield Problem(_path(name, "source"), f"{source} is not an address of this router's interfaces")
-    elif context.own[source] == name:
+    elif begins == name:
         yield Problem(_path(name, "source"), f"{source} is inside the tunnel: name one outside of it")
     elif taken.setdefault((source, to), name) != name:
         message = f"{taken[source, to]} is already the tunnel from {source} to {to}"

@@ -47,8 +47,9 @@ def overload(config: RouterConfig, nat: Nat) -> dict[str, IPv4Address]:
 
 
 def own_addresses(config: RouterConfig) -> set[IPv4Address]:
-    """IPv4 addresses of the router's interfaces."""
-    addresses = (ip_interface(text).ip for one in config.interfaces.values() for text in one.addresses)
+    """IPv4 addresses of the router's interfaces where addresses are translated."""
+    interfaces = config.main_interfaces.values()
+    addresses = (ip_interface(text).ip for one in interfaces for text in one.addresses)
     return {address for address in addresses if isinstance(address, IPv4Address)}
 
 

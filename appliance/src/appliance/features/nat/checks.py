@@ -75,7 +75,7 @@ def check(context: Context) -> Iterator[Problem]:
     nat = context.config.nat
     if nat is None:
         return
-    networks = _Networks.of(context)
+    networks = _Networks.of(context.default)
     yield from _interfaces(context, nat)
     yield from _pools(nat, networks)
     yield from _static(nat, networks)

@@ -40,6 +40,7 @@ from webui.ui.pointers import MISSING, get
 from webui.ui.rolled_back import marked, told_by
 from webui.ui.signed_in import user_of
 from webui.ui.views.commits import say, waiting_for
+from webui.ui.whole_number import whole
 
 CONFIRM_CHOICES = (
     ("", "only if it touches your connection"),
@@ -181,8 +182,7 @@ def commit(request: HttpRequest) -> HttpResponse:
         tell(request, "There is nothing to commit.", "warning")
         return redirect("ui:changes")
     comment = request.POST.get("comment", "").strip()
-    seconds = request.POST.get("confirm_s", "")
-    confirm_s = int(seconds) if seconds.isdecimal() else None
+    confirm_s = whole(request.POST.get("confirm_s", ""))
     kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
     try:
         outcome = services.commit(

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from appliance.errors import MillraceError
+from appliance.errors import MillraceError, NotFound
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -42,25 +42,37 @@ def under_way(request: HttpRequest) -> HttpResponse:
 @role_required(Role.VIEWER)
 def outcome(request: HttpRequest, request_id: str) -> HttpResponse:
     """Whether a commit is over, as a fragment; asks again until it is."""
-    found = services.outcome(request_id)
-    if found.state != "running":
+    found = _found(request_id)
+    is_over = found is None or found.state != "running"
+    if is_over:
         router_state.forget()
-    return render(request, "ui/commit_progress.html", {"outcome": found, "request_id": request_id})
+    return render(request, "ui/commit_progress.html", {"is_over": is_over, "request_id": request_id})
 
 
 @require_POST
 @role_required(Role.VIEWER)
 def finished(request: HttpRequest, request_id: str) -> HttpResponse:
     """A commit that a page waited for is over: closes the change set it was of, and says how it ended."""
-    found = services.outcome(request_id)
+    found = _found(request_id)
     services.note_end(user_of(request), request_id)
     router_state.forget()
-    if found.state == "running":
+    if found is None:
+        tell(request, "The result of that commit is no longer kept. History lists what was made.", "warning")
+    elif found.state == "running":
         return waiting_for(request_id)
-    say(request, found)
+    else:
+        say(request, found)
     response = HttpResponse(status=204)
     response["HX-Redirect"] = reverse("ui:changes")
     return response
+
+
+def _found(request_id: str) -> CommitOutcome | None:
+    """What became of a commit; None for one whose result is no longer kept, which is over."""
+    try:
+        return services.outcome(request_id)
+    except NotFound:
+        return None
 
 
 def say(request: HttpRequest, found: CommitOutcome) -> None:

@@ -25,6 +25,7 @@ from webui.ui.pager import pager
 from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.views.changes import CONFIRM_CHOICES
 from webui.ui.views.commits import waiting_for
+from webui.ui.whole_number import whole
 
 _PER_PAGE = 50
 
@@ -125,13 +126,12 @@ def rollback(request: HttpRequest) -> HttpResponse:
         text = f"Revision {running} was committed since you looked. This is what the rollback would do now."
         tell(request, text, "warning")
         return redirect("ui:rollback_preview", number=number)
-    chosen = request.POST.get("confirm_s", "")
     try:
         outcome = services.rollback(
             actor_of(request),
             number,
             comment=request.POST.get("comment", "").strip(),
-            confirm_s=int(chosen) if chosen.isdecimal() else None,
+            confirm_s=whole(request.POST.get("confirm_s", "")),
             watch_s=watches.asked(request),
             wait_s=commits.PAGE_WAIT_S,
         )

@@ -23,6 +23,7 @@ from webui.agent import agent
 from webui.ui.api_call import ApiCall, reads
 from webui.ui.page import Live, look, look_at_candidate, show
 from webui.ui.vrfs import ChosenVrf, chosen_vrf
+from webui.ui.whole_number import whole
 
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
@@ -119,7 +120,7 @@ def _query(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
         "next_hop": given.get("next_hop", "").strip() or None,
         "protocol": given.get("protocol") or None,
         "family": given.get("family") or None,
-        "offset": max(0, int(given.get("offset", "0"))) if given.get("offset", "0").isdecimal() else 0,
+        "offset": whole(given.get("offset", "")) or 0,
         "limit": _PER_PAGE,
         **vrf.question,
     }

@@ -22,6 +22,7 @@ from webui.errors import RequestProblem
 from webui.ui.api_call import call, reads
 from webui.ui.page import show, tell
 from webui.ui.signed_in import user_of
+from webui.ui.whole_number import whole
 
 LIFETIMES = ((1, "1 day"), (30, "30 days"), (90, "90 days"), (365, "1 year"), (0, "no end"))
 
@@ -34,8 +35,8 @@ def token_page(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request)
     name = request.POST.get("name", "")
-    days = request.POST.get("days", "90")
-    lifetime = int(days) if days.isdecimal() and int(days) in dict(LIFETIMES) else 90
+    days = whole(request.POST.get("days", "90"))
+    lifetime = days if days is not None and days in dict(LIFETIMES) else 90
     expires = timezone.now() + timedelta(days=lifetime) if lifetime else None
     user = user_of(request)
     try:

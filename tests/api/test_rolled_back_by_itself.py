@@ -1,0 +1,31 @@
+"""The page of a revision tells that the router rolled it back, whatever became of those after it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from webui.changes import services
+from webui.changes.results import Page, Revision
+from webui.ui import rolled_back
+
+
+def _back(number: int, back_to: int, of: int) -> Revision:
+    comment = f"Roll back to revision {back_to}: sessions or traffic got worse after revision {of}"
+    return Revision(number, "", "millrace", comment, datetime.now(UTC), "none", 0, "done")
+
+
+def test_a_revision_whose_number_begins_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [_back(number + 1, number - 1, number) for number in (*range(199, 101, -2), 15, 1)]
+
+    def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
+        found = [one for one in kept if search in one.comment]
+        return Page(found[offset : offset + limit], len(found))
+
+    monkeypatch.setattr(services, "history", history)
+    monkeypatch.setattr(rolled_back, "_AT_ONCE", 10)
+    for number, by in ((1, 2), (15, 16), (103, 104)):
+        told = rolled_back.of(number)
+        assert told is not None and (told.number, told.by) == (number, by)
+    assert rolled_back.of(19) is None

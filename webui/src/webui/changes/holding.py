@@ -1,0 +1,92 @@
+"""A change set in the hands of a commit: nothing is edited under it until it is known what became of that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from appliance.errors import AgentUnavailable, Conflict, NotFound
+from webui.accounts.models import User
+from webui.changes.closing import close
+from webui.changes.commits import outcome
+from webui.changes.history import revision_made_by
+from webui.changes.models import ChangeSet
+from webui.changes.models.change_set import ChangeState
+from webui.changes.results import CommitOutcome
+
+_ON_ITS_WAY = timedelta(seconds=90)
+"""A commit that the agent does not know after so long is not on its way there: a request may take 60."""
+
+
+def lock(change: ChangeSet) -> ChangeSet:
+    """The row, without its documents, until the transaction's end. Raises Conflict if it has changed."""
+    rows = ChangeSet.objects.select_for_update().defer("base_document", "document", "changes")
+    locked = rows.get(pk=change.pk)
+    is_held = locked.commit_request not in ("", change.commit_request)
+    if locked.version != change.version or not locked.is_open or is_held:
+        raise Conflict("The change set was changed meanwhile; look at it again.")
+    return locked
+
+
+def hold(change: ChangeSet, request_id: str) -> None:
+    """Note the commit that the change set waits for; empty for none.
+
+    Raises Conflict where it was edited meanwhile, or is committed by another request.
+    """
+    if change.commit_request == request_id:
+        return
+    with transaction.atomic():
+        lock(change)
+        change.commit_request = request_id
+        change.save(update_fields=["commit_request", "updated_at"])
+
+
+def unanswered(change: ChangeSet, error: AgentUnavailable) -> CommitOutcome:
+    """What became of its commit, whose answer was lost.
+
+    Raises `error` where it was not made, and where that is not known.
+    """
+    try:
+        result = outcome(change.commit_request)
+    except AgentUnavailable:
+        raise error from None
+    except NotFound:
+        result = None
+    if result is None or result.state == "failed":
+        hold(change, "")
+        raise error
+    return result
+
+
+def refresh(change: ChangeSet) -> ChangeSet:
+    """Learn what became of a commit that outlasted its request. A failed one leaves the change set open."""
+    if change.is_open and change.commit_request:
+        state, made = _end_of(change)
+        if state == "done":
+            close(change, ChangeState.COMMITTED, made)
+        elif state == "failed":
+            hold(change, "")
+    return change
+
+
+def _end_of(change: ChangeSet) -> tuple[str, int | None]:
+    """The state of its commit, and the revision that it made.
+
+    The agent keeps results for a while: of a commit that nobody asked about in time its revision tells.
+    """
+    try:
+        result = outcome(change.commit_request)
+    except NotFound:
+        if timezone.now() - change.updated_at < _ON_ITS_WAY:
+            return "running", None
+        made = revision_made_by(change.commit_request)
+        return ("failed" if made is None else "done"), made
+    return result.state, result.revision
+
+
+def note_end(user: User, request_id: str) -> None:
+    """A commit that outlasted its request may be over: refresh the user's change set that it was of."""
+    for change in ChangeSet.objects.filter(owner=user, commit_request=request_id)[:1]:
+        refresh(change)
