@@ -30,8 +30,45 @@ def filters(change: Change) -> Iterator[Finding]:
             if was is None or not was.exchanges(family) or not now.exchanges(family):
                 continue
             said = {field: told for field in _FIELDS if (told := changed.of(was, now, family, field))}
-            if said and alive(change, address) is not False:
-                yield from _findings(change, policies, (was, now), family, said)
+            required = [way for way in _WAYS if _lacks(was, family, way) != _lacks(now, family, way)]
+            if not (said or required) or alive(change, address) is False:
+                continue
+            for direction in required:
+                news = [field for field in said if field.endswith(_WAYS[direction])]
+                if _lacks(now, family, direction):
+                    yield _found(change, now, family, _shut(now, family, direction))
+                    # Whatever the policy was: nothing is left for it to match.
+                    said = {field: told for field, told in said.items() if field not in news}
+                elif not news:
+                    yield _opened(change, now, family, direction)
+            yield from _findings(change, policies, (was, now), family, said)
+
+
+def _lacks(peer: Peer, family: Family, direction: Direction) -> bool:
+    return peer.lacks_policy(family, "in" if direction == "received" else "out")
+
+
+def _shut(peer: Peer, family: Family, direction: Direction) -> str:
+    done = {
+        "received": f"from {peer.address} is refused",
+        "advertised": f"sent to {peer.address} is withdrawn",
+    }
+    return (
+        f"Every {TITLES[family]} route {done[direction]}: no policy is set for it, and one is required "
+        "(ebgp_requires_policy, RFC 8212)."
+    )
+
+
+def _opened(change: Change, peer: Peer, family: Family, direction: Direction) -> Finding:
+    what = f"from {peer.address} are accepted" if direction == "received" else f"are sent to {peer.address}"
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=_path(peer, family),
+        text=f"{TITLES[family]} routes {what} from now on: no policy is set, and none is required any more.",
+        depends_on="there are such routes; they may be preferred to others",
+        evidence=evidence(change, peer.address),
+    )
 
 
 def _findings(

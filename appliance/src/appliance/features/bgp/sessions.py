@@ -179,7 +179,7 @@ def _remade(change: Change, peer: Peer) -> _Reason | None:
     if was is None or not change.is_remade(was.interface):
         return None
     # bgpd closes a session of one hop to another AS when the link goes down; others may outlast it.
-    outlasts = peer.remote_asn in ("internal", peer.bgp.asn) or peer.distance[0] not in (None, 1)
+    outlasts = peer.is_internal or peer.distance[0] not in (None, 1)
     return _Reason(
         f"{was.interface}, which the neighbor is on, is made anew; it comes up again",
         depends_on="it does not outlast the moment in which the interface is away" if outlasts else "",
