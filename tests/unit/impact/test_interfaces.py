@@ -8,9 +8,10 @@ import pytest
 
 from appliance.features.interface.impact import LINKS
 from appliance.state.interfaces import Interfaces, InterfaceState
-from tests.unit.impact.changes import found, kinds, result
+from tests.unit.impact.changes import ROUTER, found, kinds, result
 
 ME = ("10.10.0.7", "lan0")
+LAN = ROUTER["interfaces"]["lan0"]
 OPEN = {"interfaces": {"lan0": {"management_services": ["ssh", "https"]}}}
 
 
@@ -46,6 +47,31 @@ def test_an_address_that_goes_takes_its_network() -> None:
     assert "2001:db8:10::/64" in finding.text and "10.10.0.0/24" not in finding.text
 
 
+def test_another_address_in_the_same_network_is_another_gateway() -> None:
+    (finding,) = found(_lan(addresses=["10.10.0.254/24", "2001:db8:10::1/64"]))
+    assert kinds([finding]) == [("possible", "traffic", "/interfaces/lan0/addresses")]
+    assert finding.text.startswith("lan0 no longer has 10.10.0.1: hosts that send their packets by it")
+    assert finding.depends_on == "hosts there have it as their gateway, or speak to it"
+    down = InterfaceState(name="lan0", type="ethernet", enabled=True, link="down", mtu=1500)
+    facts = {LINKS: Interfaces(interfaces=(down,))}
+    (alone,) = found(_lan(addresses=["10.10.0.254/24", "2001:db8:10::1/64"]), facts=facts)
+    assert alone.depends_on.startswith("the link of lan0 comes up again; ")
+
+
+def test_a_second_address_that_goes_is_missed_like_the_first_and_a_new_order_is_nothing() -> None:
+    both = ["10.10.0.1/24", "10.10.0.2/24", "2001:db8:10::1/64"]
+    (finding,) = found(_lan(addresses=both[::2]), first=_lan(addresses=both))
+    assert "no longer has 10.10.0.2:" in finding.text
+    assert found(_lan(addresses=both[::-1]), first=_lan(addresses=both)) == []
+
+
+def test_a_smaller_network_loses_its_other_part_and_a_larger_one_nothing() -> None:
+    (smaller,) = found(_lan(addresses=["10.10.0.1/25", "2001:db8:10::1/64"]))
+    assert (smaller.grade, smaller.depends_on) == ("certain", ""), "no other interface has the network"
+    assert smaller.text.startswith("Hosts on 10.10.0.0/24 outside of 10.10.0.0/25 are no longer reached on")
+    assert found(_lan(addresses=["10.10.0.1/16", "2001:db8:10::1/64"])) == []
+
+
 def test_another_vlan_or_nic_is_another_link() -> None:
     (vlan,) = found({"interfaces": {"lan0.7": {"vlan_id": 8}}})
     assert (vlan.grade, vlan.path) == ("possible", "/interfaces/lan0.7/vlan_id")
@@ -73,6 +99,32 @@ def test_a_caller_who_stays_in_is_not_told_anything() -> None:
     lost = found(_lan(enabled=False), first=OPEN, caller=ME)
     assert lost[0].kind == "management", "it comes before everything else"
     assert lost[0].text.startswith("You lose the router: lan0 is disabled")
+
+
+@pytest.mark.parametrize(
+    ("patch", "path", "grade", "words"),
+    [
+        ({"addresses": ["10.66.0.1/24"]}, "addresses", "certain", "no longer has 10.10.0.1"),
+        ({"addresses": ["2001:db8:10::1/64"]}, "addresses", "certain", "no longer has 10.10.0.1"),
+        ({"addresses": ["10.10.0.254/24"]}, "addresses", "possible", "no longer has 10.10.0.1"),
+        ({"vrf": "blue"}, "vrf", "certain", "moves to VRF blue, and the router is managed in the default"),
+    ],
+)
+def test_a_caller_whose_end_at_the_router_goes(
+    patch: dict[str, Any], path: str, grade: str, words: str
+) -> None:
+    change = {**_lan(**patch), "vrfs": {"blue": {}}}
+    lost = found(change, first=OPEN, caller=ME)
+    (told,) = [one for one in lost if one.kind == "management"]
+    assert (told.grade, told.path) == (grade, f"/interfaces/lan0/{path}")
+    assert told.text.startswith("You lose the router: lan0") and words in told.text
+
+
+def test_a_caller_whose_network_goes_to_another_interface_may_stay() -> None:
+    renamed = {"interfaces": {"lan0": None, "lan0.7": None, "lan1": LAN}, "routing": {"static": None}}
+    (told,) = [one for one in found(renamed, first=OPEN, caller=ME) if one.kind == "management"]
+    assert (told.grade, told.path) == ("possible", "/interfaces/lan0")
+    assert told.depends_on.startswith("10.10.0.7 is not behind lan1, which has 10.10.0.0/24")
 
 
 def test_a_list_that_refuses_the_caller() -> None:

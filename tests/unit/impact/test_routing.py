@@ -87,6 +87,17 @@ def test_what_costs_none() -> None:
     assert found({"routing": {"ospf": {"interfaces": {"lo1": {"area": "0", "passive": True}}}}}) == []
 
 
+def test_the_same_addresses_in_another_order_cost_nothing() -> None:
+    """No step changes anything then. The first is what OSPF and a session from the interface begin at."""
+    both = {"core0": ["10.20.0.1/30", "10.21.0.1/30"], "lo1": ["10.255.0.1/32", "10.255.0.7/32"]}
+    both["wan0"] = ["192.0.2.2/29", "192.0.2.3/29"]
+    first = {"interfaces": {name: {"addresses": one} for name, one in both.items()}}
+    turned = {"interfaces": {name: {"addresses": one[::-1]} for name, one in both.items()}}
+    assert found(turned, first=first) == []
+    gone = {"interfaces": {name: {"addresses": one[1:]} for name, one in both.items()}}
+    assert {one.kind for one in found(gone, first=first)} == {"session", "traffic"}
+
+
 def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:
     """Found by the calibration campaign: a route to a prefix that BGP had led to another neighbor."""
     led = {"next_hops": [{"address": "10.10.0.9"}]}

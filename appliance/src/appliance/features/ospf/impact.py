@@ -108,7 +108,8 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
         if getattr(was, field) != getattr(now, field):
             return f"its {title} changes, and it comes back once the neighbor's is the same", field
     before, after = change.before.interfaces[name], change.after.interfaces[name]
-    if _address(change.before, name) != _address(change.after, name):
+    # In another order they are the same addresses.
+    if _address(change.before, name) not in after.addresses:
         return f"its address becomes {_address(change.after, name)}", ""
     if before.mtu != after.mtu:
         return (
