@@ -82,3 +82,30 @@ def test_own_as_in_paths_may_be_heard_less_or_more_often() -> None:
     assert "is in the path of a route (IPv4" in none.text
     (more,) = found(_family(PEER, allowas_in=3), first=first)
     assert "up to 3 times" in more.text
+
+
+AGGREGATE = "203.0.112.0/20"
+
+
+@pytest.mark.parametrize(
+    "announced", [{"networks": [AGGREGATE]}, {"redistribute": {"static": {}}, "networks": []}]
+)
+def test_a_prefix_is_announced_only_while_the_table_has_it(announced: dict[str, Any]) -> None:
+    """The blackhole under an aggregate dropped nothing of what longer prefixes lead on."""
+    first = {"routing": {"static": {AGGREGATE: {"blackhole": True}}, "bgp": {"ipv4_unicast": announced}}}
+    (finding,) = found({"routing": {"static": {AGGREGATE: None}}}, first=first)
+    assert kinds([finding]) == [("possible", "routes", "/routing/bgp/ipv4_unicast")]
+    assert finding.text == f"BGP no longer announces {AGGREGATE} to 2 neighbors."
+    kept = {"routing": {"static": {AGGREGATE: {"blackhole": None, "next_hops": [{"address": "10.10.0.2"}]}}}}
+    assert not [one for one in found(kept, first=first) if one.path.startswith("/routing/bgp")]
+
+
+def test_what_is_redistributed_by_other_rules_is_told() -> None:
+    first = _bgp(ipv4_unicast={"redistribute": {"static": {}, "connected": {"route_map": "in"}}})
+    first["routing"]["policy"] = {"route_maps": {"other": {"rules": {"10": {"action": "deny"}}}}}
+    (finding,) = found(_bgp(ipv4_unicast={"redistribute": {"static": {"route_map": "other"}}}), first=first)
+    assert kinds([finding]) == [("possible", "routes", "/routing/bgp/ipv4_unicast")]
+    assert "by other rules to 2 neighbors: static routes: route map other is new" in finding.text
+    rules = {"routing": {"policy": {"route_maps": {"in": {"rules": {"10": {"action": "deny"}}}}}}}
+    told = [one.text for one in found(rules, first=first) if one.path == "/routing/bgp/ipv4_unicast"]
+    assert len(told) == 1 and "connected routes: route map in changes" in told[0]

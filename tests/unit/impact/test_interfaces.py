@@ -65,11 +65,13 @@ def test_a_second_address_that_goes_is_missed_like_the_first_and_a_new_order_is_
     assert found(_lan(addresses=both[::-1]), first=_lan(addresses=both)) == []
 
 
-def test_a_smaller_network_loses_its_other_part_and_a_larger_one_nothing() -> None:
-    (smaller,) = found(_lan(addresses=["10.10.0.1/25", "2001:db8:10::1/64"]))
+def test_a_smaller_network_loses_its_other_part_and_a_larger_one_no_host() -> None:
+    smaller, announced = found(_lan(addresses=["10.10.0.1/25", "2001:db8:10::1/64"]))
     assert (smaller.grade, smaller.depends_on) == ("certain", ""), "no other interface has the network"
     assert smaller.text.startswith("Hosts on 10.10.0.0/24 outside of 10.10.0.0/25 are no longer reached on")
-    assert found(_lan(addresses=["10.10.0.1/16", "2001:db8:10::1/64"])) == []
+    larger = found(_lan(addresses=["10.10.0.1/16", "2001:db8:10::1/64"]))
+    assert larger == [announced], "BGP announces the prefix while it is in the table"
+    assert announced.text == "BGP no longer announces 10.10.0.0/24 to 2 neighbors."
 
 
 def test_another_vlan_or_nic_is_another_link() -> None:

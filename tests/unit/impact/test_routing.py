@@ -42,7 +42,8 @@ def test_next_hops_whose_network_goes() -> None:
 
 
 def test_next_hops_that_only_a_protocol_may_still_lead_to() -> None:
-    lost = [one for one in found({"interfaces": {"lan0": {"enabled": False}}}) if one.kind == "routes"]
+    off = {"interfaces": {"lan0": {"enabled": False}}}
+    lost = [one for one in found(off) if one.path.startswith("/routing/static")]
     assert {one.grade for one in lost} == {"possible"}
     assert [one.path for one in lost] == [
         "/routing/static/198.51.100.0~124",
@@ -96,6 +97,41 @@ def test_the_same_addresses_in_another_order_cost_nothing() -> None:
     assert found(turned, first=first) == []
     gone = {"interfaces": {name: {"addresses": one[1:]} for name, one in both.items()}}
     assert {one.kind for one in found(gone, first=first)} == {"session", "traffic"}
+
+
+def test_a_route_that_ospf_takes_from_the_table_is_no_longer_announced_when_it_goes() -> None:
+    drop = {"blackhole": True}
+    told: dict[str, Any] = {"redistribute": {"static": {}}, "default_information": {}}
+    first = {"routing": {"static": {"203.0.112.0/20": drop, "0.0.0.0/0": drop}, "ospf": told}}
+    gone = _static(**{"203.0.112.0/20": None, "0.0.0.0/0": None})
+    (finding,) = found(gone, first=first)
+    assert kinds([finding]) == [("possible", "routes", "/routing/ospf")]
+    assert "no longer announces the default route, 203.0.112.0/20 to" in finding.text
+    assert found(gone, first=first, facts={ADJACENCIES: OspfState()}) == []
+
+
+@pytest.mark.parametrize(
+    ("ospf", "words"),
+    [
+        ({"redistribute": {"static": {"route_map": "in"}}}, "static routes: route map in is new"),
+        ({"default_information": {"route_map": "in"}}, "the default route: route map in is new"),
+        ({"default_information": {"always": False}}, "no longer announces the default route (while it has"),
+        ({"areas": {"0.0.0.9": {"no_summary": True}}}, "routes of other areas in area 0.0.0.9, but for a"),
+    ],
+)
+def test_ospf_announces_by_other_rules(ospf: dict[str, Any], words: str) -> None:
+    told = {"redistribute": {"static": {}}, "default_information": {"always": True}}
+    first = {"routing": {"ospf": {**told, "areas": {"0.0.0.9": {"type": "stub"}}}}}
+    (finding,) = found({"routing": {"ospf": ospf}}, first=first)
+    assert (finding.grade, finding.path) == ("possible", "/routing/ospf") and words in finding.text
+
+
+def test_another_type_of_the_area_costs_the_adjacency_until_the_neighbor_has_it_too() -> None:
+    first = _ospf(area="0.0.0.1")
+    (finding,) = found({"routing": {"ospf": {"areas": {"0.0.0.1": {"type": "stub"}}}}}, first=first)
+    assert (finding.grade, finding.kind) == ("certain", "session")
+    assert "area 0.0.0.1 becomes stub, and it comes back once the neighbor's is the same" in finding.text
+    assert found({"routing": {"ospf": {"areas": {"0.0.0.2": {"type": "stub"}}}}}, first=first) == []
 
 
 def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:

@@ -7,8 +7,9 @@ from functools import partial
 from ipaddress import ip_address
 
 from appliance.config.pointer import join
+from appliance.features.bgp.announced import announced
 from appliance.features.bgp.effective import peers
-from appliance.features.bgp.routes_exchanged import announced, filters
+from appliance.features.bgp.routes_exchanged import filters
 from appliance.features.bgp.sessions import alive, evidence, sessions
 from appliance.features.bgp.switches import switched
 from appliance.impact.analysis import Analysis

@@ -18,26 +18,24 @@ from frr_config.types import DEFAULT_VRF, IpNetwork
 
 _SHOWN = 5
 _Resolution = Literal["connected", "maybe", "no"]
-
-
-Side = tuple[RouterConfig, Connected]
+_Side = tuple[RouterConfig, Connected]
 """A VRF's document and its connected networks."""
 
 
-def _side_before(change: Change, vrf: str) -> Side:
+def _side_before(change: Change, vrf: str) -> _Side:
     seen = change.in_vrf(vrf)
     return seen.before, seen.connected_before
 
 
-def _side_after(change: Change, vrf: str) -> Side:
+def _side_after(change: Change, vrf: str) -> _Side:
     seen = change.in_vrf(vrf)
     return seen.after, seen.connected_after
 
 
-class _Table:
+class Table:
     """The static routes of a document, to be asked for a prefix in constant time."""
 
-    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], Side]) -> None:
+    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], _Side]) -> None:
         self._config, self._connected, self._beside = config, connected, beside
         self._prefixes: dict[tuple[int, int, int], str] = {}
         self._lengths: set[tuple[int, int]] = set()
@@ -120,6 +118,14 @@ def _key(prefix: IpNetwork) -> tuple[int, int, int]:
     return prefix.version, prefix.prefixlen, int(prefix.network_address)
 
 
+def tables(change: Change) -> tuple[Table, Table]:
+    """The one before the change and the one after it."""
+    return (
+        Table(change.before, change.connected_before, partial(_side_before, change)),
+        Table(change.after, change.connected_after, partial(_side_after, change)),
+    )
+
+
 def routes(change: Change) -> Iterator[Finding]:
     """Routes that are removed, cannot be resolved any more, or drop what they led on."""
     whole = change.whole or change
@@ -127,8 +133,7 @@ def routes(change: Change) -> Iterator[Finding]:
         whole.before.interfaces == whole.after.interfaces
     ):
         return
-    before = _Table(change.before, change.connected_before, partial(_side_before, change))
-    after = _Table(change.after, change.connected_after, partial(_side_after, change))
+    before, after = tables(change)
     for prefix, was in change.before.routing.static.items():
         change.in_time()
         now = after.route(prefix)
@@ -163,7 +168,7 @@ def routes(change: Change) -> Iterator[Finding]:
     yield from _begun(change, before, after)
 
 
-def _begun(change: Change, before: _Table, after: _Table) -> Iterator[Finding]:
+def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
     """Static routes that there were not, or that led nowhere."""
     taken: list[str] = []
     for prefix, now in change.after.routing.static.items():
@@ -208,7 +213,7 @@ def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
     )
 
 
-def _gone(prefix: str, after: _Table, why: str, path: str) -> Finding:
+def _gone(prefix: str, after: Table, why: str, path: str) -> Finding:
     instead = after.covering(network(prefix))
     if instead is not None:
         return Finding(

@@ -1,0 +1,48 @@
+"""Prefixes that the document itself no longer brings into the table, of those that are announced. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_interface
+
+from appliance.config.document import RouterConfig
+from appliance.features.static.impact import Table, tables
+from appliance.impact.change import Change, is_up
+
+Gone = Mapping[str, tuple[str, ...]]
+"""Prefixes by what brought them: ``static`` or ``connected``, as redistribution names it."""
+
+
+def gone(change: Change) -> Gone:
+    """What is in the table before the change, and not after it. A blackhole is in it like any other route."""
+    whole = change.whole or change
+    if change.before.routing.static == change.after.routing.static and (
+        whole.before.interfaces == whole.after.interfaces
+    ):
+        return {"static": (), "connected": ()}
+    before, after = tables(change)
+    static = []
+    for prefix in change.before.routing.static:
+        change.in_time()
+        if _is_in(before, prefix) and not _is_in(after, prefix):
+            static.append(prefix)
+    kept = _connected(change.after)
+    return {
+        "static": tuple(static),
+        "connected": tuple(prefix for prefix in _connected(change.before) if prefix not in kept),
+    }
+
+
+def _is_in(table: Table, prefix: str) -> bool:
+    route = table.route(prefix)
+    return route is not None and table.is_usable(route)
+
+
+def _connected(config: RouterConfig) -> dict[str, None]:
+    """Networks of the interfaces that are up, in order."""
+    return {
+        str(ip_interface(one).network): None
+        for name, interface in config.interfaces.items()
+        if is_up(config, name)
+        for one in interface.addresses
+    }
