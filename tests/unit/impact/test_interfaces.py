@@ -181,3 +181,95 @@ def test_a_bond_lasts_as_long_as_one_of_its_members() -> None:
     both = texts({"nic8": {"enabled": False}, "nic9": {"enabled": False}})
     assert any("10.88.0.0/24 are no longer reached on bond0: all it is made of" in text for text in both)
     assert any("10.89.0.0/24 are no longer reached on bond0.7" in text for text in both)
+
+
+def _linked(**links: str) -> dict[Any, object]:
+    states = tuple(
+        InterfaceState(name=name, type="ethernet", enabled=True, link=link, mtu=1500)
+        for name, link in links.items()
+    )
+    return {LINKS: Interfaces(interfaces=states)}
+
+
+def test_another_mode_of_a_bond_needs_the_other_end_to_follow() -> None:
+    (finding,) = found({"interfaces": {"bond0": {"mode": "balance-xor"}}}, first=BOND)
+    assert kinds([finding]) == [("possible", "traffic", "/interfaces/bond0/mode")]
+    assert "until its other end is set to match: its Mode becomes balance-xor" in finding.text
+
+
+def test_a_bond_that_needs_two_members_is_down_with_one() -> None:
+    two = {"interfaces": {**BOND["interfaces"], "bond0": {**BOND["interfaces"]["bond0"], "minimum_links": 2}}}
+    texts = [one.text for one in found({"interfaces": {"nic9": {"enabled": False}}}, first=two)]
+    why = "fewer than the 2 that it needs of its parts are enabled."
+    assert any(text.endswith(f"no longer reached on bond0: {why}") for text in texts)
+    assert any("10.89.0.0/24 are no longer reached on bond0.7" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("links", "grades"),
+    [
+        ({"nic8": "up", "nic9": "down"}, ["certain"]),
+        ({"nic8": "up", "nic9": "up"}, []),
+        ({"nic8": "down", "nic9": "down"}, []),
+    ],
+)
+def test_the_last_member_with_a_link_takes_the_bond_along(links: dict[str, str], grades: list[str]) -> None:
+    """The other one is enabled, and its cable is not in."""
+    left = {"interfaces": {"bond0": {"members": ["nic9"]}}}
+    lost = [one for one in found(left, first=BOND, facts=_linked(**links)) if one.kind == "traffic"]
+    assert [one.grade for one in lost] == grades
+    for finding in lost:
+        assert finding.text == (
+            "No packet passes bond0 any more: 1 of its parts have to have a link, and of those that are left "
+            "none has one."
+        )
+
+
+def test_a_member_that_comes_may_have_a_link() -> None:
+    instead = {"interfaces": {"bond0": {"members": ["nic9", "nic7"]}}}
+    instead["interfaces"]["nic7"] = {"type": "ethernet", "match": {"device": "eth7"}}
+    links = _linked(nic8="up", nic9="down", nic7="up")
+    (finding,) = [one for one in found(instead, first=BOND, facts=links) if one.kind == "traffic"]
+    assert (finding.grade, finding.depends_on) == ("possible", "nic7 gets none")
+
+
+def test_more_members_needed_than_have_a_link_take_the_bond_down() -> None:
+    more = {"interfaces": {"bond0": {"minimum_links": 2}}}
+    (finding,) = found(more, first=BOND, facts=_linked(nic8="up", nic9="down"))
+    assert (finding.grade, finding.evidence) == ("certain", "nic8 is up; nic9 is down")
+    assert found(more, first=BOND, facts=_linked(nic8="up", nic9="up")) == []
+
+
+TUNNEL: dict[str, Any] = {
+    "interfaces": {
+        "gre0": {
+            "type": "gre",
+            "source": "192.0.2.2",
+            "destination": "192.0.2.1",
+            "addresses": ["10.99.0.1/30"],
+        },
+        "gre1": {
+            "type": "gre",
+            "source": "lo1",
+            "destination": "198.51.100.7",
+            "addresses": ["10.99.1.1/30"],
+        },
+    }
+}
+
+
+def test_a_tunnel_that_begins_elsewhere_needs_its_other_end_to_follow() -> None:
+    moved = {"interfaces": {"lo1": {"addresses": ["10.255.0.7/32"]}}}
+    (finding,) = [one for one in found(moved, first=TUNNEL) if "gre1" in one.text]
+    assert kinds([finding]) == [("possible", "traffic", "/interfaces/gre1")]
+    assert "come from 10.255.0.7, and no longer from 10.255.0.1" in finding.text
+    assert found({"interfaces": {"gre0": {"source": "wan0"}}}, first=TUNNEL) == [], "the same address"
+    (named,) = found({"interfaces": {"gre0": {"source": "10.20.0.1"}}}, first=TUNNEL)
+    assert named.path == "/interfaces/gre0/source"
+
+
+def test_a_tunnel_goes_with_the_interface_of_its_source_and_the_network_of_its_end() -> None:
+    off = {"interfaces": {"wan0": {"enabled": False}}}
+    source, end = [one for one in found(off, first=TUNNEL) if "gre0" in one.text]
+    assert source.text == "No packet passes gre0 any more: wan0, which has its source 192.0.2.2, is down."
+    assert end.depends_on == "no route leads to 192.0.2.1"

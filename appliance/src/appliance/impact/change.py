@@ -72,13 +72,14 @@ class Connected:
 
 
 def is_up(config: RouterConfig, name: str) -> bool:
-    """Whether the interface is enabled, with what it is on and some of what it is made of."""
+    """Whether the interface is enabled, with what it is on and as much as it needs of what it is made of."""
     interface = config.interfaces.get(name)
     if interface is None or not interface.enabled:
         return False
     if interface.carrier is not None:
         return is_up(config, interface.carrier)
-    return not interface.made_of or any(is_up(config, part) for part in interface.made_of)
+    parts = sum(is_up(config, part) for part in interface.made_of)
+    return not interface.made_of or parts >= interface.parts_needed
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,8 @@ def _why(change: Change, name: str) -> str:
         return f"{name} is disabled"
     if now.carrier is not None:
         return f"{now.carrier}, which it is on, is disabled"
+    if now.parts_needed > 1:
+        return f"fewer than the {now.parts_needed} that it needs of its parts are enabled"
     return f"all it is made of is disabled: {', '.join(now.made_of[:_SHOWN])}"
 
 
@@ -163,6 +165,47 @@ def links(change: Change) -> Iterator[Finding]:
                 text=f"{name} becomes another link: its {what} changes. Hosts on the old one are lost.",
                 depends_on="the hosts are not on the new link too",
             )
+
+        yield from _parts(change, name, was, now)
+        for field in now.agreed_fields if was.type == now.type else ():
+            if getattr(was, field) != getattr(now, field):
+                title = type(now).model_fields[field].title or field
+                yield Finding(
+                    grade="possible",
+                    kind="traffic",
+                    path=_path(name, field),
+                    text=f"No packet passes {name} until its other end is set to match: its {title} becomes "
+                    f"{getattr(now, field)}.",
+                    depends_on="the other end is not set to match already",
+                )
+
+
+def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSettings) -> Iterator[Finding]:
+    """What is made of others needs links of them, and not only that they are enabled."""
+    before, after = (
+        {part for part in one.made_of if is_up(config, part)}
+        for one, config in ((was, change.before), (now, change.after))
+    )
+    if not before or (after >= before and now.parts_needed <= was.parts_needed):
+        return
+    states = change.facts.of(LINKS)
+    link = {} if states is None else {one.name: one.link for one in states.interfaces}
+    linked = {part for part in before | after if link.get(part, "up") == "up"}
+    left = after & before & linked
+    if len(before & linked) < was.parts_needed or len(left) >= now.parts_needed:
+        return
+    # One that was not in use may get a link.
+    may_be_up = len(left) + len(after - before) >= now.parts_needed
+    having = " and ".join(sorted(left)) or "none"
+    yield Finding(
+        grade="possible" if may_be_up else "certain",
+        kind="traffic",
+        path=_path(name),
+        text=f"No packet passes {name} any more: {now.parts_needed} of its parts have to have a link, and of "
+        f"those that are left {having} has one.",
+        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets none" if may_be_up else "",
+        evidence="; ".join(f"{part} is {link[part]}" for part in sorted(before | after) if part in link),
+    )
 
 
 def _differs(was: InterfaceSettings, now: InterfaceSettings) -> list[str]:
