@@ -220,14 +220,14 @@ def test_the_last_member_with_a_link_takes_the_bond_along(links: dict[str, str],
     assert [one.grade for one in lost] == grades
     for finding in lost:
         assert finding.text == (
-            "No packet passes bond0 any more: 1 of its parts have to have a link, and of those that are left "
-            "none has one."
+            "No packet passes bond0 any more: it needs 1 part with a link, and of those that are left none "
+            "has one."
         )
 
 
 def test_a_member_that_comes_may_have_a_link() -> None:
-    instead = {"interfaces": {"bond0": {"members": ["nic9", "nic7"]}}}
-    instead["interfaces"]["nic7"] = {"type": "ethernet", "match": {"device": "eth7"}}
+    nic = {"type": "ethernet", "match": {"device": "eth7"}}
+    instead = {"interfaces": {"bond0": {"members": ["nic9", "nic7"]}, "nic7": nic}}
     links = _linked(nic8="up", nic9="down", nic7="up")
     (finding,) = [one for one in found(instead, first=BOND, facts=links) if one.kind == "traffic"]
     assert (finding.grade, finding.depends_on) == ("possible", "nic7 gets none")

@@ -134,6 +134,38 @@ def test_another_type_of_the_area_costs_the_adjacency_until_the_neighbor_has_it_
     assert found({"routing": {"ospf": {"areas": {"0.0.0.2": {"type": "stub"}}}}}, first=first) == []
 
 
+def test_a_connected_network_goes_before_a_static_route_of_the_same_prefix() -> None:
+    drop = {"10.10.0.0/24": {"blackhole": True}}
+    assert found(_static(**drop)) == []
+    assert found(_static(**{"10.10.0.0/24": None}), first=_static(**drop)) == []
+    (halved,) = found(_static(**{"10.10.0.0/25": {"blackhole": True}}))
+    assert halved.grade == "certain"
+
+
+def test_a_network_that_comes_takes_packets_from_the_static_route_that_led_to_it() -> None:
+    comes = {"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "198.51.100.129/26"]}}}
+    (finding,) = found(comes)
+    assert kinds([finding]) == [("possible", "routes", "/interfaces/wan0/addresses")]
+    assert finding.text == (
+        "Packets to 198.51.100.128/26 go out on wan0, which then has an address in it, and no longer by the "
+        "static route to 198.51.100.128/25."
+    )
+    elsewhere = {"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "203.0.113.1/24"]}}}
+    default = _static(**{"0.0.0.0/0": {"next_hops": [{"address": "192.0.2.1"}]}})
+    assert found(elsewhere, first=default) == []
+
+
+def test_a_next_hop_that_bfd_watches_from_now_on_may_not_answer_it() -> None:
+    hop = {"address": "10.10.0.2", "bfd_profile": "fast"}
+    routes = {"198.51.100.0/24": {"next_hops": [hop]}}
+    watched = {"routing": {"bfd": {"profiles": {"fast": {}}}, "static": routes}}
+    (finding,) = found(watched)
+    assert kinds([finding]) == [("possible", "routes", "/routing/static/198.51.100.0~124")]
+    assert finding.text.endswith("goes by 10.10.0.2 (BFD profile fast) only while it is seen to answer.")
+    unwatched = _static(**{"198.51.100.0/24": {"next_hops": [{"address": "10.10.0.2"}]}})
+    assert found(unwatched, first=watched) == []
+
+
 def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:
     """Found by the calibration campaign: a route to a prefix that BGP had led to another neighbor."""
     led = {"next_hops": [{"address": "10.10.0.9"}]}

@@ -62,15 +62,14 @@ def unannounced(family: Family, was: BgpFamily, now: BgpFamily, from_table: Gone
     bgpd announces a network only while the table has its prefix.
     """
     networks, version = set(now.networks), ":" if family == "ipv6_unicast" else "."
-    off_table = {prefix for prefixes in from_table.values() for prefix in prefixes if version in prefix}
-    found = [prefix for prefix in was.networks if prefix not in networks or prefix in off_table]
+    found = [prefix for prefix in was.networks if prefix not in networks or prefix in from_table.entirely]
     for protocol in type(was.redistribute).model_fields:
         if getattr(was.redistribute, protocol) is None:
             continue
         if getattr(now.redistribute, protocol) is None:
             found.append(f"{protocol} routes")
         else:
-            found += (prefix for prefix in from_table.get(protocol, ()) if prefix in off_table)
+            found += (prefix for prefix in from_table.by.get(protocol, ()) if version in prefix)
     return list(dict.fromkeys(found))
 
 

@@ -18,7 +18,7 @@ from frr_config.types import IpAddress
 def ends(change: Change) -> Iterator[Finding]:
     """Tunnels that stay, and begin elsewhere, or whose way to the other end goes."""
     # Tunnels begin and end in the default one alone.
-    seen = change.in_vrf("")
+    seen = change.main
     for name, now in change.after.interfaces_of(Gre):
         change.in_time()
         was = change.before.interfaces.get(name)

@@ -201,8 +201,8 @@ def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSett
         grade="possible" if may_be_up else "certain",
         kind="traffic",
         path=_path(name),
-        text=f"No packet passes {name} any more: {now.parts_needed} of its parts have to have a link, and of "
-        f"those that are left {having} has one.",
+        text=f"No packet passes {name} any more: it needs {now.parts_needed} part"
+        f"{'s' if now.parts_needed > 1 else ''} with a link, and of those that are left {having} has one.",
         depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets none" if may_be_up else "",
         evidence="; ".join(f"{part} is {link[part]}" for part in sorted(before | after) if part in link),
     )
@@ -293,7 +293,7 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
 
 def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
     """Nothing of the way stays, unless another interface has the caller's network from now on."""
-    moved = change.in_vrf("").connected_after.of(arrival.address)
+    moved = change.main.connected_after.of(arrival.address)
     return Finding(
         grade="certain" if moved is None else "possible",
         kind="management",

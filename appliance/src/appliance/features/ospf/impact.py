@@ -217,7 +217,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
     from_table = gone(change)
     if (had := was.default_information) is not None:
         has = now.default_information
-        if has is None or (not has.always and _DEFAULT in from_table["static"]):
+        if has is None or (not has.always and _DEFAULT in from_table.entirely):
             yield "the default route"
         elif had.always and not has.always:
             yield "the default route (while it has none itself)"
@@ -228,7 +228,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
             yield f"{protocol} routes"
         else:
             # ospfd takes a default route by default_information alone.
-            taken = (prefix for prefix in from_table.get(protocol, ()) if prefix != _DEFAULT)
+            taken = (prefix for prefix in from_table.by.get(protocol, ()) if prefix != _DEFAULT)
             yield from (prefix for prefix in taken if ":" not in prefix)
     for area, one in now.areas.items():
         earlier = was.areas.get(area)
