@@ -122,6 +122,12 @@ def test_a_caller_whose_end_at_the_router_goes(
     assert told.text.startswith("You lose the router: lan0") and words in told.text
 
 
+def test_a_way_that_was_shut_already_is_not_lost_again() -> None:
+    shut = {"interfaces": {"lan0": {**OPEN["interfaces"]["lan0"], "enabled": False}}}
+    gone = {"interfaces": {"lan0": None, "lan0.7": None}, "routing": {"static": None}}
+    assert not [one for one in found(gone, first=shut, caller=ME) if one.kind == "management"]
+
+
 def test_a_caller_whose_network_goes_to_another_interface_may_stay() -> None:
     renamed = {"interfaces": {"lan0": None, "lan0.7": None, "lan1": LAN}, "routing": {"static": None}}
     (told,) = [one for one in found(renamed, first=OPEN, caller=ME) if one.kind == "management"]

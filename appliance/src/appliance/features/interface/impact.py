@@ -229,6 +229,8 @@ def management(change: Change) -> Iterator[Finding]:
         why = f"{_why(change, name)}, and {address} reaches it through {name}"
         yield _cut(change, arrival, why, _path(name))
         return
+    if not is_up(change.after, name):
+        return
     if change.before.interfaces[name].vrf is None and (vrf := change.after.interfaces[name].vrf) is not None:
         yield Finding(
             grade="certain",
