@@ -8,7 +8,7 @@ import pytest
 
 from appliance.features.ospf.impact import ADJACENCIES
 from appliance.state.ospf import OspfState
-from tests.unit.impact.changes import found, kinds
+from tests.unit.impact.changes import ROUTER, found, kinds
 
 NO_PROTOCOL = {"routing": {"bgp": None, "ospf": None}}
 
@@ -97,6 +97,16 @@ def test_the_same_addresses_in_another_order_cost_nothing() -> None:
     assert found(turned, first=first) == []
     gone = {"interfaces": {name: {"addresses": one[1:]} for name, one in both.items()}}
     assert {one.kind for one in found(gone, first=first)} == {"session", "traffic"}
+
+
+def test_a_network_is_announced_by_whichever_interface_has_it() -> None:
+    core = ROUTER["interfaces"]["core0"]
+    renamed = {"interfaces": {"core0": None, "core1": core}}
+    ospf = {"routing": {"ospf": {"interfaces": {"core0": None, "core1": {"area": "0"}}}}}
+    told = [one.text for one in found({**renamed, **ospf})]
+    assert not [text for text in told if "announces" in text]
+    (closed,) = [text for text in told if text.startswith("OSPF on core0")]
+    assert closed == "OSPF on core0 loses the adjacency with 10.255.0.2: OSPF no longer runs there."
 
 
 def test_a_route_that_ospf_takes_from_the_table_is_no_longer_announced_when_it_goes() -> None:

@@ -209,11 +209,13 @@ def announced(change: Change) -> Iterator[Finding]:
 
 
 def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
+    kept = {_network(change.after, name) for name in now.interfaces}
     for name in was.interfaces:
         change.in_time()
-        text = _address(change.before, name) if is_up(change.before, name) else None
-        if text is not None and name not in now.interfaces:
-            yield str(IPv4Interface(text).network)
+        network = _network(change.before, name)
+        # Another interface may have it then, as after a new name.
+        if network is not None and name not in now.interfaces and network not in kept:
+            yield network
     from_table = gone(change)
     if (had := was.default_information) is not None:
         has = now.default_information
@@ -234,6 +236,12 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
         earlier = was.areas.get(area)
         if one.no_summary and not (earlier is not None and earlier.no_summary):
             yield f"routes of other areas in area {area}, but for a default route,"
+
+
+def _network(config: RouterConfig, name: str) -> str | None:
+    """What an interface that is up is told of with."""
+    text = _address(config, name) if is_up(config, name) else None
+    return None if text is None else str(IPv4Interface(text).network)
 
 
 def _filtered(change: Change, was: Ospf, now: Ospf) -> list[str]:
