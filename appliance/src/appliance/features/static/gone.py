@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_interface
 
 from appliance.config.document import RouterConfig
-from appliance.features.static.impact import Table, tables
+from appliance.features.static.impact import Table, stands, tables
 from appliance.impact.change import Change, is_up
 
 
@@ -23,10 +23,7 @@ class Gone:
 
 def gone(change: Change) -> Gone:
     """A blackhole is in the table like any other route; a route that a connected network hides is not."""
-    whole = change.whole or change
-    if change.before.routing.static == change.after.routing.static and (
-        whole.before.interfaces == whole.after.interfaces
-    ):
+    if stands(change):
         return Gone()
     before, after = tables(change)
     static = []

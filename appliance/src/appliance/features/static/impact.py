@@ -140,12 +140,21 @@ def tables(change: Change) -> tuple[Table, Table]:
     )
 
 
+def stands(change: Change) -> bool:
+    """Whether static routes, and what they are resolved by, are as before: also in VRFs that they lead to."""
+    whole = change.whole or change
+    return change.before.routing.static == change.after.routing.static and (
+        whole.before.interfaces == whole.after.interfaces or _reach(whole.before) == _reach(whole.after)
+    )
+
+
+def _reach(config: RouterConfig) -> dict[str, tuple[str | None, bool, tuple[str, ...]]]:
+    return {name: (one.vrf, is_up(config, name), one.addresses) for name, one in config.interfaces.items()}
+
+
 def routes(change: Change) -> Iterator[Finding]:
     """Routes that are removed, cannot be resolved any more, or drop what they led on."""
-    whole = change.whole or change
-    if change.before.routing.static == change.after.routing.static and (
-        whole.before.interfaces == whole.after.interfaces
-    ):
+    if stands(change):
         return
     before, after = tables(change)
     for prefix, was in change.before.routing.static.items():
