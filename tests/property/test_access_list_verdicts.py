@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appliance.config.ip_protocols import PROTOCOLS
+from appliance.features.acl.compared import compare, lets_through, passes_all
 from appliance.features.acl.evaluate import Direction, Rules, is_unconditional
-from appliance.features.acl.impact import _compare, _lets_through, _passes_all
 from appliance.features.acl.model import Acl, AclRule, TcpFlags
 from appliance.features.acl.rule_numbers import TCP_FLAGS
 from appliance.impact.needed import Packet
@@ -133,9 +133,9 @@ def test_what_is_said_of_a_whole_family_holds_for_each_packet(acl: Acl, packet: 
     family = "ipv6" if packet.source.version == 6 else "ipv4"
     always = packet.protocol == 58 and 133 <= packet.icmp_type <= 137
     passes = oracle(acl, packet, "out")
-    if not _lets_through(listed.of(family)) and not always:
+    if not lets_through(listed.of(family)) and not always:
         assert not passes
-    if _passes_all(listed.of(family)):
+    if passes_all(listed.of(family)):
         assert passes
     for placed in listed.of(family):
         if is_unconditional(placed.rule):
@@ -148,5 +148,5 @@ def test_a_packet_that_is_newly_dropped_is_never_passed_over(before: Acl, after:
     family = "ipv6" if packet.source.version == 6 else "ipv4"
     if oracle(before, packet, "out") and not oracle(after, packet, "out"):
         old, new = (Rules(("a",), {"a": acl}).of(family) for acl in (before, after))
-        said = _compare(old, new, family)
+        said = compare(old, new, family)
         assert said.why_all_dropped or said.dropped

@@ -153,3 +153,68 @@ def test_a_session_that_a_list_kept_down_may_come_up() -> None:
     assert found(gone, first=first) == []
     out = {"interfaces": {"wan0": {"acl_in": None, "acl_out": ["new"]}}}
     assert not [one for one in found(out, first=first, facts=down) if one.kind == "routes"]
+
+
+REFLECT = {"action": "permit_reflect"}
+FIREWALL: dict[str, Any] = {
+    "acls": {
+        "out": {"rules": {"10": REFLECT, "20": {**REFLECT, "family": "ipv6"}}},
+        "in": {"rules": {"10": {"action": "permit", "protocol": "icmp"}}},
+        "open": {"rules": {"10": ANY4, "20": ANY6}},
+    },
+    "interfaces": {
+        "wan0": {
+            "addresses": ["192.0.2.2/30", "2001:db8:2::2/64"],
+            "acl_out": ["out"],
+            "acl_in": ["in"],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"acls": {"out": {"rules": {"10": ANY4, "20": ANY6}}}},
+        {"interfaces": {"wan0": {"acl_out": None}}},
+        {"interfaces": {"wan0": {"acl_out": ["open"]}}},
+    ],
+)
+def test_answers_that_a_rule_no_longer_lets_back_in_are_dropped(patch: dict[str, Any]) -> None:
+    """Every packet out still passes; the list for what comes in is as it was."""
+    ipv6, ipv4 = [one for one in found(patch, first=FIREWALL) if one.kind == "traffic"]
+    assert kinds([ipv6, ipv4]) == [
+        ("certain", "traffic", "/interfaces/wan0/acl_out"),
+        ("possible", "traffic", "/interfaces/wan0/acl_out"),
+    ]
+    assert ipv6.text == (
+        "Answers to IPv6 packets sent on wan0 are dropped on their way in: the permit_reflect of rule 20 of "
+        "out no longer lets them pass."
+    )
+    assert "on their way in, where in does not permit them: the permit_reflect of rule 10" in ipv4.text
+
+
+def test_a_session_that_lives_by_answers_let_back_in_is_named_when_they_are_not() -> None:
+    (closed,) = [
+        one
+        for one in found({"interfaces": {"wan0": {"acl_out": ["open"]}}}, first=FIREWALL)
+        if one.kind == "session"
+    ]
+    assert closed.grade == "certain", "it is up, and no rule for what comes in ever permitted it"
+    assert closed.text.startswith("The BGP session with 192.0.2.1 loses packets it needs: wan0 drops them")
+
+
+def test_answers_pass_where_the_other_list_permits_them_or_another_rule_reflects_them() -> None:
+    moved = {"acls": {"out": {"rules": {"10": None, "15": {**REFLECT, "description": "moved"}}}}}
+    assert found(moved, first=FIREWALL) == []
+    both = {"acls": {"out": {"rules": {"10": ANY4, "20": ANY6}}}, "interfaces": {"wan0": {"acl_in": None}}}
+    assert found(both, first=FIREWALL) == []
+
+
+def test_what_drops_a_family_says_that_answers_pass_where_they_do() -> None:
+    unbound = {**FIREWALL, "interfaces": {"wan0": {**FIREWALL["interfaces"]["wan0"], "acl_in": None}}}
+    (ipv6, *_) = found({"interfaces": {"wan0": {"acl_in": ["in"]}}}, first=unbound)
+    assert ipv6.text.startswith(
+        "All IPv6 packets received on wan0, except neighbor discovery and answers that a permit_reflect lets "
+        "pass, are dropped"
+    )

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from appliance.config.load import parse_document
-from appliance.features.nat.impact import SESSIONS, begun, ended
+from appliance.features.nat.impact import SESSIONS, begun, ended, left, limited
 from appliance.impact.change import Change
 from appliance.impact.facts import Fact, ToldFacts
+from appliance.impact.result import Finding
 from appliance.state.nat import NatSession
 
 DOCUMENT: dict[str, Any] = {
@@ -186,3 +187,55 @@ def test_nat_that_begins_breaks_what_stands_and_on_vpp_refuses_what_comes_unaske
 def test_rules_that_decide_what_is_translated_break_what_stands() -> None:
     rules = {"10": {"source": "10.0.0.0/24"}}
     assert begins(DOCUMENT["nat"], {**DOCUMENT["nat"], "no_nat": rules}) == [("possible", "/nat/no_nat")]
+
+
+def _told(find: Any, before: dict[str, Any], after: dict[str, Any], known: Any = NOW) -> list[Finding]:
+    change = Change(parse_document(before), parse_document(after), ToldFacts({SESSIONS: known}))
+    return list(find(change))
+
+
+def _nat(**settings: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(DOCUMENT), "nat": {**DOCUMENT["nat"], **settings}}
+
+
+TWO = _nat(inside=["lan0", "lan1"], outside=["wan0", "wan1"], masquerade=["wan0", "wan1"])
+for name, network in (("lan1", "10.0.1.1/24"), ("wan1", "203.0.113.2/24")):
+    TWO["interfaces"][name] = {"type": "ethernet", "match": {"device": name}, "addresses": [network]}
+
+
+@pytest.mark.parametrize(
+    ("nat", "path", "words"),
+    [
+        ({"inside": ["lan0"]}, "/nat/inside", "from lan1 to wan0, wan1 are"),
+        ({"outside": ["wan0"], "masquerade": ["wan0"]}, "/nat/outside", "from lan0, lan1 to wan1 are"),
+        (None, "/nat", "from lan0, lan1 to wan0, wan1 are"),
+    ],
+)
+def test_what_leaves_nat_keeps_its_address(nat: dict[str, Any] | None, path: str, words: str) -> None:
+    """Sessions that stand may go on, and there may be none; it is the next ones that get no answer."""
+    after = copy.deepcopy(TWO)
+    after["nat"] = None if nat is None else {**TWO["nat"], **nat}
+    (finding,) = _told(left, TWO, after, known=())
+    assert (finding.grade, finding.kind, finding.path) == ("possible", "traffic", path)
+    assert words in finding.text
+    after["interfaces"]["lan0"]["enabled"] = after["interfaces"]["lan1"]["enabled"] = False
+    after["interfaces"]["wan1"]["enabled"] = False
+    assert _told(left, TWO, after, known=()) == [], "nothing passes what is down"
+
+
+def test_a_limit_of_sessions_refuses_the_next_ones_of_hosts_that_are_at_it() -> None:
+    (finding,) = _told(limited, DOCUMENT, _nat(sessions_per_user=3))
+    assert (finding.grade, finding.path) == ("certain", "/nat/sessions_per_user")
+    assert finding.text.startswith("Inside host 10.0.0.8 can begin no further session")
+    assert finding.evidence == "10.0.0.8 has 3 sessions now", "those from outside do not count"
+    (later,) = _told(limited, _nat(sessions_per_user=9), _nat(sessions_per_user=4))
+    assert (later.grade, later.depends_on) == ("possible", "a host has that many")
+    (unknown,) = _told(limited, DOCUMENT, _nat(sessions_per_user=3), known=None)
+    assert unknown.depends_on == "a host has that many: they were not counted"
+    assert _told(limited, _nat(sessions_per_user=3), _nat(sessions_per_user=4)) == []
+
+
+def test_shorter_timeouts_forget_connections_that_are_silent() -> None:
+    (finding,) = _told(limited, DOCUMENT, _nat(timeouts={"udp_s": 60, "icmp_s": 90}))
+    assert (finding.grade, finding.path) == ("possible", "/nat/timeouts")
+    assert finding.text.endswith("after a shorter silence: UDP 60 s instead of 300 s.")

@@ -8,7 +8,7 @@ import pytest
 
 from appliance.features.ospf.impact import ADJACENCIES
 from appliance.state.ospf import OspfState
-from tests.unit.impact.changes import found, kinds
+from tests.unit.impact.changes import ROUTER, found, kinds
 
 NO_PROTOCOL = {"routing": {"bgp": None, "ospf": None}}
 
@@ -42,7 +42,8 @@ def test_next_hops_whose_network_goes() -> None:
 
 
 def test_next_hops_that_only_a_protocol_may_still_lead_to() -> None:
-    lost = [one for one in found({"interfaces": {"lan0": {"enabled": False}}}) if one.kind == "routes"]
+    off = {"interfaces": {"lan0": {"enabled": False}}}
+    lost = [one for one in found(off) if one.path.startswith("/routing/static")]
     assert {one.grade for one in lost} == {"possible"}
     assert [one.path for one in lost] == [
         "/routing/static/198.51.100.0~124",
@@ -85,6 +86,94 @@ def test_what_costs_an_adjacency(patch: dict[str, Any], words: str) -> None:
 def test_what_costs_none() -> None:
     assert found(_ospf(cost=7)) == []
     assert found({"routing": {"ospf": {"interfaces": {"lo1": {"area": "0", "passive": True}}}}}) == []
+
+
+def test_the_same_addresses_in_another_order_cost_nothing() -> None:
+    """No step changes anything then. The first is what OSPF and a session from the interface begin at."""
+    both = {"core0": ["10.20.0.1/30", "10.21.0.1/30"], "lo1": ["10.255.0.1/32", "10.255.0.7/32"]}
+    both["wan0"] = ["192.0.2.2/29", "192.0.2.3/29"]
+    first = {"interfaces": {name: {"addresses": one} for name, one in both.items()}}
+    turned = {"interfaces": {name: {"addresses": one[::-1]} for name, one in both.items()}}
+    assert found(turned, first=first) == []
+    gone = {"interfaces": {name: {"addresses": one[1:]} for name, one in both.items()}}
+    assert {one.kind for one in found(gone, first=first)} == {"session", "traffic"}
+
+
+def test_a_network_is_announced_by_whichever_interface_has_it() -> None:
+    core = ROUTER["interfaces"]["core0"]
+    renamed = {"interfaces": {"core0": None, "core1": core}}
+    ospf = {"routing": {"ospf": {"interfaces": {"core0": None, "core1": {"area": "0"}}}}}
+    told = [one.text for one in found({**renamed, **ospf})]
+    assert not [text for text in told if "announces" in text]
+    (closed,) = [text for text in told if text.startswith("OSPF on core0")]
+    assert closed == "OSPF on core0 loses the adjacency with 10.255.0.2: OSPF no longer runs there."
+
+
+def test_a_route_that_ospf_takes_from_the_table_is_no_longer_announced_when_it_goes() -> None:
+    drop = {"blackhole": True}
+    told: dict[str, Any] = {"redistribute": {"static": {}}, "default_information": {}}
+    first = {"routing": {"static": {"203.0.112.0/20": drop, "0.0.0.0/0": drop}, "ospf": told}}
+    gone = _static(**{"203.0.112.0/20": None, "0.0.0.0/0": None})
+    (finding,) = found(gone, first=first)
+    assert kinds([finding]) == [("possible", "routes", "/routing/ospf")]
+    assert "no longer announces the default route, 203.0.112.0/20 to" in finding.text
+    assert found(gone, first=first, facts={ADJACENCIES: OspfState()}) == []
+
+
+@pytest.mark.parametrize(
+    ("ospf", "words"),
+    [
+        ({"redistribute": {"static": {"route_map": "in"}}}, "static routes: route map in is new"),
+        ({"default_information": {"route_map": "in"}}, "the default route: route map in is new"),
+        ({"default_information": {"always": False}}, "no longer announces the default route (while it has"),
+        ({"areas": {"0.0.0.9": {"no_summary": True}}}, "routes of other areas in area 0.0.0.9, but for a"),
+    ],
+)
+def test_ospf_announces_by_other_rules(ospf: dict[str, Any], words: str) -> None:
+    told = {"redistribute": {"static": {}}, "default_information": {"always": True}}
+    first = {"routing": {"ospf": {**told, "areas": {"0.0.0.9": {"type": "stub"}}}}}
+    (finding,) = found({"routing": {"ospf": ospf}}, first=first)
+    assert (finding.grade, finding.path) == ("possible", "/routing/ospf") and words in finding.text
+
+
+def test_another_type_of_the_area_costs_the_adjacency_until_the_neighbor_has_it_too() -> None:
+    first = _ospf(area="0.0.0.1")
+    (finding,) = found({"routing": {"ospf": {"areas": {"0.0.0.1": {"type": "stub"}}}}}, first=first)
+    assert (finding.grade, finding.kind) == ("certain", "session")
+    assert "area 0.0.0.1 becomes stub, and it comes back once the neighbor's is the same" in finding.text
+    assert found({"routing": {"ospf": {"areas": {"0.0.0.2": {"type": "stub"}}}}}, first=first) == []
+
+
+def test_a_connected_network_goes_before_a_static_route_of_the_same_prefix() -> None:
+    drop = {"10.10.0.0/24": {"blackhole": True}}
+    assert found(_static(**drop)) == []
+    assert found(_static(**{"10.10.0.0/24": None}), first=_static(**drop)) == []
+    (halved,) = found(_static(**{"10.10.0.0/25": {"blackhole": True}}))
+    assert halved.grade == "certain"
+
+
+def test_a_network_that_comes_takes_packets_from_the_static_route_that_led_to_it() -> None:
+    comes = {"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "198.51.100.129/26"]}}}
+    (finding,) = found(comes)
+    assert kinds([finding]) == [("possible", "routes", "/interfaces/wan0/addresses")]
+    assert finding.text == (
+        "Packets to 198.51.100.128/26 go out on wan0, which then has an address in it, and no longer by the "
+        "static route to 198.51.100.128/25."
+    )
+    elsewhere = {"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "203.0.113.1/24"]}}}
+    default = _static(**{"0.0.0.0/0": {"next_hops": [{"address": "192.0.2.1"}]}})
+    assert found(elsewhere, first=default) == []
+
+
+def test_a_next_hop_that_bfd_watches_from_now_on_may_not_answer_it() -> None:
+    hop = {"address": "10.10.0.2", "bfd_profile": "fast"}
+    routes = {"198.51.100.0/24": {"next_hops": [hop]}}
+    watched = {"routing": {"bfd": {"profiles": {"fast": {}}}, "static": routes}}
+    (finding,) = found(watched)
+    assert kinds([finding]) == [("possible", "routes", "/routing/static/198.51.100.0~124")]
+    assert finding.text.endswith("goes by 10.10.0.2 (BFD profile fast) only while it is seen to answer.")
+    unwatched = _static(**{"198.51.100.0/24": {"next_hops": [{"address": "10.10.0.2"}]}})
+    assert found(unwatched, first=watched) == []
 
 
 def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:

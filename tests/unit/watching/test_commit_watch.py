@@ -4,89 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
-from appliance.config.document import RouterConfig
-from appliance.engine.engine import Engine
-from appliance.engine.own_path import Caller
 from appliance.engine.records import CommitRequest
-from appliance.errors import Conflict, RouterUnavailable
+from appliance.errors import Conflict
 from appliance.health.check import Look
 from appliance.health.checks import service as judge_service
-from appliance.impact.result import Finding, Result
-from appliance.state.watch import WatchReport
-from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
-from appliance.watching.service_watch import ServiceWatch
-from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, Router, commit, document, router
-
-TOLD = Finding(grade="certain", kind="session", path="/neighbors/peer", text="The session with peer closes.")
-
-
-class Service:
-    """What the router does, as the test says; it outlives any engine."""
-
-    def __init__(self, toy: Router) -> None:
-        self.toy = toy
-        self.state = "up"
-        self.away = False
-        self.hangs: threading.Event | None = None
-        """Readings wait for it."""
-        self.wanted = True
-        self.lasts_s: float | None = 5.0
-        self.foretold = Result()
-        self.engine: Engine
-        self.watch: ServiceWatch
-        self.start()
-
-    def start(self) -> None:
-        """As a start of the agent."""
-        self.engine = self.toy.engine()
-        self.engine.recover()
-        measure = Measure("sessions", "a session goes down", self._read, self._compare, str, lambda _: True)
-        facade = cast(Any, SimpleNamespace(engine=self.engine, netns="none"))
-        self.watch = ServiceWatch(facade, self._foretell, [measure], self.toy.clock)
-        self.watch.take_up()
-
-    def _foretell(
-        self, _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _down: frozenset[str]
-    ) -> Result:
-        return self.foretold
-
-    def _read(self, _asked: Asked) -> Reading:
-        if self.hangs is not None:
-            self.hangs.wait()
-        if self.away:
-            raise RouterUnavailable("bgpd does not answer")
-        return {"peer": self.state}
-
-    def _compare(self, seen: Comparison[Reading]) -> Iterator[Worse]:
-        if seen.before["peer"] == "up" and seen.now["peer"] != "up":
-            yield Worse(
-                "peer",
-                "The session with peer is down.",
-                "up",
-                seen.now["peer"],
-                "/neighbors/peer",
-                asked_for=not self.wanted,
-                lasts_s=self.lasts_s,
-                kinds=("session",),
-            )
-
-    def wait(self, seconds: int) -> None:
-        """Time goes by, second by second, as the agent lives through it."""
-        for _ in range(seconds):
-            self.toy.clock.wait(1)
-            self.watch.tick()
-            self.engine.tick()
-
-    def report(self, revision: int) -> WatchReport:
-        """As the revision has it."""
-        return WatchReport.model_validate(self.engine.revision_details(revision)["watch"])
+from appliance.impact.result import Result
+from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, commit, document, router
+from tests.unit.watching.watched_service import TOLD, Service
 
 
 @pytest.fixture
@@ -143,50 +71,6 @@ def test_the_watch_after_a_rollback_says_where_service_is_not_as_before(service:
     assert service.engine.revision == 3
     service.wait(31)
     assert service.report(3).state == "worse"
-
-
-def _alarms(service: Service) -> list[str]:
-    return [one.kind for one in judge_service(Look(service.watch.told(), service.engine.running_config))]
-
-
-def test_the_alarm_ends_when_service_is_as_before_again(service: Service) -> None:
-    commit(service.engine, UNCONFIRMED)
-    service.state = "Active"
-    service.wait(31)
-    service.watch.follow()
-    assert _alarms(service) == ["worse_after_commit"]
-    service.state = "up"
-    service.watch.follow()
-    # One good look may be luck, and one that could not be made says nothing.
-    service.away = True
-    service.watch.follow()
-    assert _alarms(service) == ["worse_after_commit"]
-    service.away = False
-    service.watch.follow()
-    assert service.report(2).as_before_since is None
-    service.watch.follow()
-    assert _alarms(service) == []
-    report = service.report(2)
-    assert report.as_before_since is not None
-    # What was seen at the end of the watch stays in the report.
-    assert (report.state, [one.after for one in report.surprises]) == ("worse", ["Active"])
-    service.state = "Active"
-    service.watch.follow()
-    assert _alarms(service) == []
-
-
-def test_a_new_agent_goes_on_with_what_was_worse_when_the_watch_ended(service: Service) -> None:
-    commit(service.engine, UNCONFIRMED)
-    service.state = "Active"
-    service.wait(31)
-    service.start()
-    assert _alarms(service) == ["worse_after_commit"]
-    service.watch.follow()
-    assert _alarms(service) == ["worse_after_commit"]
-    service.state = "up"
-    for _ in range(2):
-        service.watch.follow()
-    assert _alarms(service) == []
 
 
 def test_what_was_foretold_of_a_commit_is_not_foretold_of_its_rollback(service: Service) -> None:
@@ -251,6 +135,19 @@ def test_what_was_certain_and_did_not_happen_is_said(service: Service) -> None:
     commit(service.engine, UNCONFIRMED)
     service.wait(31)
     assert (service.report(2).state, service.report(2).not_seen) == ("as_before", (TOLD.text,))
+
+
+def test_what_was_not_looked_at_is_not_said_to_have_stayed(service: Service) -> None:
+    service.foretold = Result(findings=(TOLD,))
+    commit(service.engine, UNCONFIRMED)
+    commit(service.engine, CONFIRMED)
+    service.wait(1)
+    assert (service.report(2).state, service.report(2).not_seen) == ("superseded", ())
+    service.wait(31)
+    commit(service.engine, UNCONFIRMED)
+    service.away = True
+    service.wait(31)
+    assert (service.report(4).state, service.report(4).not_seen) == ("worse", ())
 
 
 def test_what_can_no_longer_be_read_counts(service: Service) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
@@ -60,6 +60,15 @@ class Connected:
                 self._networks.setdefault(key, Network(name, network, address.ip))
                 self._lengths.add((network.version, network.prefixlen))
 
+    @property
+    def all(self) -> Iterable[Network]:
+        """Each network once."""
+        return self._networks.values()
+
+    def has(self, network: IpNetwork) -> bool:
+        """Whether it is one of them as it is, and not inside another."""
+        return (network.version, network.prefixlen, int(network.network_address)) in self._networks
+
     def of(self, address: IpAddress) -> Network | None:
         """The network that holds the address."""
         number, bits = int(address), address.max_prefixlen
@@ -72,13 +81,14 @@ class Connected:
 
 
 def is_up(config: RouterConfig, name: str) -> bool:
-    """Whether the interface is enabled, with what it is on and some of what it is made of."""
+    """Whether the interface is enabled, with what it is on and as much as it needs of what it is made of."""
     interface = config.interfaces.get(name)
     if interface is None or not interface.enabled:
         return False
     if interface.carrier is not None:
         return is_up(config, interface.carrier)
-    return not interface.made_of or any(is_up(config, part) for part in interface.made_of)
+    parts = sum(is_up(config, part) for part in interface.made_of)
+    return not interface.made_of or parts >= interface.parts_needed
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,11 @@ class Change:
                 whole=whole,
             )
         return whole._views[vrf]
+
+    @property
+    def main(self) -> Change:
+        """What the default VRF sees of it, in which alone the router is managed, translates and tunnels."""
+        return self.in_vrf("")
 
     def in_each_vrf(self) -> Iterator[tuple[str, Change]]:
         """What each VRF sees of it, by name; the default one, whose name is empty, first."""

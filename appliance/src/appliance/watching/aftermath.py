@@ -12,8 +12,8 @@ _LOOKS = 2
 class Aftermath:
     """Goes on with the judgement of a watch that is over. What gets worse later is not the commit's."""
 
-    def __init__(self, report: WatchReport, judgement: Judgement) -> None:
-        self.revision, self.judgement = report.revision, judgement
+    def __init__(self, report: WatchReport, judgement: Judgement, ended_boot_s: float) -> None:
+        self.revision, self.judgement, self.ended_boot_s = report.revision, judgement, ended_boot_s
         self._then = frozenset((one.rule, one.object) for one in report.counted)
         self._has_unlisted = bool(report.left_off)
         self._still = self._then

@@ -54,6 +54,7 @@ class Judgement:
     ) -> None:
         self._measures = [one for one in measures if one.name in before.readings]
         self._before, self._after, self._foretold = before, after, foretold
+        self._counters = frozenset(one.name for one in measures if one.counts)
         self._history: dict[str, list[tuple[float, Reading]]] = {}
         self._standing: dict[Key, _Standing] = {}
         self._passed: dict[Key, _Standing] = {}
@@ -68,6 +69,14 @@ class Judgement:
     def unread(self) -> frozenset[str]:
         """Measures that could not be read in the last look."""
         return frozenset(self._last.missing)
+
+    def first(self, measure: AnyMeasure) -> Reading:
+        """What was read of it before the commit."""
+        return self._before.readings[measure.name]
+
+    def judge_by(self, after: RouterConfig) -> None:
+        """Another document runs by now: what it asks for does not count either."""
+        self._after = after
 
     def take(self, readings: Readings, now_s: float) -> None:
         """Judge one look."""
@@ -163,7 +172,12 @@ class Judgement:
         return {**self._before.missing, **unknown}
 
     def not_seen(self) -> tuple[str, ...]:
-        """Sessions whose loss was foretold as certain, and that were not lost."""
+        """Sessions whose loss was foretold as certain, and that were not lost.
+
+        Nothing is said of them where some sessions could not be read.
+        """
+        if (self._before.missing.keys() | self.unread) - self._counters:
+            return ()
         seen = [one.worse for one in (*self._standing.values(), *self._passed.values())]
         return tuple(
             finding.text

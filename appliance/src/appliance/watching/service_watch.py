@@ -46,6 +46,8 @@ _OLDEST_S = 60.0
 _AGAIN_S = 10.0
 """A watch that the agent's death interrupted goes on for so long at least."""
 _ALARMS_FOR_S = 3600.0
+_MOST_FOLLOWED = 3
+"""Revisions after which something is worse still, each looked at by itself."""
 _PING_S = 0.8
 
 
@@ -80,8 +82,8 @@ class ServiceWatch:
         self._before = BeforeCommits(router, foretell, self._measures, self._clock)
         self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
         self._active: _Active | None = None
-        self._aftermath: Aftermath | None = None
-        """Of the last watch, when it ended with something worse."""
+        self._aftermaths: dict[int, Aftermath] = {}
+        """Of watches that ended with something worse, by revision: also while others run since."""
         self._begun: deque[Watch] = deque(maxlen=8)
         """Watches that were not looked at yet: another commit may come sooner."""
         self._reports: dict[int, WatchReport] = {}
@@ -129,17 +131,17 @@ class ServiceWatch:
         return {one.name: one.rule for one in self._measures}
 
     def told(self) -> tuple[WatchReport, ...]:
-        """The report of the revision that runs, and of one that was rolled back for it; for an hour."""
-        watch = self._watches.current
-        if watch is None or self._clock.boot_s() - watch.ends_boot_s > _ALARMS_FOR_S:
-            return ()
-        told = [
-            self._reports[number]
-            for number in (watch.revision, watch.revision - 1)
-            if number in self._reports
-        ]
-        aftermath = self._aftermath
-        return tuple(aftermath.of(one) if aftermath is not None else one for one in told)
+        """The report of the revision that runs, of one that was rolled back for it, and of those after which
+        something is worse still; for an hour."""
+        watch, aftermaths, reports = self._watches.current, dict(self._aftermaths), self._reports
+        told: dict[int, WatchReport] = {}
+        if watch is not None and self._clock.boot_s() - watch.ends_boot_s <= _ALARMS_FOR_S:
+            for number in (watch.revision, watch.revision - 1):
+                # Of one that ended long ago nobody knows any more.
+                if number in reports and (number == watch.revision or reports[number].state != "worse"):
+                    told[number] = reports[number]
+        told |= {number: one.of(reports[number]) for number, one in aftermaths.items() if number in reports}
+        return tuple(told.values())
 
     # Watching.
 
@@ -158,8 +160,6 @@ class ServiceWatch:
             if not active.watch.over:
                 self._tell(active, "superseded", active.watch.note)
             self._active = active = None
-        if self._aftermath is not None and (watch is None or self._aftermath.revision != watch.revision):
-            self._aftermath = None
         while self._begun:
             begun = self._begun.popleft()
             if watch is None or begun.revision != watch.revision:
@@ -170,7 +170,7 @@ class ServiceWatch:
         if active is None:
             active = self._active = self._begin(watch)
         active.watch = watch
-        self._look(watch, active.judgement)
+        self._look(watch.revision, active.judgement)
         now_s = self._clock.boot_s()
         at_the_end = now_s >= active.ends_boot_s
         worse = active.judgement.lasting(now_s, at_the_end)
@@ -207,49 +207,58 @@ class ServiceWatch:
             ends_boot_s = max(ends_boot_s, self._clock.boot_s() + _AGAIN_S)
         return _Active(watch, judgement, foretold, ends_boot_s)
 
-    def _look(self, watch: Watch, judgement: Judgement) -> bool:
-        """Whether it is a look at this revision."""
-        first, config = watch.before.get("readings", {}), self._router.engine.running_config
+    def _look(self, revision: int, judgement: Judgement) -> bool:
+        """Whether it is a look at this revision, which runs."""
+        config = self._router.engine.running_config
         asked = {
-            one.name: Asked(self._router, config, first=first[one.name], within_s=_PING_S)
+            one.name: Asked(self._router, config, first=judgement.first(one), within_s=_PING_S)
             for one in judgement.measures
         }
         readings = self._readers.read(judgement.measures, asked, _ANSWER_S)
         # What was read while another revision came to run is of neither.
-        if self._router.engine.revision != watch.revision:
+        if self._router.engine.revision != revision:
             return False
         judgement.take(readings, self._clock.boot_s())
         self._keep_counted(readings)
-        self._before.note(readings, watch.revision)
+        self._before.note(readings, revision)
         return True
 
     def _end(self, active: _Active, state: WatchState, note: str) -> None:
         self._tell(active, state, note)
         self._active = None
         if state == "worse":
-            self._aftermath = Aftermath(self._reports[active.watch.revision], active.judgement)
+            self._go_on_with(self._reports[active.watch.revision], active.judgement, active.ends_boot_s)
+
+    def _go_on_with(self, report: WatchReport, judgement: Judgement, ended_boot_s: float) -> None:
+        going_on = {**self._aftermaths, report.revision: Aftermath(report, judgement, ended_boot_s)}
+        self._aftermaths = {number: going_on[number] for number in sorted(going_on)[-_MOST_FOLLOWED:]}
 
     def follow(self) -> None:
-        """Look whether what was worse at a watch's end is as before by now. Raises nothing."""
+        """Look whether what was worse at the end of watches is as before by now. Raises nothing."""
         with self._looking:
-            watch, aftermath = self._watches.current, self._aftermath
-            if watch is None or aftermath is None or aftermath.revision != watch.revision:
-                return
-            if self._clock.boot_s() - watch.ends_boot_s > _ALARMS_FOR_S:
-                self._aftermath = None
-                return
-            try:
-                if self._look(watch, aftermath.judgement) and aftermath.seen(self._clock.boot_s()):
-                    self._mended(watch.revision)
-            except Exception:
-                log.exception("looking again at service after revision %s failed", watch.revision)
+            for number, aftermath in list(self._aftermaths.items()):
+                try:
+                    self._follow(number, aftermath)
+                except Exception:
+                    log.exception("looking again at service after revision %s failed", number)
+
+    def _follow(self, number: int, aftermath: Aftermath) -> None:
+        if self._clock.boot_s() - aftermath.ended_boot_s > _ALARMS_FOR_S:
+            del self._aftermaths[number]
+            return
+        engine, judgement = self._router.engine, aftermath.judgement
+        revision = engine.revision
+        # What a later commit asked for is not this one's doing.
+        judgement.judge_by(engine.running_config)
+        if self._look(revision, judgement) and aftermath.seen(self._clock.boot_s()):
+            self._mended(number)
 
     def _mended(self, revision: int) -> None:
         since = timestamp(self._clock.unix_s())
         report = self._reports[revision].model_copy(update={"as_before_since": since})
         self._know(report)
         self._watches.keep(revision, report.model_dump(mode="json"))
-        self._aftermath = None
+        del self._aftermaths[revision]
 
     def _tell(self, active: _Active, state: WatchState, note: str, durably: bool = True) -> None:
         watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
@@ -269,7 +278,7 @@ class ServiceWatch:
             left_off=max(0, len(standing) - MOST),
             passing=tuple(passed[:MOST]),
             foretold=active.foretold,
-            not_seen=() if state == "watching" else judgement.not_seen(),
+            not_seen=() if state in ("watching", "superseded") else judgement.not_seen(),
             rolled_back_to=watch.rollback_to if state == "rolled_back" else None,
             note=note,
         )
@@ -279,7 +288,8 @@ class ServiceWatch:
 
     def _know(self, report: WatchReport) -> None:
         newest = {**self._reports, report.revision: report}
-        self._reports = {number: newest[number] for number in sorted(newest)[-3:]}
+        kept = self._aftermaths.keys() | set(sorted(newest)[-3:])
+        self._reports = {number: newest[number] for number in sorted(kept)}
 
     # Between commits.
 
@@ -354,4 +364,4 @@ class ServiceWatch:
                 and report.state == "worse"
                 and not report.as_before_since
             ):
-                self._aftermath = Aftermath(report, self._prepared(watch).judgement)
+                self._go_on_with(report, self._prepared(watch).judgement, watch.ends_boot_s)

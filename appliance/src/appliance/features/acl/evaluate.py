@@ -22,6 +22,8 @@ _Kind = tuple[int, int, int, int, int, int, int]
 _Table = dict[tuple[int, int], dict[tuple[int, int], int]]
 """By the lengths of both prefixes: from the bits that they fix to the position of the first such rule."""
 Direction = Literal["in", "out"]
+DIRECTIONS: tuple[Direction, ...] = ("in", "out")
+FAMILIES = ("ipv4", "ipv6")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Placed:
     def permits(self) -> bool:
         """Whether what matches passes."""
         return self.rule.action != "deny"
+
+    @property
+    def reflects(self) -> bool:
+        """Whether the answers to what matches pass, too."""
+        return self.rule.action == "permit_reflect"
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Rules:
     @property
     def reflects(self) -> bool:
         """Whether one of them lets answers back in."""
-        return any(placed.rule.action == "permit_reflect" for placed in self.placed)
+        return any(placed.reflects for placed in self.placed)
 
     def verdict(self, packet: Packet, direction: Direction) -> Verdict:
         """What the rules do to a packet that comes in or goes out."""

@@ -2,170 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
 from appliance.config.context import family_title
-from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
-from appliance.features.acl.evaluate import Direction, Placed, Rules, Verdict, is_unconditional
+from appliance.features.acl.compared import Compared, Lists, names_of, verb
+from appliance.features.acl.evaluate import DIRECTIONS, FAMILIES, Direction, Rules, Verdict
+from appliance.features.acl.reflected import OTHER_WAY, answers
 from appliance.impact.analysis import Analysis, packets_needed
 from appliance.impact.change import Change, is_up
-from appliance.impact.needed import Needed
+from appliance.impact.needed import ACK, SYN, TCP, Needed, Packet
 from appliance.impact.result import Finding
 
-_FAMILIES = ("ipv4", "ipv6")
-_DIRECTIONS: tuple[Direction, ...] = ("in", "out")
-_SHOWN = 5
 _NEVER: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """What is new in the rules of one family."""
-
-    why_all_dropped: str = ""
-    """Why nothing passes any more; empty while something does, or when nothing did before."""
-    denier: Placed | None = None
-    """A rule that denies everything, with rules that permit behind it."""
-    behind: int = 0
-    dropped: str = ""
-    """What is dropped of a family that passes in part."""
-
-
-def _names(config: RouterConfig, interface: str, direction: Direction) -> tuple[str, ...]:
-    settings = config.interfaces.get(interface)
-    if settings is None:
-        return ()
-    return tuple(map(str, settings.acl_in if direction == "in" else settings.acl_out))
-
-
-class _Lists:
-    """Rules and comparisons, made once for all interfaces that share the lists."""
-
-    def __init__(self, change: Change) -> None:
-        self._change = change
-        self._rules: dict[tuple[bool, tuple[str, ...]], Rules] = {}
-        self._compared: dict[tuple[tuple[str, ...], tuple[str, ...], str], _Compared] = {}
-
-    def rules(self, names: tuple[str, ...], after: bool) -> Rules:
-        """Of these lists, in the document after the change or before it."""
-        key = (after, names)
-        if key not in self._rules:
-            self._change.in_time()
-            acls = self._change.after.acls if after else self._change.before.acls
-            self._rules[key] = Rules(names, acls)
-        return self._rules[key]
-
-    def compared(self, earlier: tuple[str, ...], names: tuple[str, ...], family: str) -> _Compared:
-        """The family in these lists after the change with what it was in the earlier ones."""
-        key = (earlier, names, family)
-        if key not in self._compared:
-            after = self.rules(names, after=True).of(family)
-            before = self.rules(earlier, after=False).of(family) if earlier else None
-            self._compared[key] = _compare(before, after, family)
-        return self._compared[key]
-
-
-def _compare(before: Sequence[Placed] | None, after: Sequence[Placed], family: str) -> _Compared:
-    """``before`` is None where nothing was filtered."""
-    if before is not None and before == after:
-        return _Compared()
-    if not _lets_through(after):
-        if before is not None and not _lets_through(before):
-            return _Compared()
-        why = "every rule of it that is reached denies" if after else "no rule of it is for"
-        return _Compared(f"{why} {family_title(family)}")
-    at = _unconditional(after)
-    denier, behind = None, 0
-    if at is not None and not after[at].permits and any(placed.permits for placed in after[at + 1 :]):
-        stood = _unconditional(before) if before is not None else None
-        if before is None or stood is None or before[stood] != after[at]:
-            denier, behind = after[at], len(after) - at - 1
-    narrower = not _passes_all(after) and (before is None or not _only_wider(before, after))
-    return _Compared(
-        "", denier, behind, _dropped(after[: None if at is None else at + 1]) if narrower else ""
-    )
-
-
-def _unconditional(rules: Sequence[Placed]) -> int | None:
-    return next((index for index, placed in enumerate(rules) if is_unconditional(placed.rule)), None)
-
-
-def _lets_through(rules: Iterable[Placed]) -> bool:
-    """Whether a rule that is reached permits, of rules for one family."""
-    for placed in rules:
-        if placed.permits:
-            return True
-        if is_unconditional(placed.rule):
-            return False
-    return False
-
-
-def _passes_all(rules: Iterable[Placed]) -> bool:
-    """Whether every packet of the rules' family passes."""
-    for placed in rules:
-        if not placed.permits:
-            return False
-        if is_unconditional(placed.rule):
-            return True
-    return False
-
-
-def _only_wider(before: Sequence[Placed], after: Sequence[Placed]) -> bool:
-    """Whether rules were only added that permit, and only removed that deny; anything else may drop more."""
-    was = [(placed.permits, placed.rule) for placed in before]
-    now = [(placed.permits, placed.rule) for placed in after]
-    old, new = set(was), set(now)
-    return [one for one in was if one[0] or one in new] == [one for one in now if not one[0] or one in old]
-
-
-def _dropped(reached: Sequence[Placed]) -> str:
-    """What these rules, of which something passes, drop."""
-    denying: dict[str, list[str]] = {}
-    for placed in reached:
-        if not placed.permits:
-            denying.setdefault(placed.acl, []).append(str(placed.sequence))
-    said = [
-        f"what {_rules(sequences)} of {acl} {_verb(len(sequences), 'denies', 'deny')}"
-        for acl, sequences in denying.items()
-    ]
-    if not is_unconditional(reached[-1].rule):
-        said.append("what no rule permits")
-    return " and ".join(said)
-
-
-def _rules(sequences: list[str]) -> str:
-    more = f" and {len(sequences) - _SHOWN} more" if len(sequences) > _SHOWN else ""
-    return f"{_verb(len(sequences), 'rule', 'rules')} {', '.join(sequences[:_SHOWN])}{more}"
-
-
-def _verb(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
 
 
 def _filtered(change: Change) -> Iterator[Finding]:
     """What packets that pass the router meet."""
-    lists = _Lists(change)
+    lists = Lists(change)
     for interface in change.after.interfaces:
         if not is_up(change.after, interface):
             continue
-        for direction in _DIRECTIONS:
+        for direction in DIRECTIONS:
             change.in_time()
-            names = _names(change.after, interface, direction)
-            earlier = _names(change.before, interface, direction)
-            for family in _FAMILIES if names else _NEVER:
+            names = names_of(change.after, interface, direction)
+            earlier = names_of(change.before, interface, direction)
+            for family in FAMILIES if names else _NEVER:
                 compared = lists.compared(earlier, names, family)
-                yield from _told(change, interface, direction, names, family, compared)
+                yield from _told(lists, change, interface, direction, family, compared)
 
 
 def _told(
-    change: Change, interface: str, direction: Direction, names: tuple[str, ...], family: str, new: _Compared
+    lists: Lists, change: Change, interface: str, direction: Direction, family: str, new: Compared
 ) -> Iterator[Finding]:
+    names = names_of(change.after, interface, direction)
     path, title = join(["interfaces", interface, f"acl_{direction}"]), family_title(family)
     packets = f"{title} packets {'received' if direction == 'in' else 'sent'} on {interface}"
     if new.why_all_dropped:
-        but = ", except neighbor discovery," if family == "ipv6" else ""
+        passing = ["neighbor discovery"] if family == "ipv6" else []
+        if lists.reflecting(names_of(change.after, interface, OTHER_WAY[direction]), family, after=True):
+            passing.append("answers that a permit_reflect lets pass")
+        but = f", except {' and '.join(passing)}," if passing else ""
         own = [
             one for one in change.after.interfaces[interface].addresses if (":" in one) == (family == "ipv6")
         ]
@@ -188,7 +66,7 @@ def _told(
             path=join(["acls", new.denier.acl, "rules", new.denier.sequence]),
             text=(
                 f"On {interface}, {new.denier.place} denies every {title} packet: the {new.behind} {title} "
-                f"{_verb(new.behind, 'rule after it is', 'rules after it are')} never reached."
+                f"{verb(new.behind, 'rule after it is', 'rules after it are')} never reached."
             ),
         )
     if new.dropped:
@@ -206,7 +84,7 @@ def _control(change: Change) -> Iterator[Finding]:
     documents = (change.before, change.after)
     if not any(one.acl_in or one.acl_out for config in documents for one in config.interfaces.values()):
         return
-    lists = _Lists(change)
+    lists = Lists(change)
     earlier = {_key(one): one for one in packets_needed(change, after=False)}
     opened: dict[str, Needed] = {}
     refused: set[str] = set()
@@ -248,25 +126,46 @@ def _key(one: Needed) -> tuple[str, str, str]:
     return one.what, one.interface, one.direction
 
 
-def _ways(change: Change, lists: _Lists, one: Needed, after: bool) -> list[Verdict | None]:
+def _ways(change: Change, lists: Lists, one: Needed, after: bool) -> list[Verdict | None]:
     """For each way the verdict that refuses it; None where it is open."""
-    names = _names(change.after if after else change.before, one.interface, one.direction)
+    config = change.after if after else change.before
+    names = names_of(config, one.interface, one.direction)
     if not names:
         return [None] * len(one.ways)
     rules = lists.rules(names, after)
+    asked = lists.rules(names_of(config, one.interface, OTHER_WAY[one.direction]), after)
     return [
-        next((said for packet in way if not (said := rules.verdict(packet, one.direction)).passes), None)
+        None
+        if _is_answer(way, asked, OTHER_WAY[one.direction])
+        else next((said for packet in way if not (said := rules.verdict(packet, one.direction)).passes), None)
         for way in one.ways
     ]
 
 
-def _refused(change: Change, lists: _Lists, one: Needed, ways: list[Verdict | None]) -> Finding:
+def _is_answer(way: tuple[Packet, ...], asked: Rules, direction: Direction) -> bool:
+    """Whether the way is that of answers to a connection which a permit_reflect let out the other way."""
+    first = way[0]
+    if first.protocol != TCP or first.tcp_flags != SYN | ACK:
+        return False
+    question = replace(
+        first,
+        source=first.destination,
+        destination=first.source,
+        source_port=first.destination_port,
+        destination_port=first.source_port,
+        tcp_flags=SYN,
+    )
+    by = asked.verdict(question, direction).by
+    return by is not None and by.reflects
+
+
+def _refused(change: Change, lists: Lists, one: Needed, ways: list[Verdict | None]) -> Finding:
     depends = [one.depends_on] if one.depends_on else []
     if None in ways:
         depends.append("it was set up from the end whose packets are refused")
     if one.now().works is None:
         depends.append("it works now, which the router does not report")
-    names = {*_names(change.after, one.interface, "in"), *_names(change.after, one.interface, "out")}
+    names = {*names_of(change.after, one.interface, "in"), *names_of(change.after, one.interface, "out")}
     if any(lists.rules((name,), after=True).reflects for name in names):
         depends.append("no permit_reflect lets these packets back in")
     refusal = next(said for said in ways if said is not None)
@@ -285,5 +184,6 @@ def _refused(change: Change, lists: _Lists, one: Needed, ways: list[Verdict | No
 
 ANALYSES = (
     Analysis("access lists", _filtered),
+    Analysis("answers that access lists let pass", answers),
     Analysis("the router's own packets in access lists", _control),
 )

@@ -28,6 +28,11 @@ class Peer:
         return self.own.remote_asn if self.own.remote_asn is not None else self._group("remote_asn")
 
     @property
+    def is_internal(self) -> bool:
+        """Whether it is in this router's own AS."""
+        return self.remote_asn in ("internal", self.bgp.asn)
+
+    @property
     def secret(self) -> object:
         """Comparable; never shown."""
         return self.own.password if self.own.password is not None else self._group("password")
@@ -69,6 +74,17 @@ class Peer:
             if one is not None and getattr(one, field) is not None:
                 return str(getattr(one, field))
         return None
+
+    def lacks_policy(self, family: Family, way: Literal["in", "out"]) -> bool:
+        """Whether no route passes that way because no policy is set, and one is required (RFC 8212)."""
+        if not self.bgp.ebgp_requires_policy or self.is_internal:
+            return False
+        return all(self.named(family, f"{kind}_{way}") is None for kind in ("prefix_list", "route_map"))
+
+    def own_as_allowed(self, family: Family) -> int:
+        """How often this router's AS may be in the paths that it sends."""
+        allowed = (one.allowas_in for one in self._families(family) if one is not None)
+        return next((one for one in allowed if one is not None), 0)
 
     def sets(self, family: Family, field: str) -> bool:
         """Whether this switch is on."""

@@ -7,9 +7,11 @@ from functools import partial
 from ipaddress import ip_address
 
 from appliance.config.pointer import join
+from appliance.features.bgp.announced import announced
 from appliance.features.bgp.effective import peers
-from appliance.features.bgp.routes_exchanged import announced, filters
+from appliance.features.bgp.routes_exchanged import filters
 from appliance.features.bgp.sessions import alive, evidence, sessions
+from appliance.features.bgp.switches import switched
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
 from appliance.impact.needed import ACK, EPHEMERAL_PORT, SYN, TCP, Needed, Now, Packet, is_new
@@ -19,6 +21,7 @@ _PORT = 179
 ANALYSES = (
     Analysis("BGP sessions", sessions, each_vrf=True),
     Analysis("policy of BGP neighbors", filters, each_vrf=True),
+    Analysis("settings of routes with BGP neighbors", switched, each_vrf=True),
     Analysis("prefixes BGP announces", announced, each_vrf=True),
 )
 

@@ -138,7 +138,7 @@ class Policies:
         is_held: bool,
     ) -> None:
         before, after = (
-            PolicyOfNeighbor(peer, family, effects.direction, _is_internal(peer), evaluator)
+            PolicyOfNeighbor(peer, family, effects.direction, peer.is_internal, evaluator)
             for peer, evaluator in zip(peers, (self._before, self._after), strict=True)
         )
         facts = before.facts(network, path)
@@ -153,10 +153,6 @@ class Policies:
             effects.unknown += 1
         else:
             effects.changed += then.changes is None or then.changes != before.judged(facts).changes
-
-
-def _is_internal(peer: Peer) -> bool:
-    return peer.remote_asn in ("internal", peer.bgp.asn)
 
 
 def _exchanged(

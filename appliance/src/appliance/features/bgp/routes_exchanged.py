@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from appliance.config.pointer import join
 from appliance.features.bgp.effective import FAMILIES, TITLES, Family, Peer, peers
 from appliance.features.bgp.policy_effects import Effects, Policies
 from appliance.features.bgp.sessions import alive, evidence
+from appliance.features.policy.changed import ChangedPolicy
 from appliance.impact.change import Change
 from appliance.impact.result import Finding
 from appliance.state.bgp_routes import Direction
-from frr_config.protocols.bgp.model import BgpFamily
-from frr_config.protocols.policy.model import Policy, RouteMap
 
 _FIELDS = ("prefix_list_in", "route_map_in", "prefix_list_out", "route_map_out")
 _WAYS: dict[Direction, str] = {"received": "_in", "advertised": "_out"}
-_SHOWN = 5
 
 
 def filters(change: Change) -> Iterator[Finding]:
@@ -30,8 +27,45 @@ def filters(change: Change) -> Iterator[Finding]:
             if was is None or not was.exchanges(family) or not now.exchanges(family):
                 continue
             said = {field: told for field in _FIELDS if (told := changed.of(was, now, family, field))}
-            if said and alive(change, address) is not False:
-                yield from _findings(change, policies, (was, now), family, said)
+            required = [way for way in _WAYS if _lacks(was, family, way) != _lacks(now, family, way)]
+            if not (said or required) or alive(change, address) is False:
+                continue
+            for direction in required:
+                news = [field for field in said if field.endswith(_WAYS[direction])]
+                if _lacks(now, family, direction):
+                    yield _found(change, now, family, _shut(now, family, direction))
+                    # Whatever the policy was: nothing is left for it to match.
+                    said = {field: told for field, told in said.items() if field not in news}
+                elif not news:
+                    yield _opened(change, now, family, direction)
+            yield from _findings(change, policies, (was, now), family, said)
+
+
+def _lacks(peer: Peer, family: Family, direction: Direction) -> bool:
+    return peer.lacks_policy(family, "in" if direction == "received" else "out")
+
+
+def _shut(peer: Peer, family: Family, direction: Direction) -> str:
+    done = {
+        "received": f"from {peer.address} is refused",
+        "advertised": f"sent to {peer.address} is withdrawn",
+    }
+    return (
+        f"Every {TITLES[family]} route {done[direction]}: no policy is set for it, and one is required "
+        "(ebgp_requires_policy, RFC 8212)."
+    )
+
+
+def _opened(change: Change, peer: Peer, family: Family, direction: Direction) -> Finding:
+    what = f"from {peer.address} are accepted" if direction == "received" else f"are sent to {peer.address}"
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=_path(peer, family),
+        text=f"{TITLES[family]} routes {what} from now on: no policy is set, and none is required any more.",
+        depends_on="there are such routes; they may be preferred to others",
+        evidence=evidence(change, peer.address),
+    )
 
 
 def _findings(
@@ -154,12 +188,10 @@ def _evidence(change: Change, peer: Peer, effects: Effects | str) -> str:
 
 
 class _Changed:
-    """Which policy objects differ, with what they name; each is compared once."""
+    """Which policy objects that neighbors name differ."""
 
     def __init__(self, change: Change) -> None:
-        self._change = change
-        self._before, self._after = change.before.routing.policy, change.after.routing.policy
-        self._maps: dict[str, bool] = {}
+        self._policy = ChangedPolicy(change)
 
     def of(self, was: Peer, now: Peer, family: Family, field: str) -> str:
         """What is new in this field, as a part of a sentence; empty when nothing is."""
@@ -170,77 +202,5 @@ class _Changed:
             return title.format(new) + " is new" if new is not None else title.format(old) + " is gone"
         if new is None:
             return ""
-        differs = self._list(new) if what == "prefix_list" else self._map(new)
+        differs = self._policy.prefix_list(new) if what == "prefix_list" else self._policy.route_map(new)
         return title.format(new) + " changes" if differs else ""
-
-    def _list(self, name: str) -> bool:
-        return _differ(self._before.prefix_lists, self._after.prefix_lists, name)
-
-    def _map(self, name: str) -> bool:
-        """Whether a route map, or what it names or calls, differs."""
-        if name not in self._maps:
-            self._maps[name] = False
-            maps = self._before.route_maps.get(name), self._after.route_maps.get(name)
-            self._maps[name] = maps[0] != maps[1] or (maps[1] is not None and self._names_changed(maps[1]))
-        return self._maps[name]
-
-    def _names_changed(self, route_map: RouteMap) -> bool:
-        for rule in route_map.rules.values():
-            self._change.in_time()
-            match = rule.match
-            named: tuple[tuple[str, str | None], ...] = (
-                ("prefix_lists", match.prefix_list),
-                ("prefix_lists", match.ipv6_prefix_list),
-                ("as_path_lists", match.as_path_list),
-                ("community_lists", match.community_list),
-            )
-            if any(name is not None and self._other(kind, name) for kind, name in named):
-                return True
-            if rule.call is not None and self._map(rule.call):
-                return True
-        return False
-
-    def _other(self, kind: str, name: str) -> bool:
-        return _differ(_of(self._before, kind), _of(self._after, kind), name)
-
-
-def _of(policy: Policy, kind: str) -> Mapping[str, Any]:
-    objects: Mapping[str, Any] = getattr(policy, kind)
-    return objects
-
-
-def _differ(before: Mapping[str, object], after: Mapping[str, object], name: str) -> bool:
-    return before.get(name) != after.get(name)
-
-
-def announced(change: Change) -> Iterator[Finding]:
-    """Networks and protocols that this router no longer announces."""
-    was, now = change.before.routing.bgp, change.after.routing.bgp
-    if was is None or now is None:
-        return
-    for family in FAMILIES:
-        gone = list(_gone(getattr(was, family), getattr(now, family)))
-        if not gone:
-            continue
-        told = [address for address, one in peers(change.after).items() if one.exchanges(family)]
-        up = [address for address in told if alive(change, address) is not False]
-        if up:
-            more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
-            yield Finding(
-                grade="possible",
-                kind="routes",
-                path=join(["routing", "bgp", family]),
-                text=(
-                    f"BGP no longer announces {', '.join(gone[:_SHOWN])}{more} to {len(up)} "
-                    f"neighbor{'s' if len(up) > 1 else ''}."
-                ),
-                depends_on="nothing else announces the same prefixes",
-            )
-
-
-def _gone(was: BgpFamily, now: BgpFamily) -> Iterator[str]:
-    kept = set(now.networks)
-    yield from (str(prefix) for prefix in was.networks if prefix not in kept)
-    for protocol in type(was.redistribute).model_fields:
-        if getattr(was.redistribute, protocol) is not None and getattr(now.redistribute, protocol) is None:
-            yield f"{protocol} routes"

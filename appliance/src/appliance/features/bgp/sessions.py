@@ -169,7 +169,8 @@ def _lost_way(change: Change, peer: Peer) -> _Reason | None:
         return _Reason(f"{was.network} on {was.interface}, which the neighbor is on, is no longer connected")
     if was.interface != now.interface:
         return _Reason(f"the neighbor's network moves from {was.interface} to {now.interface}")
-    if source is None and was.own != now.own:
+    kept = {one.partition("/")[0] for one in change.after.interfaces[now.interface].addresses}
+    if source is None and str(was.own) not in kept:
         return _Reason(f"{was.interface} loses {was.own}, the router's end of it")
     return _remade(change, peer)
 
@@ -179,7 +180,7 @@ def _remade(change: Change, peer: Peer) -> _Reason | None:
     if was is None or not change.is_remade(was.interface):
         return None
     # bgpd closes a session of one hop to another AS when the link goes down; others may outlast it.
-    outlasts = peer.remote_asn in ("internal", peer.bgp.asn) or peer.distance[0] not in (None, 1)
+    outlasts = peer.is_internal or peer.distance[0] not in (None, 1)
     return _Reason(
         f"{was.interface}, which the neighbor is on, is made anew; it comes up again",
         depends_on="it does not outlast the moment in which the interface is away" if outlasts else "",
@@ -189,11 +190,10 @@ def _remade(change: Change, peer: Peer) -> _Reason | None:
 def _lost_interface(change: Change, peer: Peer, source: str) -> _Reason | None:
     if is_up(change.before, source) and not is_up(change.after, source):
         return _Reason(f"{source}, which it is set up from, is down", "update_source")
-    had, has = (
-        _first(config.interfaces[source].addresses, peer.address) if source in config.interfaces else None
-        for config in (change.before, change.after)
-    )
-    if had != has:
+    had = _first(change.before.interfaces[source].addresses, peer.address)
+    now = change.after.interfaces.get(source)
+    # In another order they are the same addresses.
+    if had is not None and (now is None or had not in {one.partition("/")[0] for one in now.addresses}):
         return _Reason(f"{source}, which it is set up from, loses the address {had}", "update_source")
     return None
 

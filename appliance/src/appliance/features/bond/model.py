@@ -20,6 +20,7 @@ class Bond(LinkSettings):
 
     takes_vlans: ClassVar[bool] = True
     link_fields: ClassVar[tuple[str, ...]] = ("members",)
+    agreed_fields: ClassVar[tuple[str, ...]] = ("mode",)
 
     type: Literal["bond"]
     """Kind of interface."""
@@ -50,6 +51,11 @@ class Bond(LinkSettings):
     def made_of(self) -> tuple[str, ...]:
         """The members."""
         return self.members
+
+    @property
+    def parts_needed(self) -> int:
+        """Those without which it is down."""
+        return self.minimum_links
 
     @property
     def given_mac(self) -> str | None:

@@ -15,7 +15,7 @@ class Gre(LinkSettings):
     """A tunnel to another router: IP packets inside of IP packets, with a GRE header (RFC 2784)."""
 
     is_ethernet: ClassVar[bool] = False
-    link_fields: ClassVar[tuple[str, ...]] = ("source", "destination")
+    link_fields: ClassVar[tuple[str, ...]] = ("destination",)
 
     type: Literal["gre"]
     """Kind of interface."""

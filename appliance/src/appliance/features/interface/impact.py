@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import partial
 from ipaddress import ip_interface, ip_network
 
@@ -28,7 +28,7 @@ def _path(name: str, *more: str) -> str:
 
 
 def networks(change: Change) -> Iterator[Finding]:
-    """Connected networks that the router leaves."""
+    """Connected networks that the router leaves, and addresses that go from those where it stays."""
     for name, was in change.before.interfaces.items():
         change.in_time()
         if not is_up(change.before, name):
@@ -37,9 +37,10 @@ def networks(change: Change) -> Iterator[Finding]:
         had = {ip_interface(one).network for one in was.addresses}
         has = {ip_interface(one).network for one in now.addresses} if now is not None else set()
         up = is_up(change.after, name)
-        lost = had - has if up else had
+        # What is in a larger network of the same link stays on it.
+        lost = {one for one in had if not any(_is_in(one, other) for other in has)} if up else had
         if lost:
-            yield _lost(change, name, sorted(lost, key=str), up)
+            yield _lost(change, name, sorted(lost, key=str), has if up else set())
         elif not up:
             yield Finding(
                 grade="certain",
@@ -47,33 +48,79 @@ def networks(change: Change) -> Iterator[Finding]:
                 path=_path(name, *(() if now is None else ("enabled",))),
                 text=f"No packet passes {name} any more: {_why(change, name)}.",
             )
+        if up and now is not None:
+            yield from _without_address(change, name, lost)
 
 
-def _lost(change: Change, name: str, lost: list[IpNetwork], up: bool) -> Finding:
-    now = change.after.interfaces.get(name)
-    known = change.facts.of(LINKS)
-    link = None if known is None else known.by_name.get(name)
+def _is_in(inner: IpNetwork, outer: IpNetwork) -> bool:
+    return (
+        inner.version == outer.version
+        and inner.prefixlen >= outer.prefixlen
+        and inner.network_address in outer
+    )
+
+
+def _lost(change: Change, name: str, lost: list[IpNetwork], has: Set[IpNetwork]) -> Finding:
+    """``has``: the networks of the interface, where it stays up."""
+    up, now = is_up(change.after, name), change.after.interfaces.get(name)
     # Where another VRF has the network, these hosts are not on it.
-    vrf = (change.after if name in change.after.interfaces else change.before).interfaces[name].vrf or ""
+    vrf = (change.after if now is not None else change.before).interfaces[name].vrf or ""
     connected = change.in_vrf(vrf).connected_after
-    elsewhere = all(connected.of(one.network_address) is not None for one in lost)
-    listed = ", ".join(map(str, lost[:_SHOWN])) + (
+    others = [connected.of(one.network_address) for one in lost]
+    depends, evidence = _link(change, name)
+    if all(one is not None and one.interface != name for one in others):
+        depends.append("the hosts there are not reached by the other interface that has the network")
+    listed = ", ".join(_but_for(one, has) for one in lost[:_SHOWN]) + (
         f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     )
-    is_down = link is not None and link.link == "down"
-    depends = []
-    if is_down:
-        depends.append(f"the link of {name} comes up again")
-    if elsewhere:
-        depends.append("the hosts there are not reached by the other interface that has the network")
-    why = f"{name} no longer has an address in it" if up else _why(change, name)
+    why = f"{name} no longer has an address in {'it' if len(lost) == 1 else 'them'}"
     return Finding(
         grade="possible" if depends else "certain",
         kind="traffic",
         path=_path(name, *(("addresses",) if up else () if now is None else ("enabled",))),
-        text=f"Hosts on {listed} are no longer reached on {name}: {why}.",
+        text=f"Hosts on {listed} are no longer reached on {name}: {why if up else _why(change, name)}.",
         depends_on="; ".join(depends),
-        evidence=f"the link of {name} is {link.link}" if link is not None else "",
+        evidence=evidence,
+    )
+
+
+def _but_for(network: IpNetwork, has: Set[IpNetwork]) -> str:
+    """The network, and the part of it that the link keeps."""
+    left = sorted((one for one in has if _is_in(one, network)), key=str)
+    return f"{network} outside of {' and '.join(map(str, left))}" if left else str(network)
+
+
+def _link(change: Change, name: str) -> tuple[list[str], str]:
+    """What has to be so for something on the link to be lost, and what the router shows of the link."""
+    known = change.facts.of(LINKS)
+    link = None if known is None else known.by_name.get(name)
+    if link is None:
+        return [], ""
+    depends = [f"the link of {name} comes up again"] if link.link == "down" else []
+    return depends, f"the link of {name} is {link.link}"
+
+
+def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterator[Finding]:
+    """Addresses that go from networks where the router stays: hosts have them as their gateway."""
+    was, now = change.before.interfaces[name], change.after.interfaces[name]
+    kept = {ip_interface(one).ip for one in now.addresses}
+    gone = [one for one in map(ip_interface, was.addresses) if one.ip not in kept and one.network not in lost]
+    if not gone:
+        return
+    depends, evidence = _link(change, name)
+    listed = ", ".join(str(one.ip) for one in gone[:_SHOWN]) + (
+        f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+    )
+    yield Finding(
+        grade="possible",
+        kind="traffic",
+        path=_path(name, "addresses"),
+        text=(
+            f"{name} no longer has {listed}: hosts that send their packets by "
+            f"{'it' if len(gone) == 1 else 'them'}, or to {'it' if len(gone) == 1 else 'them'}, lose them."
+        ),
+        depends_on="; ".join([*depends, "hosts there have it as their gateway, or speak to it"]),
+        evidence=evidence,
     )
 
 
@@ -85,6 +132,8 @@ def _why(change: Change, name: str) -> str:
         return f"{name} is disabled"
     if now.carrier is not None:
         return f"{now.carrier}, which it is on, is disabled"
+    if now.parts_needed > 1:
+        return f"fewer than the {now.parts_needed} that it needs of its parts are enabled"
     return f"all it is made of is disabled: {', '.join(now.made_of[:_SHOWN])}"
 
 
@@ -117,6 +166,47 @@ def links(change: Change) -> Iterator[Finding]:
                 depends_on="the hosts are not on the new link too",
             )
 
+        yield from _parts(change, name, was, now)
+        for field in now.agreed_fields if was.type == now.type else ():
+            if getattr(was, field) != getattr(now, field):
+                title = type(now).model_fields[field].title or field
+                yield Finding(
+                    grade="possible",
+                    kind="traffic",
+                    path=_path(name, field),
+                    text=f"No packet passes {name} until its other end is set to match: its {title} becomes "
+                    f"{getattr(now, field)}.",
+                    depends_on="the other end is not set to match already",
+                )
+
+
+def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSettings) -> Iterator[Finding]:
+    """What is made of others needs links of them, and not only that they are enabled."""
+    before, after = (
+        {part for part in one.made_of if is_up(config, part)}
+        for one, config in ((was, change.before), (now, change.after))
+    )
+    if not before or (after >= before and now.parts_needed <= was.parts_needed):
+        return
+    states = change.facts.of(LINKS)
+    link = {} if states is None else {one.name: one.link for one in states.interfaces}
+    linked = {part for part in before | after if link.get(part, "up") == "up"}
+    left = after & before & linked
+    if len(before & linked) < was.parts_needed or len(left) >= now.parts_needed:
+        return
+    # One that was not in use may get a link.
+    may_be_up = len(left) + len(after - before) >= now.parts_needed
+    having = " and ".join(sorted(left)) or "none"
+    yield Finding(
+        grade="possible" if may_be_up else "certain",
+        kind="traffic",
+        path=_path(name),
+        text=f"No packet passes {name} any more: it needs {now.parts_needed} part"
+        f"{'s' if now.parts_needed > 1 else ''} with a link, and of those that are left {having} has one.",
+        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets none" if may_be_up else "",
+        evidence="; ".join(f"{part} is {link[part]}" for part in sorted(before | after) if part in link),
+    )
+
 
 def _differs(was: InterfaceSettings, now: InterfaceSettings) -> list[str]:
     """The fields by which it has become another link. While one of its parts stays, it is the same."""
@@ -136,13 +226,23 @@ def management(change: Change) -> Iterator[Finding]:
         return
     name, address = arrival.interface, arrival.address
     if is_up(change.before, name) and not is_up(change.after, name):
+        why = f"{_why(change, name)}, and {address} reaches it through {name}"
+        yield _cut(change, arrival, why, _path(name))
+        return
+    if not is_up(change.after, name):
+        return
+    if change.before.interfaces[name].vrf is None and (vrf := change.after.interfaces[name].vrf) is not None:
         yield Finding(
             grade="certain",
             kind="management",
-            path=_path(name),
-            text=f"You lose the router: {_why(change, name)}, and {address} reaches it through {name}.",
+            path=_path(name, "vrf"),
+            text=(
+                f"You lose the router: {name}, by which {address} reaches it, moves to VRF {vrf}, and the "
+                "router is managed in the default VRF alone."
+            ),
         )
         return
+    yield from _moved(change, arrival)
     if not arrival.direct:
         return
     closed = sorted(
@@ -163,6 +263,49 @@ def management(change: Change) -> Iterator[Finding]:
                 f"{'and ' + why if still else 'and the router ' + why}."
             ),
         )
+
+
+def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
+    """The router's own end of the caller's way has another address, or is no longer in his network."""
+    name, address = arrival.interface, arrival.address
+    had, has = (
+        [
+            one
+            for text in config.interfaces[name].addresses
+            if (one := ip_interface(text)).version == address.version
+        ]
+        for config in (change.before, change.after)
+    )
+    gone = [str(one.ip) for one in had if one.ip not in {other.ip for other in has}]
+    if not gone:
+        return
+    why = f"{name}, by which {address} reaches it, no longer has {' and '.join(gone[:_SHOWN])}"
+    network = next((one.network for one in had if address in one.network), None)
+    if not has or (network is not None and not any(address in one.network for one in has)):
+        yield _cut(change, arrival, why, _path(name, "addresses"))
+        return
+    yield Finding(
+        grade="possible",
+        kind="management",
+        path=_path(name, "addresses"),
+        text=f"You lose the router: {why}.",
+        depends_on="you speak to that address, or it is your gateway",
+    )
+
+
+def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
+    """Nothing of the way stays, unless another interface has the caller's network from now on."""
+    moved = change.main.connected_after.of(arrival.address)
+    return Finding(
+        grade="certain" if moved is None else "possible",
+        kind="management",
+        path=path,
+        text=f"You lose the router: {why}.",
+        depends_on=""
+        if moved is None
+        else f"{arrival.address} is not behind {moved.interface}, which has {moved.network}, or you speak to "
+        f"another address than {moved.own}",
+    )
 
 
 def _opens(change: Change, arrival: Arrival, service: str, after: bool) -> bool:

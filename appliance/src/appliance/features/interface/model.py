@@ -25,6 +25,8 @@ class InterfaceSettings(Model):
     """Whether its packets are Ethernet frames. The mirror of one without is a tun device."""
     link_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that say which link it is: whose hosts are reached by it."""
+    agreed_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields to which the other end of the link has to be set likewise."""
 
     if TYPE_CHECKING:
         type: str
@@ -61,6 +63,11 @@ class InterfaceSettings(Model):
         address, and have no addresses, access lists or routing of their own.
         """
         return ()
+
+    @property
+    def parts_needed(self) -> int:
+        """Of what it is made of, how many have to have a link for it to have one."""
+        return 1
 
     @property
     def given_mac(self) -> str | None:

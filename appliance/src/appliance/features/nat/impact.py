@@ -10,9 +10,9 @@ from ipaddress import IPv4Address
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.features.nat.addresses import forward_address, overload, pool_addresses
-from appliance.features.nat.model import Nat, NatPortForward
+from appliance.features.nat.model import Nat, NatPortForward, NatTimeouts
 from appliance.impact.analysis import Analysis
-from appliance.impact.change import Change
+from appliance.impact.change import Change, is_up
 from appliance.impact.facts import Fact, Facts
 from appliance.impact.result import Finding
 from appliance.state.nat import NatSession, counted
@@ -50,6 +50,13 @@ class _Sessions:
     @cached_property
     def _by_port(self) -> Counter[tuple[str, str, int]]:
         return Counter((one.protocol, *_asked(one)) for one in self._known or () if one.direction != "out")
+
+    @cached_property
+    def by_host(self) -> Counter[str] | None:
+        """Those that inside hosts began, by the host; None where they were not counted."""
+        if self._known is None:
+            return None
+        return Counter(one.inside_address for one in self._known if one.direction == "out")
 
     def all(self, path: str, text: str) -> Iterator[Finding]:
         """Every session ends."""
@@ -178,6 +185,74 @@ def begun(change: Change) -> Iterator[Finding]:
         )
 
 
+def left(change: Change) -> Iterator[Finding]:
+    """What goes out as it is from now on, and was translated before."""
+    before, after = change.before.nat, change.after.nat
+    if before is None:
+        return
+    for side in ("inside", "outside"):
+        was: tuple[str, ...] = getattr(before, side)
+        now: tuple[str, ...] = () if after is None else getattr(after, side)
+        gone = [name for name in _new(was, now) if is_up(change.after, name)]
+        # Without NAT one sentence tells of both sides.
+        if not gone or (after is None and side == "outside"):
+            continue
+        inside = gone if side == "inside" else before.inside if after is None else after.inside
+        outside = gone if side == "outside" else before.outside if after is None else after.outside
+        yield Finding(
+            grade="possible",
+            kind="traffic",
+            path="/nat" if after is None else join(["nat", side]),
+            text=(
+                f"New IPv4 connections from {_listed(inside)} to {_listed(outside)} are not translated any "
+                "more: their packets keep their source address, and answers go there."
+            ),
+            depends_on="nothing outside leads packets back to these addresses",
+        )
+
+
+def limited(change: Change) -> Iterator[Finding]:
+    """Sessions that are refused, or forgotten sooner, from now on."""
+    before, after = change.before.nat, change.after.nat
+    if before is None or after is None:
+        return
+    most = after.sessions_per_user
+    if most is not None and (before.sessions_per_user is None or most < before.sessions_per_user):
+        yield _refused(_Sessions(change.facts).by_host, most)
+    shorter = [
+        f"{field.title} {getattr(after.timeouts, name)} s instead of {getattr(before.timeouts, name)} s"
+        for name, field in NatTimeouts.model_fields.items()
+        if getattr(after.timeouts, name) < getattr(before.timeouts, name)
+    ]
+    if shorter:
+        yield Finding(
+            grade="possible",
+            kind="traffic",
+            path="/nat/timeouts",
+            text=f"Sessions of NAT are forgotten after a shorter silence: {', '.join(shorter)}.",
+            depends_on="connections are silent for that long, and go on afterwards",
+        )
+
+
+def _refused(by_host: Counter[str] | None, most: int) -> Finding:
+    at_limit = [] if by_host is None else [host for host, count in by_host.most_common() if count >= most]
+    if at_limit:
+        hosts = f"Inside host{'s' if len(at_limit) > 1 else ''} {_listed(at_limit)}"
+        text = f"{hosts} can begin no further session: each may have {most:,} at a time."
+    else:
+        text = f"An inside host can begin no further session while it has {most:,}."
+    return Finding(
+        grade="certain" if at_limit else "possible",
+        kind="traffic",
+        path="/nat/sessions_per_user",
+        text=text,
+        depends_on=""
+        if at_limit
+        else "a host has that many" + (": they were not counted" if by_host is None else ""),
+        evidence=f"{at_limit[0]} has {by_host[at_limit[0]]:,} sessions now" if at_limit and by_host else "",
+    )
+
+
 def _new(now: Collection[str], was: Collection[str]) -> list[str]:
     return [name for name in map(str, now) if name not in set(map(str, was))]
 
@@ -197,4 +272,9 @@ def _words(config: RouterConfig, forward: NatPortForward) -> tuple[str, str, int
     )
 
 
-ANALYSES = (Analysis("sessions of NAT", ended), Analysis("what NAT begins to translate", begun))
+ANALYSES = (
+    Analysis("sessions of NAT", ended),
+    Analysis("what NAT begins to translate", begun),
+    Analysis("what NAT no longer translates", left),
+    Analysis("limits of NAT", limited),
+)

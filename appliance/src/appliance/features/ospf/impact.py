@@ -9,6 +9,8 @@ from itertools import islice
 
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
+from appliance.features.policy.changed import ChangedPolicy
+from appliance.features.static.gone import gone
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change, is_up
 from appliance.impact.facts import Fact
@@ -19,6 +21,7 @@ from frr_config.protocols.ospf.model import Ospf, OspfInterface
 
 ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
 _PROTOCOL = 89
+_DEFAULT = "0.0.0.0/0"
 _SHOWN = 5
 _AGREED = {
     "area": "area",
@@ -107,8 +110,11 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
     for field, title in _AGREED.items():
         if getattr(was, field) != getattr(now, field):
             return f"its {title} changes, and it comes back once the neighbor's is the same", field
+    if (kind := _area_type(ospf, now.area)) != _area_type(change.before.routing.ospf, was.area):
+        return f"area {now.area} becomes {kind}, and it comes back once the neighbor's is the same", "area"
     before, after = change.before.interfaces[name], change.after.interfaces[name]
-    if _address(change.before, name) != _address(change.after, name):
+    # In another order they are the same addresses.
+    if _address(change.before, name) not in after.addresses:
         return f"its address becomes {_address(change.after, name)}", ""
     if before.mtu != after.mtu:
         return (
@@ -124,6 +130,12 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
     if was.bfd_profile is not None and now.bfd_profile is None:
         return "BFD no longer watches it", "bfd_profile"
     return "", ""
+
+
+def _area_type(ospf: Ospf | None, area: str) -> str:
+    """What routers of one area have to agree on."""
+    settings = None if ospf is None else ospf.areas.get(area)
+    return "normal" if settings is None else settings.type
 
 
 def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
@@ -169,35 +181,79 @@ def _now(change: Change, name: str) -> Now:
 
 
 def announced(change: Change) -> Iterator[Finding]:
-    """Networks and routes that OSPF no longer tells its neighbors of."""
+    """Networks and routes that OSPF no longer tells its neighbors of, or tells by other rules."""
     was, now = change.before.routing.ospf, change.after.routing.ospf
     if was is None or now is None or not _speaking(change.after):
         return
-    gone = list(_gone(change, was, now))
-    known = change.facts.of(ADJACENCIES) if gone else None
-    if not gone or (known is not None and not any(one.full for one in known.neighbors)):
+    lost, filtered = list(dict.fromkeys(_unannounced(change, was, now))), _filtered(change, was, now)
+    known = change.facts.of(ADJACENCIES) if lost or filtered else None
+    if known is not None and not any(one.full for one in known.neighbors):
         return
-    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
-    yield Finding(
-        grade="possible",
-        kind="routes",
-        path=join(["routing", "ospf"]),
-        text=f"OSPF no longer announces {', '.join(gone[:_SHOWN])}{more} to its neighbors.",
-        depends_on="nothing else leads them there",
-    )
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    if lost:
+        yield Finding(
+            grade="possible",
+            kind="routes",
+            path=join(["routing", "ospf"]),
+            text=f"OSPF no longer announces {', '.join(lost[:_SHOWN])}{more} to its neighbors.",
+            depends_on="nothing else leads them there",
+        )
+    if filtered:
+        yield Finding(
+            grade="possible",
+            kind="routes",
+            path=join(["routing", "ospf"]),
+            text=f"OSPF announces routes by other rules to its neighbors: {'; '.join(filtered)}.",
+            depends_on="which routes the new rules permit, which is not looked at",
+        )
 
 
-def _gone(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
+def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
+    kept = {_network(change.after, name) for name in now.interfaces}
     for name in was.interfaces:
         change.in_time()
-        text = _address(change.before, name) if is_up(change.before, name) else None
-        if text is not None and name not in now.interfaces:
-            yield str(IPv4Interface(text).network)
-    if was.default_information is not None and now.default_information is None:
-        yield "the default route"
+        network = _network(change.before, name)
+        # Another interface may have it then, as after a new name.
+        if network is not None and name not in now.interfaces and network not in kept:
+            yield network
+    from_table = gone(change)
+    if (had := was.default_information) is not None:
+        has = now.default_information
+        if has is None or (not has.always and _DEFAULT in from_table.entirely):
+            yield "the default route"
+        elif had.always and not has.always:
+            yield "the default route (while it has none itself)"
     for protocol in type(was.redistribute).model_fields:
-        if getattr(was.redistribute, protocol) is not None and getattr(now.redistribute, protocol) is None:
+        if getattr(was.redistribute, protocol) is None:
+            continue
+        if getattr(now.redistribute, protocol) is None:
             yield f"{protocol} routes"
+        else:
+            # ospfd takes a default route by default_information alone.
+            taken = (prefix for prefix in from_table.by.get(protocol, ()) if prefix != _DEFAULT)
+            yield from (prefix for prefix in taken if ":" not in prefix)
+    for area, one in now.areas.items():
+        earlier = was.areas.get(area)
+        if one.no_summary and not (earlier is not None and earlier.no_summary):
+            yield f"routes of other areas in area {area}, but for a default route,"
+
+
+def _network(config: RouterConfig, name: str) -> str | None:
+    """What an interface that is up is told of with."""
+    text = _address(config, name) if is_up(config, name) else None
+    return None if text is None else str(IPv4Interface(text).network)
+
+
+def _filtered(change: Change, was: Ospf, now: Ospf) -> list[str]:
+    policy, said = ChangedPolicy(change), []
+    for protocol in type(was.redistribute).model_fields:
+        before, after = getattr(was.redistribute, protocol), getattr(now.redistribute, protocol)
+        if before is not None and after is not None:
+            said.append(policy.of_filter(f"{protocol} routes", before.route_map, after.route_map))
+    if was.default_information is not None and now.default_information is not None:
+        maps = was.default_information.route_map, now.default_information.route_map
+        said.append(policy.of_filter("the default route", *maps))
+    return [one for one in said if one]
 
 
 ANALYSES = (

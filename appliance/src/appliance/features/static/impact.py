@@ -18,26 +18,24 @@ from frr_config.types import DEFAULT_VRF, IpNetwork
 
 _SHOWN = 5
 _Resolution = Literal["connected", "maybe", "no"]
-
-
-Side = tuple[RouterConfig, Connected]
+_Side = tuple[RouterConfig, Connected]
 """A VRF's document and its connected networks."""
 
 
-def _side_before(change: Change, vrf: str) -> Side:
+def _side_before(change: Change, vrf: str) -> _Side:
     seen = change.in_vrf(vrf)
     return seen.before, seen.connected_before
 
 
-def _side_after(change: Change, vrf: str) -> Side:
+def _side_after(change: Change, vrf: str) -> _Side:
     seen = change.in_vrf(vrf)
     return seen.after, seen.connected_after
 
 
-class _Table:
+class Table:
     """The static routes of a document, to be asked for a prefix in constant time."""
 
-    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], Side]) -> None:
+    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], _Side]) -> None:
         self._config, self._connected, self._beside = config, connected, beside
         self._prefixes: dict[tuple[int, int, int], str] = {}
         self._lengths: set[tuple[int, int]] = set()
@@ -76,6 +74,20 @@ class _Table:
             if text is not None and self.is_usable(self._config.routing.static[text]):
                 best = (length, text)
         return None if best is None or best[0] > prefix.prefixlen else best[1]
+
+    def is_hidden(self, prefix: str) -> bool:
+        """Whether packets go by a connected network of the same prefix, and not by its route."""
+        return self._connected.has(network(prefix))
+
+    def leading(self, prefix: IpNetwork) -> str | None:
+        """The usable static route, other than a default route, by which packets to it go."""
+        number, bits = int(prefix.network_address), prefix.max_prefixlen
+        for version, length in sorted(self._lengths, key=lambda one: -one[1]):
+            if version == prefix.version and 0 < length <= prefix.prefixlen:
+                text = self._prefixes.get((version, length, number >> (bits - length) << (bits - length)))
+                if text is not None and self.is_usable(self._config.routing.static[text]):
+                    return text
+        return None
 
     def may_lead(self, prefix: str) -> bool:
         """Whether packets to it may go somewhere without a route of its own."""
@@ -120,19 +132,35 @@ def _key(prefix: IpNetwork) -> tuple[int, int, int]:
     return prefix.version, prefix.prefixlen, int(prefix.network_address)
 
 
+def tables(change: Change) -> tuple[Table, Table]:
+    """The one before the change and the one after it."""
+    return (
+        Table(change.before, change.connected_before, partial(_side_before, change)),
+        Table(change.after, change.connected_after, partial(_side_after, change)),
+    )
+
+
+def stands(change: Change) -> bool:
+    """Whether static routes, and what they are resolved by, are as before: also in VRFs that they lead to."""
+    whole = change.whole or change
+    return change.before.routing.static == change.after.routing.static and (
+        whole.before.interfaces == whole.after.interfaces or _reach(whole.before) == _reach(whole.after)
+    )
+
+
+def _reach(config: RouterConfig) -> dict[str, tuple[str | None, bool, tuple[str, ...]]]:
+    return {name: (one.vrf, is_up(config, name), one.addresses) for name, one in config.interfaces.items()}
+
+
 def routes(change: Change) -> Iterator[Finding]:
     """Routes that are removed, cannot be resolved any more, or drop what they led on."""
-    whole = change.whole or change
-    if change.before.routing.static == change.after.routing.static and (
-        whole.before.interfaces == whole.after.interfaces
-    ):
+    if stands(change):
         return
-    before = _Table(change.before, change.connected_before, partial(_side_before, change))
-    after = _Table(change.after, change.connected_after, partial(_side_after, change))
+    before, after = tables(change)
     for prefix, was in change.before.routing.static.items():
         change.in_time()
         now = after.route(prefix)
-        if not before.is_usable(was) or was.blackhole:
+        if not before.is_usable(was) or was.blackhole or before.is_hidden(prefix) or after.is_hidden(prefix):
             continue
         if now is None:
             yield _gone(prefix, after, "its static route is removed", join(["routing", "static", prefix]))
@@ -158,17 +186,77 @@ def routes(change: Change) -> Iterator[Finding]:
                 text=f"No next hop of the static route to {prefix} is on a connected network any more.",
                 depends_on="no other route leads to one of them",
             )
-        elif set(was.next_hops) != set(now.next_hops):
-            yield _moved([prefix], now, "its static route changes")
+        else:
+            yield from _otherwise(prefix, was, now)
     yield from _begun(change, before, after)
+    yield from _connected(change, before)
 
 
-def _begun(change: Change, before: _Table, after: _Table) -> Iterator[Finding]:
+def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Finding]:
+    """Its next hops are others, preferred otherwise, or used under a condition."""
+    earlier = {_path(hop): hop for hop in was.next_hops}
+    watched = [
+        f"{hop.address} ({condition})"
+        for hop in now.next_hops
+        if (before := earlier.get(_path(hop))) is not None and (condition := _condition(before, hop))
+    ]
+    if watched:
+        more = f" and {len(watched) - _SHOWN} more" if len(watched) > _SHOWN else ""
+        yield Finding(
+            grade="possible",
+            kind="routes",
+            path=join(["routing", "static", prefix]),
+            text=f"The static route to {prefix} goes by {', '.join(watched[:_SHOWN])}{more} only while it is "
+            "seen to answer.",
+            depends_on="it does not answer this router, which waits for it from now on",
+        )
+    if {(*_path(hop), hop.distance) for hop in was.next_hops} != {
+        (*_path(hop), hop.distance) for hop in now.next_hops
+    }:
+        yield _moved([prefix], now, "its static route changes")
+
+
+def _condition(was: NextHop, now: NextHop) -> str:
+    """What a path is used by now, beside its place and its distance, and was used without before."""
+    title = ""
+    for name, field in NextHop.model_fields.items():
+        if name in ("address", "interface", "vrf", "distance") or getattr(now, name) == field.default:
+            continue
+        if getattr(was, name) != field.default:
+            return ""
+        title = title or f"{field.title} {getattr(now, name)}"
+    return title
+
+
+def _path(hop: NextHop) -> tuple[str | None, str | None, str | None]:
+    return hop.address, hop.interface, hop.vrf
+
+
+def _connected(change: Change, before: Table) -> Iterator[Finding]:
+    """Networks that the router comes to be on, and that static routes led to."""
+    for one in change.connected_after.all:
+        change.in_time()
+        if change.connected_before.has(one.network):
+            continue
+        if (led := before.leading(one.network)) is not None:
+            yield Finding(
+                grade="possible",
+                kind="routes",
+                path=join(["interfaces", one.interface, "addresses"]),
+                text=f"Packets to {one.network} go out on {one.interface}, which then has an address in it, "
+                f"and no longer by the static route to {led}.",
+                depends_on=f"their destinations are not on {one.interface}",
+            )
+
+
+def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
     """Static routes that there were not, or that led nowhere."""
     taken: list[str] = []
     for prefix, now in change.after.routing.static.items():
         change.in_time()
         was = before.route(prefix)
+        if after.is_hidden(prefix):
+            continue
         if now.blackhole:
             if was is None:
                 yield Finding(
@@ -208,7 +296,7 @@ def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
     )
 
 
-def _gone(prefix: str, after: _Table, why: str, path: str) -> Finding:
+def _gone(prefix: str, after: Table, why: str, path: str) -> Finding:
     instead = after.covering(network(prefix))
     if instead is not None:
         return Finding(

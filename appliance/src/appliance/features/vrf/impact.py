@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 
+from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
-from appliance.config.vrf_view import pointer_in
-from appliance.features.bgp.effective import FAMILIES, TITLES
+from appliance.config.vrf_view import DEFAULT_VRF, pointer_in
+from appliance.features.bgp.announced import listed, unannounced
+from appliance.features.bgp.effective import FAMILIES, TITLES, Family
+from appliance.features.policy.changed import ChangedPolicy
+from appliance.features.static.gone import gone
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
 from appliance.impact.result import Finding
@@ -29,26 +34,54 @@ def moves(change: Change) -> Iterator[Finding]:
 
 
 def imports(change: Change) -> Iterator[Finding]:
-    """What BGP of a VRF takes over from others: that it changes is told, and not which routes."""
+    """What BGP of a VRF takes over from others, and they have no longer. Which routes is not looked at."""
+    policy, known = ChangedPolicy(change), cache(partial(_lost, change))
     for vrf, seen in change.in_each_vrf():
-        was, now = seen.before.routing.bgp, seen.after.routing.bgp
-        if was is None or now is None:
-            continue
+        change.in_time()
         for family in FAMILIES:
-            before, after = getattr(was, family), getattr(now, family)
-            if _imports(before) != _imports(after):
-                yield Finding(
-                    grade="possible",
-                    kind="routes",
-                    path=pointer_in(vrf, join(["routing", "bgp", family])),
-                    text=f"BGP of {_titled(vrf or None)} takes over other {TITLES[family]} routes of "
-                    "other VRFs than before.",
-                    depends_on="which routes these have, which is not looked at",
-                )
+            before, after = _imports(seen.before, family), _imports(seen.after, family)
+            path = pointer_in(vrf, join(["routing", "bgp", family]))
+            who, what = f"BGP of {_titled(vrf or None)}", f"{TITLES[family]} routes of other VRFs"
+            if before != after:
+                done = f"takes over other {what} than before" if after[0] else f"no longer takes over {what}"
+                yield _taken(path, f"{who} {done}.")
+                continue
+            name = after[1]
+            if name is not None and policy.route_map(name):
+                yield _taken(path, f"{who} takes over {what} by other rules: route map {name} changes.")
+            for source in sorted(after[0]):
+                if lost := known(source, family):
+                    of = _titled(None if source == DEFAULT_VRF else source)
+                    yield _taken(path, f"{who} no longer takes over {lost} from {of}.")
 
 
-def _imports(family: BgpFamily) -> tuple[frozenset[str], str | None]:
-    return frozenset(family.import_vrfs), family.import_route_map
+def _taken(path: str, text: str) -> Finding:
+    return Finding(
+        grade="possible",
+        kind="routes",
+        path=path,
+        text=text,
+        depends_on="which routes these have, which is not looked at",
+    )
+
+
+def _lost(change: Change, source: str, family: Family) -> str:
+    """What BGP of the VRF that is taken over from has no more of its own."""
+    seen = change.in_vrf("" if source == DEFAULT_VRF else source)
+    was, now = seen.before.routing.bgp, seen.after.routing.bgp
+    if was is None:
+        return ""
+    if now is None:
+        return f"{TITLES[family]} routes"
+    return listed(unannounced(family, getattr(was, family), getattr(now, family), gone(seen)))
+
+
+def _imports(config: RouterConfig, family: Family) -> tuple[frozenset[str], str | None]:
+    bgp = config.routing.bgp
+    if bgp is None:
+        return frozenset(), None
+    settings: BgpFamily = getattr(bgp, family)
+    return frozenset(settings.import_vrfs), settings.import_route_map
 
 
 def _titled(vrf: str | None) -> str:

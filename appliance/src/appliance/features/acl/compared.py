@@ -1,0 +1,151 @@
+"""The rules of an interface's lists after a change, compared with those before it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from appliance.config.context import family_title
+from appliance.config.document import RouterConfig
+from appliance.features.acl.evaluate import Direction, Placed, Rules, is_unconditional
+from appliance.impact.change import Change
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is new in the rules of one family."""
+
+    why_all_dropped: str = ""
+    """Why nothing passes any more; empty while something does, or when nothing did before."""
+    denier: Placed | None = None
+    """A rule that denies everything, with rules that permit behind it."""
+    behind: int = 0
+    dropped: str = ""
+    """What is dropped of a family that passes in part."""
+
+
+def names_of(config: RouterConfig, interface: str, direction: Direction) -> tuple[str, ...]:
+    """The lists that are bound to an interface, in the order in which they are looked at."""
+    settings = config.interfaces.get(interface)
+    if settings is None:
+        return ()
+    return tuple(map(str, settings.acl_in if direction == "in" else settings.acl_out))
+
+
+class Lists:
+    """Rules and comparisons, made once for all interfaces that share the lists."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._rules: dict[tuple[bool, tuple[str, ...]], Rules] = {}
+        self._reflecting: dict[tuple[bool, tuple[str, ...], str], list[Placed]] = {}
+        self._compared: dict[tuple[tuple[str, ...], tuple[str, ...], str], Compared] = {}
+
+    def rules(self, names: tuple[str, ...], after: bool) -> Rules:
+        """Of these lists, in the document after the change or before it."""
+        key = (after, names)
+        if key not in self._rules:
+            self._change.in_time()
+            acls = self._change.after.acls if after else self._change.before.acls
+            self._rules[key] = Rules(names, acls)
+        return self._rules[key]
+
+    def reflecting(self, names: tuple[str, ...], family: str, after: bool) -> list[Placed]:
+        """The rules for a family that let answers pass, of those that a packet can come to."""
+        key = (after, names, family)
+        if key not in self._reflecting:
+            reached = _reached(self.rules(names, after).of(family))
+            self._reflecting[key] = [one for one in reached if one.reflects]
+        return self._reflecting[key]
+
+    def compared(self, earlier: tuple[str, ...], names: tuple[str, ...], family: str) -> Compared:
+        """The family in these lists after the change with what it was in the earlier ones."""
+        key = (earlier, names, family)
+        if key not in self._compared:
+            after = self.rules(names, after=True).of(family)
+            before = self.rules(earlier, after=False).of(family) if earlier else None
+            self._compared[key] = compare(before, after, family)
+        return self._compared[key]
+
+
+def compare(before: Sequence[Placed] | None, after: Sequence[Placed], family: str) -> Compared:
+    """What is new in one family's rules; ``before`` is None where nothing was filtered."""
+    if before is not None and before == after:
+        return Compared()
+    if not lets_through(after):
+        if before is not None and not lets_through(before):
+            return Compared()
+        why = "every rule of it that is reached denies" if after else "no rule of it is for"
+        return Compared(f"{why} {family_title(family)}")
+    at = _unconditional(after)
+    denier, behind = None, 0
+    if at is not None and not after[at].permits and any(placed.permits for placed in after[at + 1 :]):
+        stood = _unconditional(before) if before is not None else None
+        if before is None or stood is None or before[stood] != after[at]:
+            denier, behind = after[at], len(after) - at - 1
+    narrower = not passes_all(after) and (before is None or not _only_wider(before, after))
+    return Compared("", denier, behind, _dropped(after[: None if at is None else at + 1]) if narrower else "")
+
+
+def _reached(rules: Sequence[Placed]) -> Sequence[Placed]:
+    """Those of one family's rules that a packet can come to."""
+    at = _unconditional(rules)
+    return rules if at is None else rules[: at + 1]
+
+
+def _unconditional(rules: Sequence[Placed]) -> int | None:
+    return next((index for index, placed in enumerate(rules) if is_unconditional(placed.rule)), None)
+
+
+def lets_through(rules: Iterable[Placed]) -> bool:
+    """Whether a rule that is reached permits, of rules for one family."""
+    for placed in rules:
+        if placed.permits:
+            return True
+        if is_unconditional(placed.rule):
+            return False
+    return False
+
+
+def passes_all(rules: Iterable[Placed]) -> bool:
+    """Whether every packet of the rules' family passes."""
+    for placed in rules:
+        if not placed.permits:
+            return False
+        if is_unconditional(placed.rule):
+            return True
+    return False
+
+
+def _only_wider(before: Sequence[Placed], after: Sequence[Placed]) -> bool:
+    """Whether rules were only added that permit, and only removed that deny; anything else may drop more."""
+    was = [(placed.permits, placed.rule) for placed in before]
+    now = [(placed.permits, placed.rule) for placed in after]
+    old, new = set(was), set(now)
+    return [one for one in was if one[0] or one in new] == [one for one in now if not one[0] or one in old]
+
+
+def _dropped(reached: Sequence[Placed]) -> str:
+    """What these rules, of which something passes, drop."""
+    denying: dict[str, list[str]] = {}
+    for placed in reached:
+        if not placed.permits:
+            denying.setdefault(placed.acl, []).append(str(placed.sequence))
+    said = [
+        f"what {_rules(sequences)} of {acl} {verb(len(sequences), 'denies', 'deny')}"
+        for acl, sequences in denying.items()
+    ]
+    if not is_unconditional(reached[-1].rule):
+        said.append("what no rule permits")
+    return " and ".join(said)
+
+
+def _rules(sequences: list[str]) -> str:
+    more = f" and {len(sequences) - _SHOWN} more" if len(sequences) > _SHOWN else ""
+    return f"{verb(len(sequences), 'rule', 'rules')} {', '.join(sequences[:_SHOWN])}{more}"
+
+
+def verb(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many

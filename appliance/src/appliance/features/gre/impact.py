@@ -1,0 +1,71 @@
+"""What becomes of tunnels when their ends change outside. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_interface
+
+from appliance.config.document import RouterConfig
+from appliance.config.pointer import join
+from appliance.features.gre.ends import destination_of, source_of
+from appliance.features.gre.model import Gre
+from appliance.impact.analysis import Analysis
+from appliance.impact.change import Change, is_up
+from appliance.impact.result import Finding
+from frr_config.types import IpAddress
+
+
+def ends(change: Change) -> Iterator[Finding]:
+    """Tunnels that stay, and begin elsewhere, or whose way to the other end goes."""
+    # Tunnels begin and end in the default one alone.
+    seen = change.main
+    for name, now in change.after.interfaces_of(Gre):
+        change.in_time()
+        was = change.before.interfaces.get(name)
+        if not isinstance(was, Gre) or not (is_up(change.before, name) and is_up(change.after, name)):
+            continue
+        earlier, source = source_of(change.before, was), source_of(change.after, now)
+        if earlier != source:
+            yield _found(
+                name,
+                "source" if was.source != now.source else "",
+                f"the packets of tunnel {name} come from {source}, and no longer from {earlier}",
+                "the other end does not expect that address",
+            )
+            continue
+        owner = _owner(seen.before, source)
+        if owner is not None and is_up(seen.before, owner) and not is_up(seen.after, owner):
+            why = f"{owner}, which has its source {source}, is down"
+            yield _found(name, "", why, f"they come and go by {owner}")
+        to = destination_of(now)
+        network = seen.connected_before.of(to)
+        if was.destination == now.destination and network is not None and seen.connected_after.of(to) is None:
+            why = (
+                f"{network.network} on {network.interface}, which its other end is on, is no longer connected"
+            )
+            yield _found(name, "", why, f"no route leads to {to}")
+
+
+def _found(name: str, field: str, why: str, depends_on: str) -> Finding:
+    return Finding(
+        grade="possible",
+        kind="traffic",
+        path=join(["interfaces", name, *([field] if field else [])]),
+        text=f"No packet passes {name} any more: {why}.",
+        depends_on=depends_on,
+    )
+
+
+def _owner(config: RouterConfig, source: IpAddress | None) -> str | None:
+    """The interface that has the address."""
+    return next(
+        (
+            name
+            for name, one in config.interfaces.items()
+            if any(ip_interface(text).ip == source for text in one.addresses)
+        ),
+        None,
+    )
+
+
+ANALYSES = (Analysis("ends of tunnels", ends),)
