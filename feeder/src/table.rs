@@ -168,8 +168,8 @@ impl<A: Address> Table<A> {
 
     fn home(&self, table: u16, address: A, length: u8) -> usize {
         let (low, high) = address.words();
-        let mixed = folded(low ^ self.seeds[0], high ^ self.seeds[1]) ^ u64::from(table) << 8 ^ u64::from(length);
-        folded(mixed ^ self.seeds[0], self.seeds[2]) as usize & (self.slots.len() - 1)
+        let address = mixed(mixed(low ^ self.seeds[0]) ^ high ^ self.seeds[1]);
+        mixed(address ^ u64::from(table) << 8 ^ u64::from(length) ^ self.seeds[2]) as usize & (self.slots.len() - 1)
     }
 
     fn place(&mut self, at: u32) {
@@ -192,14 +192,16 @@ impl<A: Address> Table<A> {
     }
 }
 
-/// Both halves of the product: each bit of it depends on many of either factor.
-fn folded(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
-    (product >> 64) as u64 ^ product as u64
+/// Each bit depends on each of the number's (the finalizer of MurmurHash3).
+fn mixed(mut number: u64) -> u64 {
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        number = (number ^ number >> 33).wrapping_mul(factor);
+    }
+    number ^ number >> 33
 }
 
 fn seeds() -> [u64; 3] {
-    let random = || RandomState::new().build_hasher().finish() | 1;
+    let random = || RandomState::new().build_hasher().finish();
     [random(), random(), random()]
 }
 
