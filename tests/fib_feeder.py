@@ -55,15 +55,18 @@ class Feeder:
     ) -> None:
         self.kill()
 
-    def start(self) -> None:
-        """Start it and wait until it answers."""
+    def argv(self) -> list[str]:
+        """The command that runs it in its namespace."""
         program = feeder.build(_BUILD)
         argv = feeder.argv(program, vpp=self.vpp, status=self.status_socket, netns=self.namespace)
+        return ["ip", "netns", "exec", self.namespace, *argv]
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        argv = self.argv()
         self.status_socket.unlink(missing_ok=True)
         with (self.directory / "feeder.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, *argv], stdout=log, stderr=log
-            )
+            self._process = subprocess.Popen(argv, stdout=log, stderr=log)
         deadline = time.monotonic() + 10
         while True:
             with contextlib.suppress(OSError):

@@ -61,6 +61,12 @@ def next_hop(identifier: int, address: str | None, ifindex: int) -> bytes:
     return _message(_NEWNEXTHOP, body + _attribute(5, struct.pack("=I", ifindex)))
 
 
+def next_hop_gone(identifier: int) -> bytes:
+    """The end of a next-hop object."""
+    body = struct.pack("=BBBBI", 0, 0, _BGP, 0, 0) + _attribute(1, struct.pack("=I", identifier))
+    return _message(_DELNEXTHOP, body)
+
+
 def group(identifier: int, members: Sequence[tuple[int, int]]) -> bytes:
     """A next-hop group of (object, weight)."""
     entries = b"".join(struct.pack("=IBBH", member, weight - 1, 0, 0) for member, weight in members)

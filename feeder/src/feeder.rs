@@ -1,15 +1,15 @@
 //! The main loop: zebra's stream into the RIB, the RIB into VPP, and whoever asks how far it is.
 
 use crate::fpm::{read_frame, Deframer};
-use crate::kernel::KernelCheck;
 use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
 use crate::listing::Listing;
 use crate::mirrors::Mirrors;
 use crate::proof::Proof;
+use crate::resync::Resync;
 use crate::rib::Rib;
 use crate::status::StatusSocket;
-use crate::sys::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
+use crate::sys::{say, wait, PollFd, POLLERR, POLLHUP, POLLIN};
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::io::AsRawFd;
@@ -22,9 +22,6 @@ const REFRESH: Duration = Duration::from_secs(5);
 /// Links come in bursts; one reading of the pairs serves a burst.
 const REFRESH_AT_MOST: Duration = Duration::from_millis(20);
 const ROUTE_RETRY: Duration = Duration::from_secs(2);
-/// zebra 8.4 and 10.3 pause a walk for a second when their buffer is full.
-const QUIET: Duration = Duration::from_millis(1500);
-const CHECK_AGAIN: Duration = Duration::from_secs(2);
 const LONGEST_SLEEP_MS: i32 = 100;
 
 pub struct Options {
@@ -68,10 +65,10 @@ pub struct Feeder {
     pub answers: Answers,
     pub lag: Lag,
     pub swept: u64,
-    pub missing: Option<u64>,
+    pub resync: Resync,
+    /// Mirrors whose vacancy somebody who asked for it goes without.
+    pub given_back: Vec<u32>,
     pub status: StatusSocket,
-    check: Option<KernelCheck>,
-    next_check: Instant,
     next_vpp: Instant,
     next_refresh: Instant,
     earliest_refresh: Instant,
@@ -109,10 +106,9 @@ impl Feeder {
             answers: Answers::default(),
             lag: Lag::new(),
             swept: 0,
-            missing: None,
+            resync: Resync::new(now),
+            given_back: Vec::new(),
             status: StatusSocket::bind(&options.status)?,
-            check: None,
-            next_check: now,
             next_vpp: now,
             next_refresh: now,
             earliest_refresh: now,
@@ -127,9 +123,9 @@ impl Feeder {
             let vpp_hung_up = self.sleep()?;
             self.zebra.accept(&mut self.rib);
             self.zebra.read(&mut self.rib);
-            let groups = self.rib.settle();
+            let regrouped = self.rib.settle();
             if let Some(vpp) = &mut self.vpp {
-                vpp.forget_paths(&groups);
+                vpp.regroup(&regrouped);
             }
             self.mirrors.hear();
             let now = Instant::now();
@@ -137,7 +133,10 @@ impl Feeder {
             if let Err(error) = turned {
                 self.lose_vpp(now, &error);
             }
-            self.resync(now);
+            if self.zebra.resync && self.resync.is_over(&self.zebra, &self.rib, now) {
+                self.swept += self.rib.sweep();
+                self.zebra.resync = false;
+            }
             self.lag.observe(now, self.rib.queued, self.rib.pending());
             if let Err(error) = self.answer(now) {
                 self.lose_vpp(now, &error);
@@ -154,11 +153,11 @@ impl Feeder {
         if let Some(stream) = &self.zebra.stream {
             add(stream.as_raw_fd(), POLLIN);
         }
-        if let Some(check) = &self.check {
-            add(check.fd(), POLLIN);
-        }
-        for fd in self.status.fds() {
+        if let Some(fd) = self.resync.fd() {
             add(fd, POLLIN);
+        }
+        for (fd, events) in self.status.fds() {
+            add(fd, events);
         }
         let mut timeout_ms = LONGEST_SLEEP_MS;
         if self.status.somebody_waits() || self.mirrors.changed {
@@ -197,7 +196,6 @@ impl Feeder {
             self.vpp_lives += 1;
             self.vpp_error.clear();
             self.next_refresh = now + REFRESH;
-            self.rib.vpp_is_new();
             self.proof.begin_anew(now);
         }
         let vpp = match &mut self.vpp {
@@ -234,46 +232,14 @@ impl Feeder {
 
     fn lose_vpp(&mut self, now: Instant, error: &io::Error) {
         if self.vpp.take().is_some() {
-            eprintln!("millrace-feeder: VPP is gone: {}", error);
+            say(&format!("VPP is gone: {}", error));
             self.vpp_since = None;
             self.rib.vpp_is_new();
         } else if self.vpp_error != error.to_string() {
-            eprintln!("millrace-feeder: VPP at {}: {}", self.options.vpp.display(), error);
+            say(&format!("VPP at {}: {}", self.options.vpp.display(), error));
         }
         self.vpp_error = error.to_string();
         self.next_vpp = now + VPP_RETRY;
-    }
-
-    /// After zebra came back: once it is quiet and the kernel has no route of a protocol that it has not told of,
-    /// what it has not told of is gone.
-    fn resync(&mut self, now: Instant) {
-        if !self.zebra.resync || self.zebra.since.is_none() {
-            self.check = None;
-            return;
-        }
-        if self.check.is_none() {
-            if now < self.next_check || now.duration_since(self.zebra.last_bytes) < QUIET {
-                return;
-            }
-            self.next_check = now + CHECK_AGAIN;
-            self.check = KernelCheck::start().ok();
-        }
-        let read = match &mut self.check {
-            Some(check) => check.read(&self.rib),
-            None => return,
-        };
-        match read {
-            Ok(None) => {}
-            Ok(Some(missing)) => {
-                self.check = None;
-                self.missing = Some(missing);
-                if missing == 0 {
-                    self.swept += self.rib.sweep();
-                    self.zebra.resync = false;
-                }
-            }
-            Err(_) => self.check = None,
-        }
     }
 }
 
@@ -314,7 +280,7 @@ impl Zebra {
                     self.last_bytes = Instant::now();
                     self.deframer.push(&self.buffer[..length]);
                     if !self.take_frames(rib) {
-                        eprintln!("millrace-feeder: what is connected does not speak FPM; giving it up");
+                        say("what is connected does not speak FPM; giving it up");
                         return self.lose(rib);
                     }
                     budget = budget.saturating_sub(length);

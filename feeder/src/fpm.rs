@@ -4,7 +4,8 @@
 //! route with RTM_DELROUTE and RTM_NEWROUTE in one frame: nothing of a frame may take effect before its end.
 
 use crate::netlink::*;
-use crate::nexthop::{parse_id, parse_object, Action, GroupId, HopAttributes, NextHop, Object};
+use crate::nexthop::{object_id, parse_id, parse_object, Action, GroupId, HopAttributes, NextHop, Object};
+use crate::pins::shortened;
 
 const FRAME_HEADER: usize = 4;
 
@@ -29,12 +30,18 @@ pub enum Event {
     /// A route, where it leads, and by which protocol zebra has it (RTPROT_*).
     Route(Prefix, Target, u8),
     Withdraw(Prefix),
+    /// The prefix is now that of a connected or kernel route, which VPP makes itself, whatever zebra told before.
+    TakenOver(Prefix),
     NextHop(u32, Object),
     NextHopGone(u32),
-    /// Not for VPP, and no loss: connected and kernel routes, which VPP makes itself; MAC addresses of bridges.
+    /// Not for VPP, and no loss: routes of the link's scope; MAC addresses of bridges.
     NotOurs,
     /// Something that VPP would need and this feeder cannot give it; the word says what.
     Unsupported(&'static str),
+    /// The same of a route, in whose place nothing else of this prefix may stay.
+    UnsupportedRoute(Prefix, &'static str),
+    /// The same of a next-hop object.
+    UnsupportedNextHop(u32, &'static str),
 }
 
 /// The stream was not FPM's; the connection has to be given up.
@@ -90,23 +97,26 @@ pub fn read_frame(frame: &[u8], mut each: impl FnMut(Event)) -> bool {
     messages.rest.is_empty()
 }
 
+const NO_ROUTE: &str = "a route that cannot be read";
+const NO_NEXT_HOP: &str = "a next hop that cannot be read";
+
 fn read_message(message: &Message) -> Event {
     match message.kind {
-        RTM_NEWROUTE | RTM_DELROUTE => {
-            read_route(message).unwrap_or(Event::Unsupported("a route that cannot be read"))
-        }
-        RTM_NEWNEXTHOP => match parse_object(message.body) {
-            Some((id, object)) => Event::NextHop(id, object),
-            None => Event::Unsupported("a next hop that cannot be read"),
+        RTM_NEWROUTE | RTM_DELROUTE => read_route(message).unwrap_or(Event::Unsupported(NO_ROUTE)),
+        RTM_NEWNEXTHOP => match (parse_object(message.body), parse_id(message.body)) {
+            (Some((id, object)), _) => Event::NextHop(id, object),
+            (None, Some(id)) => Event::UnsupportedNextHop(id, NO_NEXT_HOP),
+            (None, None) => Event::Unsupported(NO_NEXT_HOP),
         },
         RTM_DELNEXTHOP => match parse_id(message.body) {
             Some(id) => Event::NextHopGone(id),
-            None => Event::Unsupported("a next hop that cannot be read"),
+            None => Event::Unsupported(NO_NEXT_HOP),
         },
         _ => Event::NotOurs,
     }
 }
 
+/// None where it is not even known which prefix it is about.
 fn read_route(message: &Message) -> Option<Event> {
     let body = message.body;
     let (family, length, protocol, kind) = (*body.first()?, *body.get(1)?, *body.get(5)?, *body.get(7)?);
@@ -116,48 +126,73 @@ fn read_route(message: &Message) -> Option<Event> {
         AF_INET6 => true,
         _ => return Some(Event::Unsupported("a route of another family than IPv4 and IPv6 (MPLS)")),
     };
+    let bytes = if v6 { 16 } else { 4 };
     let mut address = [0; 16];
-    let mut object = None;
-    let mut hop = HopAttributes::default();
-    let mut multipath: Option<&[u8]> = None;
+    let mut leads = Leads::default();
     let mut from_source = false;
     for (kind, value) in (Attributes { rest: body.get(12..)? }) {
         match kind {
-            RTA_DST => address.get_mut(..value.len())?.copy_from_slice(value),
+            RTA_DST => address[..bytes].get_mut(..value.len())?.copy_from_slice(value),
             RTA_SRC => from_source = true,
             RTA_TABLE => table = u32_at(value, 0)?,
-            RTA_NH_ID => object = u32_at(value, 0),
-            RTA_MULTIPATH => multipath = Some(value),
-            _ => hop.take(kind, value)?,
+            _ => leads.take(kind, value),
         }
     }
-    if length > if v6 { 128 } else { 32 } {
+    if usize::from(length) > 8 * bytes {
         return None;
     }
-    if protocol == RTPROT_KERNEL || table == RT_TABLE_LOCAL || (v6 && is_link_scope(&address)) {
+    if table == RT_TABLE_LOCAL || (v6 && is_link_scope(&address)) {
         return Some(Event::NotOurs);
     }
     if from_source {
         return Some(Event::Unsupported("a route with a source prefix"));
     }
     let table = if table == RT_TABLE_MAIN || table == RT_TABLE_UNSPEC { 0 } else { table };
-    let prefix = Prefix { table, v6, address, length };
+    let prefix = shortened(&Prefix { table, v6, address, length }, length);
     if message.kind == RTM_DELROUTE {
-        return Some(Event::Withdraw(prefix));
+        return Some(if protocol == RTPROT_KERNEL { Event::NotOurs } else { Event::Withdraw(prefix) });
     }
-    let only = |action| Target::Inline(vec![NextHop { action, weight: 1 }]);
-    let target = match kind {
-        RTN_BLACKHOLE => only(Action::Blackhole),
-        RTN_UNREACHABLE => only(Action::Unreachable),
-        RTN_PROHIBIT => only(Action::Prohibit),
-        RTN_UNICAST => match (object, multipath) {
-            (Some(id), _) => Target::Object(id),
-            (None, Some(hops)) => Target::Inline(read_multipath(hops)?),
-            (None, None) => only(hop.action()?),
-        },
-        _ => return Some(Event::NotOurs),
-    };
-    Some(Event::Route(prefix, target, protocol))
+    if protocol == RTPROT_KERNEL || ![RTN_UNICAST, RTN_BLACKHOLE, RTN_UNREACHABLE, RTN_PROHIBIT].contains(&kind) {
+        return Some(Event::TakenOver(prefix));
+    }
+    Some(match leads.target(kind) {
+        Some(target) => Event::Route(prefix, target, protocol),
+        None => Event::UnsupportedRoute(prefix, NO_ROUTE),
+    })
+}
+
+/// The attributes of a route that say where it leads.
+#[derive(Default)]
+struct Leads<'a> {
+    object: Option<&'a [u8]>,
+    multipath: Option<&'a [u8]>,
+    hop: HopAttributes<'a>,
+    malformed: bool,
+}
+
+impl<'a> Leads<'a> {
+    fn take(&mut self, kind: u16, value: &'a [u8]) {
+        match kind {
+            RTA_NH_ID => self.object = Some(value),
+            RTA_MULTIPATH => self.multipath = Some(value),
+            _ => self.malformed |= self.hop.take(kind, value).is_none(),
+        }
+    }
+
+    fn target(&self, kind: u8) -> Option<Target> {
+        let only = |action| Some(Target::Inline(vec![NextHop { action, weight: 1 }]));
+        match kind {
+            RTN_BLACKHOLE => only(Action::Blackhole),
+            RTN_UNREACHABLE => only(Action::Unreachable),
+            RTN_PROHIBIT => only(Action::Prohibit),
+            _ if self.malformed => None,
+            _ => match (self.object, self.multipath) {
+                (Some(value), _) => Some(Target::Object(object_id(value)?)),
+                (None, Some(hops)) => Some(Target::Inline(read_multipath(hops)?)),
+                (None, None) => only(self.hop.action()?),
+            },
+        }
+    }
 }
 
 /// The destination of a route in the kernel's dump, where a routing protocol of zebra's put it there.

@@ -2,11 +2,14 @@
 
 use crate::fpm::Prefix;
 use crate::mirrors::{prepare_table, Mirrors};
+use crate::path_cache::PathCache;
 use crate::pins::Pins;
+use crate::regroup::Regrouped;
 use crate::rib::{Handle, Rib, Work};
+use crate::table::WANTED;
 use crate::vpp_connection::{Answer, Connection};
-use crate::vpp_messages::{leads_there, lookup, paths, route, FibTable, Kind, Paths};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use crate::vpp_messages::{leads_there, lookup, route, FibTable, Kind, Paths};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 
@@ -32,7 +35,7 @@ pub struct Vpp {
     pub control: Connection,
     lanes: Vec<Lane>,
     tables: Vec<FibTable>,
-    cache: HashMap<(u32, bool), Option<Paths>>,
+    cache: PathCache,
     pub pins: Pins,
     /// What VPP held before this connection is marked: what is not given again goes with `sweep`.
     pub marked: bool,
@@ -64,7 +67,7 @@ impl Vpp {
         }
         mirrors.forget_pairs();
         mirrors.refresh(&mut control)?;
-        Ok(Vpp { control, lanes: opened, tables, cache: HashMap::new(), pins: Pins::default(), marked: true })
+        Ok(Vpp { control, lanes: opened, tables, cache: PathCache::default(), pins: Pins::default(), marked: true })
     }
 
     pub fn fds(&self) -> Vec<i32> {
@@ -77,20 +80,20 @@ impl Vpp {
     }
 
     /// Next-hop groups changed: their paths are made again.
-    pub fn forget_paths(&mut self, groups: &[u32]) {
-        for group in groups {
-            self.cache.remove(&(*group, false));
-            self.cache.remove(&(*group, true));
-        }
+    pub fn regroup(&mut self, regrouped: &[Regrouped]) {
+        self.cache.regroup(regrouped);
     }
 
-    /// Reads tables and mirrors again; routes whose paths change with the mirrors are queued.
+    /// Reads tables and mirrors again; routes whose paths change with the mirrors are queued, and those of tables that
+    /// came or went.
     pub fn refresh(&mut self, mirrors: &mut Mirrors, rib: &mut Rib) -> io::Result<()> {
         let now = tables(&mut self.control)?;
-        for table in &now {
-            if !self.tables.contains(table) {
-                prepare_table(&mut self.control, *table)?;
-            }
+        for table in now.iter().filter(|table| !self.tables.contains(table)) {
+            prepare_table(&mut self.control, *table)?;
+            rib.table_is_another(table.id, table.v6);
+        }
+        for table in self.tables.iter().filter(|table| !now.contains(table)) {
+            rib.table_is_another(table.id, table.v6);
         }
         self.tables = now;
         if mirrors.refresh(&mut self.control)? {
@@ -99,18 +102,11 @@ impl Vpp {
         Ok(())
     }
 
-    /// Mirrors came or may no longer be used: routes whose paths change with them are queued.
+    /// Mirrors came, went or may no longer be used: routes whose paths change with them are queued.
     pub fn repath(&mut self, mirrors: &Mirrors, rib: &mut Rib) {
-        let mut changed = Vec::new();
-        for ((group, v6), before) in &mut self.cache {
-            let after = encode(rib, mirrors, *group, *v6);
-            if after != *before {
-                changed.push(*group);
-                *before = after;
-            }
-        }
+        let changed = self.cache.renew(rib, |ifindex| mirrors.way(ifindex));
         if !changed.is_empty() {
-            rib.requeue_groups(&changed);
+            rib.requeue(|flags, group, v6| flags & WANTED != 0 && changed.contains(&(group, v6)));
         }
     }
 
@@ -121,9 +117,7 @@ impl Vpp {
 
     /// Sends queued routes as far as the windows allow.
     pub fn send(&mut self, rib: &mut Rib, mirrors: &Mirrors) -> io::Result<()> {
-        if self.cache.len() > 4 * rib.groups.len() + 4096 {
-            self.cache.clear();
-        }
+        self.cache.purge(rib);
         while self.has_room() {
             let (handle, work) = match rib.next() {
                 Some(next) => next,
@@ -134,10 +128,7 @@ impl Vpp {
                 Work::Take(prefix) if self.pins.hold(&prefix) => rib.kept(handle, false),
                 Work::Take(prefix) => put(&mut self.lanes, rib, handle, &prefix, None)?,
                 Work::Give(prefix, group) => {
-                    let key = (group, prefix.v6);
-                    let cached = self.cache.entry(key);
-                    let paths = cached.or_insert_with(|| encode(rib, mirrors, group, prefix.v6));
-                    match paths {
+                    match self.cache.of(rib, (group, prefix.v6), |ifindex| mirrors.way(ifindex)) {
                         Some(some) if some.count > 0 => put(&mut self.lanes, rib, handle, &prefix, Some(some))?,
                         _ => {
                             if let Some(prefix) = rib.waits(handle) {
@@ -177,8 +168,7 @@ impl Vpp {
         let mut same = Vec::with_capacity(routes.len());
         for ((handle, prefix), answer) in routes.iter().zip(&prefixes).zip(found) {
             let group = rib.group(*handle);
-            let cached = self.cache.entry((group, prefix.v6));
-            let wanted = cached.or_insert_with(|| encode(rib, mirrors, group, prefix.v6));
+            let wanted = self.cache.of(rib, (group, prefix.v6), |ifindex| mirrors.way(ifindex));
             let is_there = || answer.retval() == 0 && wanted.as_ref().map_or(false, |paths| leads_there(&answer.body, paths));
             // What is pinned is another route on purpose.
             same.push(self.pins.hold(prefix) || is_there());
@@ -233,10 +223,6 @@ fn take(rib: &mut Rib, answers: &mut Answers, asked: &Asked, retval: i32) {
         answers.refused += 1;
         *answers.refusals.entry(retval).or_default() += 1;
     }
-}
-
-fn encode(rib: &Rib, mirrors: &Mirrors, group: u32, v6: bool) -> Option<Paths> {
-    rib.hops(group).map(|hops| paths(&hops, v6, |ifindex| mirrors.way(ifindex)))
 }
 
 fn tables(control: &mut Connection) -> io::Result<Vec<FibTable>> {

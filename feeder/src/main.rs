@@ -8,20 +8,28 @@ mod addresses;
 mod counts;
 mod feeder;
 mod fpm;
+#[cfg(test)]
+mod fuzz_tests;
 mod held_stream;
+mod json;
 mod kernel;
 mod lag;
 mod lanes;
 mod listing;
+mod lives;
 mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
 mod pages;
+mod path_cache;
 mod pins;
 mod proof;
+mod question;
 mod questions;
+mod regroup;
 mod report;
+mod resync;
 mod rib;
 #[cfg(test)]
 mod rib_tests;

@@ -220,8 +220,8 @@ impl Mirrors {
         }
     }
 
-    /// Reads linux-cp's pairs and does what new mirrors need. Returns true when a Linux interface got a mirror, or
-    /// another one: routes over it can be given now.
+    /// Reads linux-cp's pairs and does what new mirrors need. Returns true when a Linux interface got a mirror, another
+    /// one, or none any more: routes over it lead elsewhere.
     pub fn refresh(&mut self, vpp: &mut Connection) -> io::Result<bool> {
         self.changed = false;
         let answers = vpp.ask(Kind::PairGet, Kind::PairGetReply, |out| out.extend_from_slice(&[0; 4]))?;
@@ -238,12 +238,9 @@ impl Mirrors {
         self.changes += u64::from(tunnels != self.tunnels || pairs != self.pairs);
         self.tunnels = tunnels;
         let before = std::mem::replace(&mut self.pairs, pairs);
-        let mut appeared = std::mem::take(&mut self.vrfs_changed);
+        let lead_elsewhere = std::mem::take(&mut self.vrfs_changed) || indexes(&before) != indexes(&self.pairs);
         for (ifindex, pair) in &self.pairs {
             let known = before.get(ifindex).map(|pair| pair.sw_if_index);
-            if known != Some(pair.sw_if_index) {
-                appeared = true;
-            }
             if known != Some(pair.sw_if_index) || self.touched.contains(ifindex) {
                 let tables = accept_multicast(vpp, pair.sw_if_index)?;
                 if self.tables.insert(pair.sw_if_index, tables) != Some(tables) {
@@ -255,7 +252,7 @@ impl Mirrors {
             }
         }
         self.touched.clear();
-        Ok(appeared)
+        Ok(lead_elsewhere)
     }
 
     /// After a mark of all tables everything that is to stay has to be told again.
@@ -265,6 +262,11 @@ impl Mirrors {
         }
         Ok(())
     }
+}
+
+/// VPP's index of each mirrored interface, by Linux's.
+fn indexes(pairs: &HashMap<u32, Pair>) -> HashMap<u32, u32> {
+    pairs.iter().map(|(ifindex, pair)| (*ifindex, pair.sw_if_index)).collect()
 }
 
 /// What linux-nl puts into each table it uses: link-scope multicast and the broadcast address go to Linux.

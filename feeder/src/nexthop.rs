@@ -31,11 +31,15 @@ pub enum Object {
 pub type GroupId = u32;
 const INLINE: u32 = 1 << 31;
 const DEPTH: u32 = 4;
+/// VPP takes 255 paths; a group of groups must not become without end.
+const MOST_HOPS: usize = 256;
 
 /// Every next-hop group that zebra told of or a route brought along.
 #[derive(Default)]
 pub struct Groups {
     objects: HashMap<u32, Object>,
+    /// How many routes use an object, whether zebra told of it or not.
+    uses: HashMap<u32, u32>,
     inline: HashMap<GroupId, (Vec<NextHop>, u32)>,
     inline_ids: HashMap<Vec<NextHop>, GroupId>,
     next_inline: u32,
@@ -61,9 +65,15 @@ impl Groups {
         self.objects.remove(&id);
     }
 
+    /// Forgets every object; returns those that no route uses.
+    pub fn forget_objects(&mut self) -> Vec<GroupId> {
+        let objects = std::mem::take(&mut self.objects);
+        objects.into_keys().filter(|id| !self.is_used(*id)).collect()
+    }
+
     /// The groups that contain one of `changed`, and these themselves.
-    pub fn affected(&self, changed: &[u32]) -> Vec<GroupId> {
-        let mut all: Vec<u32> = changed.to_vec();
+    pub fn affected(&self, changed: &[u32]) -> HashSet<GroupId> {
+        let mut all: HashSet<u32> = changed.iter().copied().collect();
         for _ in 0..DEPTH {
             let more: Vec<u32> = self
                 .objects
@@ -84,13 +94,35 @@ impl Groups {
         all
     }
 
+    /// Whether a route uses the group.
+    pub fn is_used(&self, id: GroupId) -> bool {
+        self.uses.contains_key(&id) || self.inline.contains_key(&id)
+    }
+
+    /// How many groups routes use.
+    pub fn used(&self) -> usize {
+        self.uses.len() + self.inline.len()
+    }
+
+    /// Whether what it leads to can never change: next hops that came with a route.
+    pub fn is_constant(&self, id: GroupId) -> bool {
+        id & INLINE != 0
+    }
+
+    /// One more route uses the group.
+    pub fn hold(&mut self, id: GroupId) -> GroupId {
+        if id & INLINE == 0 {
+            *self.uses.entry(id).or_default() += 1;
+        } else if let Some((_, uses)) = self.inline.get_mut(&id) {
+            *uses += 1;
+        }
+        id
+    }
+
     /// The group of next hops that came with a route; one more route uses it.
     pub fn intern(&mut self, hops: Vec<NextHop>) -> GroupId {
-        if let Some(id) = self.inline_ids.get(&hops) {
-            if let Some(entry) = self.inline.get_mut(id) {
-                entry.1 += 1;
-            }
-            return *id;
+        if let Some(id) = self.inline_ids.get(&hops).copied() {
+            return self.hold(id);
         }
         loop {
             self.next_inline = (self.next_inline + 1) & !INLINE;
@@ -106,9 +138,13 @@ impl Groups {
     /// A route no longer uses the group.
     pub fn release(&mut self, id: GroupId) {
         if id & INLINE == 0 {
-            return;
-        }
-        if let Some(entry) = self.inline.get_mut(&id) {
+            if let Some(uses) = self.uses.get_mut(&id) {
+                *uses -= 1;
+                if *uses == 0 {
+                    self.uses.remove(&id);
+                }
+            }
+        } else if let Some(entry) = self.inline.get_mut(&id) {
             entry.1 -= 1;
             if entry.1 == 0 {
                 if let Some((hops, _)) = self.inline.remove(&id) {
@@ -123,6 +159,11 @@ impl Groups {
         if id & INLINE != 0 {
             return self.inline.get(&id).map(|(hops, _)| hops.clone());
         }
+        self.resolve_object(id)
+    }
+
+    /// The next hops of an object; `None` for next hops that came with a route, too.
+    pub fn resolve_object(&self, id: GroupId) -> Option<Vec<NextHop>> {
         let mut hops = Vec::new();
         self.collect(id, 1, DEPTH, &mut hops)?;
         Some(hops)
@@ -146,6 +187,9 @@ impl Groups {
                     return None;
                 }
                 for (member, weight) in members {
+                    if hops.len() >= MOST_HOPS {
+                        break;
+                    }
                     self.collect(*member, *weight, depth - 1, hops)?;
                 }
             }
@@ -162,7 +206,7 @@ pub fn parse_object(body: &[u8]) -> Option<(u32, Object)> {
     let mut hop = HopAttributes::default();
     for (kind, value) in (Attributes { rest: body.get(8..)? }) {
         match kind {
-            NHA_ID => id = u32_at(value, 0),
+            NHA_ID => id = object_id(value),
             NHA_GROUP => {
                 for entry in value.chunks_exact(8) {
                     // struct nexthop_grp: the weight is less one.
@@ -178,9 +222,6 @@ pub fn parse_object(body: &[u8]) -> Option<(u32, Object)> {
         }
     }
     let id = id?;
-    if id & INLINE != 0 {
-        return None;
-    }
     if !members.is_empty() {
         return Some((id, Object::Group(members)));
     }
@@ -190,9 +231,14 @@ pub fn parse_object(body: &[u8]) -> Option<(u32, Object)> {
     Some((id, Object::Single(hop.action()?)))
 }
 
-/// The id in the body of RTM_DELNEXTHOP.
+/// The id in the body of RTM_DELNEXTHOP or RTM_NEWNEXTHOP.
 pub fn parse_id(body: &[u8]) -> Option<u32> {
-    (Attributes { rest: body.get(8..)? }).find(|(kind, _)| *kind == NHA_ID).and_then(|(_, value)| u32_at(value, 0))
+    (Attributes { rest: body.get(8..)? }).find(|(kind, _)| *kind == NHA_ID).and_then(|(_, value)| object_id(value))
+}
+
+/// An object's number. `None` for those that stand for next hops that came with a route.
+pub fn object_id(value: &[u8]) -> Option<u32> {
+    u32_at(value, 0).filter(|id| *id & INLINE == 0)
 }
 
 /// The attributes that say where one next hop leads, of a route or of an object.

@@ -1,11 +1,11 @@
 //! Answers about many routes: a page of them, and how many there are of each protocol.
 
 use crate::fpm::Prefix;
+use crate::json::Json;
 use crate::listing::{by_protocol, Page};
 use crate::mirrors::Mirrors;
 use crate::nexthop::{Action, NextHop};
 use crate::rib::{Handle, Rib};
-use crate::status::Json;
 use crate::table::*;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

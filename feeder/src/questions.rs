@@ -4,7 +4,9 @@ use crate::feeder::Feeder;
 use crate::mark::Mark;
 use crate::pages;
 use crate::report;
-use crate::status::{Client, Json, Question};
+use crate::json::Json;
+use crate::question::Question;
+use crate::status::Client;
 use std::io;
 use std::time::Instant;
 
@@ -22,8 +24,12 @@ impl Feeder {
             outcome = outcome.and(self.answer_one(client, now));
         }
         self.status.clients = clients;
-        for ifindex in self.status.forget_answered() {
-            self.mirrors.readmit(ifindex);
+        let done = self.status.forget_answered();
+        for ifindex in std::mem::take(&mut self.given_back).into_iter().chain(done) {
+            // Another one may have asked for it meanwhile.
+            if !self.status.keeps(ifindex) {
+                self.mirrors.readmit(ifindex);
+            }
         }
         outcome
     }
@@ -70,9 +76,7 @@ impl Feeder {
             client.answer(&report::barrier(reached, waited, self.rib.pending()));
             if !reached {
                 // Whoever asked goes without: routes use the mirror again.
-                if let Some(ifindex) = client.vacated.take() {
-                    self.mirrors.readmit(ifindex);
-                }
+                self.given_back.extend(client.vacated.take());
             }
         }
         Ok(())
@@ -89,15 +93,17 @@ impl Feeder {
         mark.passed(rib, self.vpp_lives, vpp.oldest_unanswered())
     }
 
-    /// Keeps routes off the mirror, from the first time on. False while VPP holds routes of an earlier feeder, of
-    /// which nobody knows where they lead.
+    /// Keeps routes off the mirror, from the first time on; in another VPP it has another index. False while VPP holds
+    /// routes of an earlier feeder, of which nobody knows where they lead.
     fn vacate(&mut self, client: &mut Client, name: &str) -> io::Result<bool> {
         let vpp = match &mut self.vpp {
             Some(vpp) => vpp,
             None => return Ok(false),
         };
-        if client.mark.is_none() {
+        if client.prepared != Some(self.vpp_lives) {
+            client.prepared = Some(self.vpp_lives);
             vpp.refresh(&mut self.mirrors, &mut self.rib)?;
+            self.given_back.extend(client.vacated.take());
             client.vacated = self.mirrors.vacate(name);
             vpp.pin(&self.mirrors, &mut self.rib)?;
             vpp.repath(&self.mirrors, &mut self.rib);

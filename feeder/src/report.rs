@@ -4,7 +4,7 @@ use crate::feeder::Feeder;
 use crate::lag::BUCKETS_MS;
 use crate::pages;
 use crate::counts::Counts;
-use crate::status::Json;
+use crate::json::Json;
 use std::fs;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
         .number("malformed", feeder.zebra.malformed)
         .raw("unsupported", &unsupported(feeder))
         .raw("resync", flag(feeder.zebra.resync))
-        .raw("kernel_routes_not_told", &feeder.missing.map_or("null".to_string(), |count| count.to_string()))
+        .raw("kernel_routes_not_told", &feeder.resync.untold.map_or("null".to_string(), |count| count.to_string()))
         .number("swept", feeder.swept);
     let vpp = Json::new()
         .raw("connected", flag(feeder.vpp.is_some()))

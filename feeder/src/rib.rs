@@ -2,8 +2,9 @@
 
 use crate::fpm::{Event, Prefix, Target};
 use crate::nexthop::{GroupId, Groups, NextHop};
+use crate::regroup::Regrouped;
 use crate::table::*;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A route: its position in its family's table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,18 +40,19 @@ pub struct Rib {
     pub v6: Table<[u8; 16]>,
     tables: Vec<u32>,
     table_numbers: HashMap<u32, u16>,
-    queue: VecDeque<Handle>,
+    pub(crate) queue: VecDeque<Handle>,
     /// Entries ever put into the queue, and taken from it: what is between them is pending.
     pub queued: u64,
     pub taken: u64,
-    in_flight: u64,
+    pub(crate) in_flight: u64,
     /// Routes that VPP has.
     pub given: u64,
     /// Routes that VPP has room for: more would be the end of it.
     pub most: u64,
     /// Messages sent so far: the number of the last one.
     pub sent: u64,
-    changed_groups: Vec<u32>,
+    pub(crate) changed_groups: Vec<u32>,
+    pub(crate) regrouped: Vec<Regrouped>,
     /// Things that VPP would need and did not get, by what they are.
     pub unsupported: BTreeMap<&'static str, u64>,
     pub events: u64,
@@ -89,6 +91,7 @@ impl Rib {
             most,
             sent: 0,
             changed_groups: Vec::new(),
+            regrouped: Vec::new(),
             unsupported: BTreeMap::new(),
             events: 0,
         }
@@ -108,11 +111,7 @@ impl Rib {
         self.events += 1;
         match event {
             Event::Route(prefix, target, protocol) => self.want(&prefix, target, protocol),
-            Event::Withdraw(prefix) => {
-                if let Some(handle) = self.find(&prefix) {
-                    self.unwant(handle);
-                }
-            }
+            Event::Withdraw(prefix) | Event::TakenOver(prefix) => self.withdraw(&prefix),
             Event::NextHop(id, object) => {
                 if self.groups.set(id, object) {
                     self.changed_groups.push(id);
@@ -120,73 +119,27 @@ impl Rib {
             }
             Event::NextHopGone(id) => self.groups.remove(id),
             Event::NotOurs => {}
-            Event::Unsupported(what) => *self.unsupported.entry(what).or_default() += 1,
-        }
-    }
-
-    /// Queues the routes whose next-hop objects changed; returns the groups concerned. A walk over all routes, so it
-    /// is called once for many events.
-    pub fn settle(&mut self) -> Vec<GroupId> {
-        if self.changed_groups.is_empty() {
-            return Vec::new();
-        }
-        let changed = std::mem::take(&mut self.changed_groups);
-        let affected = self.groups.affected(&changed);
-        self.requeue_groups(&affected);
-        affected
-    }
-
-    /// Queues every wanted route of these groups.
-    pub fn requeue_groups(&mut self, groups: &[GroupId]) {
-        let groups: HashSet<GroupId> = groups.iter().copied().collect();
-        self.requeue(|flags, group| flags & WANTED != 0 && groups.contains(&group));
-    }
-
-    /// VPP is another one, or was out of reach: nothing is known of what it holds.
-    pub fn vpp_is_new(&mut self) {
-        self.queue.clear();
-        self.taken = self.queued;
-        self.in_flight = 0;
-        self.given = 0;
-        for handle in self.handles() {
-            let flags = entry!(self, handle, entry => {
-                entry.flags &= WANTED | STALE;
-                entry.flags
-            });
-            if flags & WANTED != 0 {
-                self.enqueue(handle);
-            } else {
-                self.forget(handle);
+            Event::Unsupported(what) => self.lacks(what),
+            Event::UnsupportedRoute(prefix, what) => {
+                self.lacks(what);
+                self.withdraw(&prefix);
+            }
+            Event::UnsupportedNextHop(id, what) => {
+                self.lacks(what);
+                self.groups.remove(id);
+                self.changed_groups.push(id);
             }
         }
     }
 
-    /// zebra went away: what it told stays, and is marked until it tells it again.
-    pub fn mark_stale(&mut self) {
-        for handle in self.handles() {
-            entry!(self, handle, entry => if entry.flags & WANTED != 0 { entry.flags |= STALE });
-        }
+    fn lacks(&mut self, what: &'static str) {
+        *self.unsupported.entry(what).or_default() += 1;
     }
 
-    /// zebra has told all it has: what is still marked goes. Returns how many routes.
-    pub fn sweep(&mut self) -> u64 {
-        let mut swept = 0;
-        for handle in self.handles() {
-            let flags = entry!(self, handle, entry => entry.flags);
-            if flags & WANTED != 0 && flags & STALE != 0 {
-                self.unwant(handle);
-                swept += 1;
-            }
+    fn withdraw(&mut self, prefix: &Prefix) {
+        if let Some(handle) = self.find(prefix) {
+            self.unwant(handle);
         }
-        swept
-    }
-
-    /// Whether zebra wants the route and has said so since it came back.
-    pub fn is_fresh(&self, prefix: &Prefix) -> bool {
-        self.find(prefix).map_or(false, |handle| {
-            let flags = if handle.v6() { self.v6.entry(handle.at()) .flags } else { self.v4.entry(handle.at()).flags };
-            flags & (WANTED | STALE) == WANTED
-        })
     }
 
     /// The next route to do something for. The caller answers with `sent`, `waits` or `done`.
@@ -275,11 +228,14 @@ impl Rib {
     }
 
     fn want(&mut self, prefix: &Prefix, target: Target, protocol: u8) {
+        let handle = match self.find_or_add(prefix) {
+            Some(handle) => handle,
+            None => return self.lacks("a route of one table too many"),
+        };
         let group = match target {
-            Target::Object(id) => id,
+            Target::Object(id) => self.groups.hold(id),
             Target::Inline(hops) => self.groups.intern(hops),
         };
-        let handle = self.find_or_add(prefix);
         let (flags, before) = entry!(self, handle, entry => {
             let before = (entry.flags, entry.group);
             entry.group = group;
@@ -287,16 +243,16 @@ impl Rib {
             entry.flags = entry.flags & !STALE | WANTED;
             before
         });
+        let settled = flags & (WANTED | GIVEN) == WANTED | GIVEN && flags & (REFUSED | WAITING | IN_FLIGHT) == 0;
+        if !(settled && self.leads_alike(before, group)) {
+            self.enqueue(handle);
+        }
         if flags & WANTED != 0 {
             self.groups.release(before);
         }
-        let settled = flags & (WANTED | GIVEN) == WANTED | GIVEN && flags & (REFUSED | WAITING | IN_FLIGHT) == 0;
-        if !(settled && before == group) {
-            self.enqueue(handle);
-        }
     }
 
-    fn unwant(&mut self, handle: Handle) {
+    pub(crate) fn unwant(&mut self, handle: Handle) {
         let (flags, group) = entry!(self, handle, entry => {
             let before = (entry.flags, entry.group);
             entry.flags &= !(WANTED | STALE);
@@ -320,16 +276,17 @@ impl Rib {
         }
     }
 
-    pub fn requeue(&mut self, mut chosen: impl FnMut(u8, GroupId) -> bool) {
+    /// Queues the routes that are chosen by flags, group and whether they are of IPv6.
+    pub fn requeue(&mut self, mut chosen: impl FnMut(u8, GroupId, bool) -> bool) {
         for handle in self.handles() {
             let (flags, group) = entry!(self, handle, entry => (entry.flags, entry.group));
-            if chosen(flags, group) {
+            if chosen(flags, group, handle.v6()) {
                 self.enqueue(handle);
             }
         }
     }
 
-    fn forget(&mut self, handle: Handle) {
+    pub(crate) fn forget(&mut self, handle: Handle) {
         if handle.v6() {
             self.v6.remove(handle.at());
         } else {
@@ -338,7 +295,7 @@ impl Rib {
     }
 
     /// Every route there is.
-    fn handles(&self) -> Vec<Handle> {
+    pub(crate) fn handles(&self) -> Vec<Handle> {
         let v4 = self.v4.positions().filter(|at| self.v4.entry(*at).flags != 0).map(|at| Handle::new(false, at));
         let v6 = self.v6.positions().filter(|at| self.v6.entry(*at).flags != 0).map(|at| Handle::new(true, at));
         v4.chain(v6).collect()
@@ -354,18 +311,36 @@ impl Rib {
         Some(Handle::new(prefix.v6, at))
     }
 
-    fn find_or_add(&mut self, prefix: &Prefix) -> Handle {
-        let tables = &mut self.tables;
-        let table = *self.table_numbers.entry(prefix.table).or_insert_with(|| {
-            tables.push(prefix.table);
-            (tables.len() - 1) as u16
-        });
+    /// None where there are as many tables as can be numbered.
+    fn find_or_add(&mut self, prefix: &Prefix) -> Option<Handle> {
+        let table = match self.table_numbers.get(&prefix.table) {
+            Some(number) => *number,
+            None => {
+                let number = u16::try_from(self.tables.len()).ok()?;
+                self.tables.push(prefix.table);
+                self.table_numbers.insert(prefix.table, number);
+                number
+            }
+        };
         let (at, _) = if prefix.v6 {
             self.v6.find_or_add(table, prefix.address, prefix.length)
         } else {
             self.v4.find_or_add(table, first_four(&prefix.address), prefix.length)
         };
-        Handle::new(prefix.v6, at)
+        Some(Handle::new(prefix.v6, at))
+    }
+
+    pub(crate) fn set_group(&mut self, handle: Handle, group: GroupId) {
+        entry!(self, handle, entry => entry.group = group);
+    }
+
+    /// Sets and clears flags of a route; returns those that were there.
+    pub(crate) fn reflag(&mut self, handle: Handle, set: u8, clear: u8) -> u8 {
+        entry!(self, handle, entry => {
+            let before = entry.flags;
+            entry.flags = before & !clear | set;
+            before
+        })
     }
 
     /// The next-hop group of a route.

@@ -190,7 +190,7 @@ fn a_route_whose_next_hops_are_unknown_waits_and_leaves_vpp() {
     rib.retry();
     settle(&mut rib);
     assert_eq!((rib.counts().0.waiting, rib.counts().0.given), (0, 1));
-    rib.requeue_groups(&[7]);
+    rib.requeue(|_, group, _| group == 7);
     let (handle, _) = rib.next().expect("queued");
     assert_eq!(rib.waits(handle), Some(prefix(1)));
     rib.sent(handle);

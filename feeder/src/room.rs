@@ -9,7 +9,7 @@ impl Rib {
     /// Queues again what VPP refused or what waits for an interface or a next hop, and what there is room for again.
     pub fn retry(&mut self) {
         let mut room = self.room();
-        self.requeue(|flags, _| {
+        self.requeue(|flags, _, _| {
             if flags & HELD != HELD {
                 return flags & HELD != 0;
             }
@@ -47,7 +47,7 @@ impl Rib {
         Some(if handle.v6() { self.v6.entry(handle.at()).group } else { self.v4.entry(handle.at()).group })
     }
 
-    fn flags(&self, handle: Handle) -> u8 {
+    pub(crate) fn flags(&self, handle: Handle) -> u8 {
         if handle.v6() {
             self.v6.entry(handle.at()).flags
         } else {

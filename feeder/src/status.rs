@@ -12,11 +12,10 @@
 //! `protocols [TABLE]` - how many routes of each family and protocol there are, and how many of them VPP has.
 //! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
 
-use crate::fpm::Prefix;
-use crate::listing::Wanted;
 use crate::mark::Mark;
+use crate::question::{parse, Question};
+use crate::sys::{POLLIN, POLLOUT};
 use std::fs;
-use std::net::IpAddr;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::io::{AsRawFd, RawFd};
@@ -26,19 +25,11 @@ use std::time::{Duration, Instant};
 
 const LINE_BYTES: usize = 256;
 const CLIENTS: usize = 64;
-const ROUTES_AT_ONCE: usize = 1000;
 const LONGEST: Duration = Duration::from_secs(600);
-
-#[derive(Debug, PartialEq, Eq)]
-pub enum Question {
-    Status,
-    Barrier,
-    Vacate(String),
-    Again(Prefix),
-    Most(u64),
-    Routes(Wanted),
-    Protocols(u32),
-}
+/// For a question to come, and for an answer to be read.
+const PATIENCE: Duration = Duration::from_secs(5);
+const WRONG: &str = "{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, most COUNT, \
+                     routes FAMILY, or protocols TABLE\"}";
 
 pub struct Client {
     stream: UnixStream,
@@ -48,11 +39,15 @@ pub struct Client {
     pub until: Instant,
     /// Turns of the main loop that found zebra's stream empty since the question came.
     pub empty_turns: u32,
+    /// The life of VPP in which the mirror was vacated.
+    pub prepared: Option<u64>,
     /// What has to be in VPP before this is answered.
     pub mark: Option<Mark>,
     /// The mirror that it keeps vacant, by Linux's index.
     pub vacated: Option<u32>,
     answered: bool,
+    /// What of the answer the socket has not taken yet.
+    unwritten: Vec<u8>,
     gone: bool,
 }
 
@@ -73,28 +68,19 @@ impl StatusSocket {
         Ok(StatusSocket { listener, clients: Vec::new() })
     }
 
-    pub fn fds(&self) -> Vec<RawFd> {
-        let clients = self.clients.iter().filter(|client| client.question.is_none() || client.holds());
-        clients.map(|client| client.stream.as_raw_fd()).chain([self.listener.as_raw_fd()]).collect()
+    /// What to wait for, and which events of it.
+    pub fn fds(&self) -> Vec<(RawFd, i16)> {
+        let clients = self.clients.iter().filter_map(|client| Some((client.stream.as_raw_fd(), client.events()?)));
+        clients.chain([(self.listener.as_raw_fd(), POLLIN)]).collect()
     }
 
     /// Takes new clients and reads their questions; a wrong one is answered at once.
     pub fn read(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.clients.len() < CLIENTS && stream.set_nonblocking(true).is_ok() {
-                let now = Instant::now();
-                self.clients.push(Client {
-                    stream,
-                    line: Vec::new(),
-                    question: None,
-                    asked: now,
-                    until: now + Duration::from_secs(5),
-                    empty_turns: 0,
-                    mark: None,
-                    vacated: None,
-                    answered: false,
-                    gone: false,
-                });
+        for _ in 0..CLIENTS {
+            match self.listener.accept() {
+                Ok((stream, _)) if stream.set_nonblocking(true).is_ok() => self.take(stream),
+                Ok(_) => {}
+                Err(_) => break,
             }
         }
         for client in &mut self.clients {
@@ -102,9 +88,25 @@ impl StatusSocket {
         }
     }
 
+    /// Where there are too many, the one goes that asks nothing, or does not read its answer, for longest.
+    fn take(&mut self, stream: UnixStream) {
+        if self.clients.len() >= CLIENTS {
+            match self.clients.iter().position(|client| !client.is_open() && !client.holds()) {
+                Some(idle) => drop(self.clients.remove(idle)),
+                None => return,
+            }
+        }
+        self.clients.push(Client::new(stream));
+    }
+
     /// Whether a question is open that time or VPP may answer any moment.
     pub fn somebody_waits(&self) -> bool {
-        self.clients.iter().any(|client| !client.holds())
+        self.clients.iter().any(Client::is_open)
+    }
+
+    /// Whether somebody keeps the mirror vacant.
+    pub fn keeps(&self, ifindex: u32) -> bool {
+        self.clients.iter().any(|client| client.vacated == Some(ifindex))
     }
 
     /// Gives up connections that are done; returns the mirrors that they kept vacant.
@@ -112,11 +114,7 @@ impl StatusSocket {
         let now = Instant::now();
         let mut readmitted = Vec::new();
         self.clients.retain(|client| {
-            let stays = if client.holds() {
-                !client.gone
-            } else {
-                !client.gone && !client.answered && (client.question.is_some() || now < client.until)
-            };
+            let stays = client.stays(now);
             if !stays {
                 readmitted.extend(client.vacated);
             }
@@ -127,6 +125,24 @@ impl StatusSocket {
 }
 
 impl Client {
+    pub fn new(stream: UnixStream) -> Client {
+        let now = Instant::now();
+        Client {
+            stream,
+            line: Vec::new(),
+            question: None,
+            asked: now,
+            until: now + PATIENCE,
+            empty_turns: 0,
+            prepared: None,
+            mark: None,
+            vacated: None,
+            answered: false,
+            unwritten: Vec::new(),
+            gone: false,
+        }
+    }
+
     /// It was answered, and keeps a mirror vacant until its connection ends.
     fn holds(&self) -> bool {
         self.answered && self.vacated.is_some()
@@ -137,8 +153,31 @@ impl Client {
         !self.answered && !self.gone
     }
 
+    fn is_open(&self) -> bool {
+        self.question.is_some() && self.waits()
+    }
+
+    fn stays(&self, now: Instant) -> bool {
+        let is_due = if self.answered { !self.unwritten.is_empty() } else { self.question.is_none() };
+        !self.gone && (self.holds() || self.is_open() || (is_due && now < self.until))
+    }
+
+    /// Which events to wait for; None while its question is open.
+    fn events(&self) -> Option<i16> {
+        if !self.unwritten.is_empty() {
+            Some(POLLOUT)
+        } else if self.is_open() {
+            None
+        } else {
+            Some(POLLIN)
+        }
+    }
+
     fn read(&mut self) {
         let mut chunk = [0; LINE_BYTES];
+        if !self.unwritten.is_empty() {
+            return self.write();
+        }
         if self.question.is_some() {
             // Nothing more is expected but the end.
             match self.stream.read(&mut chunk) {
@@ -161,9 +200,7 @@ impl Client {
                                 self.until = self.asked + time.min(LONGEST);
                                 self.question = Some(question);
                             }
-                            None => {
-                                self.answer("{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, most COUNT, routes FAMILY, or protocols TABLE\"}");
-                            }
+                            None => self.answer(WRONG),
                         }
                     } else if self.line.len() <= LINE_BYTES {
                         continue;
@@ -178,192 +215,90 @@ impl Client {
         }
     }
 
-    /// Answers; one that does not read its answer goes without.
+    /// Answers. What the socket does not take now is written when it does, without waiting for it.
     pub fn answer(&mut self, json: &str) {
-        let _ = self.stream.set_nonblocking(false);
-        let _ = self.stream.set_write_timeout(Some(Duration::from_millis(50)));
-        let _ = self.stream.write_all(json.as_bytes()).and_then(|()| self.stream.write_all(b"\n"));
-        let _ = self.stream.set_nonblocking(true);
         self.answered = true;
+        self.until = Instant::now() + PATIENCE;
+        self.unwritten = json.as_bytes().to_vec();
+        self.unwritten.push(b'\n');
+        self.write();
     }
-}
 
-fn parse(line: &str) -> Option<(Question, Duration)> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let time = |word: &str| word.parse().ok().map(Duration::from_millis);
-    match words.as_slice() {
-        ["status"] => Some((Question::Status, Duration::from_secs(5))),
-        ["barrier", ms] => Some((Question::Barrier, time(ms)?)),
-        ["vacate", name, ms] => Some((Question::Vacate((*name).to_string()), time(ms)?)),
-        ["most", count] => Some((Question::Most(count.parse().ok()?), Duration::from_secs(5))),
-        ["again", prefix] => Some((Question::Again(parse_prefix(prefix, 0)?), Duration::from_secs(5))),
-        ["again", prefix, table] => {
-            Some((Question::Again(parse_prefix(prefix, table.parse().ok()?)?), Duration::from_secs(5)))
-        }
-        ["routes", family, words @ ..] => {
-            let v6 = match *family {
-                "ipv4" => false,
-                "ipv6" => true,
-                _ => return None,
-            };
-            Some((Question::Routes(parse_wanted(v6, words)?), Duration::from_secs(5)))
-        }
-        ["protocols"] => Some((Question::Protocols(0), Duration::from_secs(5))),
-        ["protocols", table] => Some((Question::Protocols(table.parse().ok()?), Duration::from_secs(5))),
-        _ => None,
-    }
-}
-
-fn parse_wanted(v6: bool, words: &[&str]) -> Option<Wanted> {
-    let mut wanted = Wanted { v6, limit: 100, ..Wanted::default() };
-    for word in words {
-        match word.split_once('=') {
-            None if *word == "missing" => wanted.missing = true,
-            Some(("table", number)) => wanted.table = number.parse().ok()?,
-            Some(("within", prefix)) => {
-                let prefix = parse_prefix(prefix, 0).filter(|prefix| prefix.v6 == v6)?;
-                wanted.within = Some((prefix.address, prefix.length));
+    fn write(&mut self) {
+        let mut written = 0;
+        while written < self.unwritten.len() {
+            match self.stream.write(&self.unwritten[written..]) {
+                Ok(0) => self.gone = true,
+                Ok(length) => {
+                    written += length;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => self.gone = true,
             }
-            Some(("protocol", number)) => wanted.protocol = Some(number.parse().ok()?),
-            Some(("via", address)) => {
-                let mut gateway = [0; 16];
-                let length = match address.parse().ok()? {
-                    IpAddr::V4(host) => {
-                        gateway[..4].copy_from_slice(&host.octets());
-                        4
-                    }
-                    IpAddr::V6(host) => {
-                        gateway = host.octets();
-                        16
-                    }
-                };
-                wanted.gateway = Some((gateway, length));
-            }
-            Some(("offset", number)) => wanted.offset = number.parse().ok()?,
-            Some(("limit", number)) => {
-                wanted.limit = number.parse().ok().filter(|limit| *limit <= ROUTES_AT_ONCE)?;
-            }
-            _ => return None,
+            break;
         }
+        self.unwritten.drain(..written);
     }
-    Some(wanted)
-}
-
-/// Address/length, without host bits or with them: the route is found by its network.
-fn parse_prefix(text: &str, table: u32) -> Option<Prefix> {
-    let (host, length) = text.split_once('/')?;
-    let length: u8 = length.parse().ok()?;
-    let mut address = [0; 16];
-    let v6 = match host.parse().ok()? {
-        IpAddr::V4(host) => {
-            address[..4].copy_from_slice(&host.octets());
-            false
-        }
-        IpAddr::V6(host) => {
-            address = host.octets();
-            true
-        }
-    };
-    if length > if v6 { 128 } else { 32 } {
-        return None;
-    }
-    for (at, byte) in address.iter_mut().enumerate() {
-        let kept = usize::from(length).saturating_sub(8 * at).min(8);
-        *byte &= !(0xff_u16 >> kept) as u8;
-    }
-    Some(Prefix { table, v6, address, length })
-}
-
-/// A JSON object under construction.
-pub struct Json(String);
-
-impl Json {
-    pub fn new() -> Json {
-        Json(String::from("{"))
-    }
-
-    pub fn raw(mut self, key: &str, value: &str) -> Json {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        self.0.push_str(&quoted(key));
-        self.0.push(':');
-        self.0.push_str(value);
-        self
-    }
-
-    pub fn number(self, key: &str, value: u64) -> Json {
-        self.raw(key, &value.to_string())
-    }
-
-    pub fn text(self, key: &str, value: &str) -> Json {
-        let value = quoted(value);
-        self.raw(key, &value)
-    }
-
-    pub fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            letter if (letter as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", letter as u32)),
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_question_is_one_line_and_nothing_else() {
-        assert_eq!(parse("status"), Some((Question::Status, Duration::from_secs(5))));
-        assert_eq!(parse("barrier 250"), Some((Question::Barrier, Duration::from_millis(250))));
-        assert_eq!(
-            parse("vacate lan0 1000"),
-            Some((Question::Vacate("lan0".to_string()), Duration::from_secs(1)))
-        );
-        let address = [10, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        let v4 = |table| Question::Again(Prefix { table, v6: false, address, length: 17 });
-        assert_eq!(parse("again 10.1.128.0/17").unwrap().0, v4(0));
-        assert_eq!(parse("again 10.1.255.255/17 10").unwrap().0, v4(10));
-        let default = Prefix { table: 0, v6: true, address: [0; 16], length: 0 };
-        assert_eq!(parse("again 2001:db8::/0").unwrap().0, Question::Again(default));
-        assert_eq!(parse("most 1000").unwrap().0, Question::Most(1000));
-        for wrong in ["most", "most -1", "again", "again 10.0.0.0", "again 10.0.0.0/33", "again 10.0.0.0/8 x", "again ::/129"] {
-            assert_eq!(parse(wrong), None, "{}", wrong);
-        }
-        let within = Some((address, 17));
-        let wanted = Wanted { within, protocol: Some(186), offset: 5, limit: 7, table: 10, ..Wanted::default() };
-        assert_eq!(
-            parse("routes ipv4 within=10.1.129.0/17 protocol=186 offset=5 limit=7 table=10").unwrap().0,
-            Question::Routes(wanted)
-        );
-        let mut gateway = [0; 16];
-        gateway[15] = 1;
-        let wanted = Wanted { v6: true, gateway: Some((gateway, 16)), missing: true, limit: 100, ..Wanted::default() };
-        assert_eq!(parse("routes ipv6 via=::1 missing").unwrap().0, Question::Routes(wanted));
-        assert_eq!(parse("protocols 10").unwrap().0, Question::Protocols(10));
-        for wrong in ["routes", "routes ipv5", "routes ipv4 within=::/0", "routes ipv4 limit=1001", "routes ipv4 via=x", "routes ipv4 some"] {
-            assert_eq!(parse(wrong), None, "{}", wrong);
-        }
-        for wrong in ["", "barrier", "barrier soon", "vacate lan0", "status 1", "barrier -1"] {
-            assert_eq!(parse(wrong), None, "{}", wrong);
-        }
+    fn pair() -> (Client, UnixStream) {
+        let (own, other) = UnixStream::pair().expect("a pair of sockets");
+        own.set_nonblocking(true).expect("an option");
+        (Client::new(own), other)
     }
 
     #[test]
-    fn text_in_an_answer_is_escaped() {
-        assert_eq!(Json::new().text("a", "x\"\\\n").number("b", 1).end(), "{\"a\":\"x\\\"\\\\\\u000a\",\"b\":1}");
+    fn a_long_answer_goes_out_as_it_is_read_and_nobody_waits_for_the_reader() {
+        let (mut client, mut other) = pair();
+        let json = "x".repeat(8 << 20);
+        client.answer(&json);
+        assert_eq!(client.events(), Some(POLLOUT), "the socket does not hold all of it");
+        let mut read = Vec::new();
+        let mut chunk = vec![0; 1 << 20];
+        while read.last() != Some(&b'\n') {
+            assert!(client.unwritten.is_empty() || client.stays(Instant::now()));
+            let length = other.read(&mut chunk).expect("some of it");
+            read.extend_from_slice(&chunk[..length]);
+            client.read();
+        }
+        assert_eq!(read.len(), json.len() + 1);
+        assert!(!client.stays(Instant::now()), "it was told");
+    }
+
+    #[test]
+    fn one_who_never_reads_is_given_up() {
+        let (mut client, _other) = pair();
+        client.answer(&"x".repeat(8 << 20));
+        assert!(client.stays(Instant::now()));
+        assert!(!client.stays(Instant::now() + PATIENCE * 2));
+    }
+
+    #[test]
+    fn whoever_asks_nothing_makes_room_for_the_next_one() {
+        let (own, _other) = UnixStream::pair().expect("a pair of sockets");
+        let path = std::env::temp_dir().join(format!("feeder-status-{}", std::process::id()));
+        let mut socket = StatusSocket::bind(&path).expect("a socket");
+        fs::remove_file(&path).expect("it was there");
+        let mut open = Client::new(own);
+        open.question = Some(Question::Barrier);
+        socket.clients.push(open);
+        let silent: Vec<UnixStream> = (0..2 * CLIENTS)
+            .map(|_| {
+                let (own, other) = UnixStream::pair().expect("a pair of sockets");
+                socket.take(own);
+                other
+            })
+            .collect();
+        assert_eq!(socket.clients.len(), CLIENTS);
+        assert!(socket.clients[0].is_open(), "who waits for an answer stays");
+        let mut last = silent.last().expect("many");
+        last.set_nonblocking(true).expect("an option");
+        assert_eq!(last.read(&mut [0]).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
     }
 }

@@ -1,10 +1,11 @@
 //! The system calls that std does not have: poll, and netlink sockets.
 
-use std::io;
+use std::io::{self, Write};
 use std::mem::size_of;
 use std::os::unix::io::RawFd;
 
 pub const POLLIN: i16 = 0x001;
+pub const POLLOUT: i16 = 0x004;
 pub const POLLERR: i16 = 0x008;
 pub const POLLHUP: i16 = 0x010;
 
@@ -43,6 +44,11 @@ extern "C" {
     fn recv(fd: i32, buffer: *mut u8, length: usize, flags: i32) -> isize;
     fn setsockopt(fd: i32, level: i32, name: i32, value: *const i32, length: u32) -> i32;
     fn close(fd: i32) -> i32;
+}
+
+/// A line for the log. A log that takes nothing any more is no reason to end, as `eprintln` would.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "millrace-feeder: {}", line);
 }
 
 /// Waits until one of `fds` is ready or the time is over.

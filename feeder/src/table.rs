@@ -3,6 +3,8 @@
 //! An IPv4 entry takes 16 bytes and an IPv6 one 28, and 5 to 11 more in the hash.
 
 use crate::nexthop::GroupId;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 
 /// zebra wants it in the FIB.
 pub const WANTED: u8 = 1;
@@ -38,19 +40,19 @@ pub struct Entry<A> {
 }
 
 pub trait Address: Copy + Eq {
-    fn mix(self) -> u64;
+    fn words(self) -> (u64, u64);
 }
 
 impl Address for [u8; 4] {
-    fn mix(self) -> u64 {
-        u64::from(u32::from_ne_bytes(self))
+    fn words(self) -> (u64, u64) {
+        (u64::from(u32::from_ne_bytes(self)), 0)
     }
 }
 
 impl Address for [u8; 16] {
-    fn mix(self) -> u64 {
+    fn words(self) -> (u64, u64) {
         let number = u128::from_ne_bytes(self);
-        (number as u64) ^ ((number >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        (number as u64, (number >> 64) as u64)
     }
 }
 
@@ -60,13 +62,15 @@ pub struct Table<A> {
     slots: Vec<u32>,
     used: usize,
     free: u32,
+    /// Of this table alone: whoever announces prefixes must not be able to choose ones that share a slot.
+    seeds: [u64; 3],
     /// Grows with every entry that comes or goes.
     pub changes: u64,
 }
 
 impl<A: Address> Table<A> {
     pub fn new() -> Table<A> {
-        Table { entries: Vec::new(), slots: vec![NONE; 16], used: 0, free: NONE, changes: 0 }
+        Table { entries: Vec::new(), slots: vec![NONE; 16], used: 0, free: NONE, seeds: seeds(), changes: 0 }
     }
 
     /// How many routes are there.
@@ -163,8 +167,9 @@ impl<A: Address> Table<A> {
     }
 
     fn home(&self, table: u16, address: A, length: u8) -> usize {
-        let key = address.mix() ^ (u64::from(length) << 40) ^ (u64::from(table) << 48);
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24) as usize & (self.slots.len() - 1)
+        let (low, high) = address.words();
+        let address = mixed(mixed(low ^ self.seeds[0]) ^ high ^ self.seeds[1]);
+        mixed(address ^ u64::from(table) << 8 ^ u64::from(length) ^ self.seeds[2]) as usize & (self.slots.len() - 1)
     }
 
     fn place(&mut self, at: u32) {
@@ -187,10 +192,53 @@ impl<A: Address> Table<A> {
     }
 }
 
+/// Each bit depends on each of the number's (the finalizer of MurmurHash3).
+fn mixed(mut number: u64) -> u64 {
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        number = (number ^ number >> 33).wrapping_mul(factor);
+    }
+    number ^ number >> 33
+}
+
+fn seeds() -> [u64; 3] {
+    let random = || RandomState::new().build_hasher().finish();
+    [random(), random(), random()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashMap;
+
+    /// The longest way from a route's slot to the one where it stands.
+    fn longest_way<A: Address>(table: &Table<A>) -> usize {
+        let mask = table.slots.len() - 1;
+        let way = |slot: usize| {
+            let entry = table.entry(table.slots[slot]);
+            slot.wrapping_sub(table.home(entry.table, entry.address, entry.length)) & mask
+        };
+        (0..table.slots.len()).filter(|slot| table.slots[*slot] != NONE).map(way).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn one_prefix_in_many_tables_does_not_crowd_one_slot() {
+        let mut table: Table<[u8; 4]> = Table::new();
+        for number in 0..20_000 {
+            table.find_or_add(number, [10, 0, 0, 0], 8);
+        }
+        assert!(longest_way(&table) < 400, "{}", longest_way(&table));
+    }
+
+    #[test]
+    fn prefixes_that_differ_only_in_the_high_bits_of_their_words_do_not_crowd_one_slot() {
+        let mut table: Table<[u8; 16]> = Table::new();
+        for number in 0..20_000u16 {
+            let mut address = [0x20; 16];
+            address[6..8].copy_from_slice(&number.to_be_bytes());
+            table.find_or_add(0, address, 64);
+        }
+        assert!(longest_way(&table) < 400, "{}", longest_way(&table));
+    }
 
     #[test]
     fn it_holds_what_a_plain_map_holds_through_a_long_random_walk() {

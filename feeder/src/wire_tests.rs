@@ -6,7 +6,7 @@ use crate::nexthop::{Action, NextHop, Object};
 use crate::mirrors::vrf_table;
 use crate::vpp_messages::{leads_there, multicast_route, paths, route, Pair, Way, NO_INTERFACE};
 
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+pub fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((4 + value.len()) as u16).to_ne_bytes().to_vec();
     bytes.extend_from_slice(&kind.to_ne_bytes());
     bytes.extend_from_slice(value);
@@ -14,7 +14,7 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn message(kind: u16, body: &[u8], attributes: &[Vec<u8>]) -> Vec<u8> {
+pub fn message(kind: u16, body: &[u8], attributes: &[Vec<u8>]) -> Vec<u8> {
     let attributes: Vec<u8> = attributes.concat();
     let mut bytes = ((16 + body.len() + attributes.len()) as u32).to_ne_bytes().to_vec();
     bytes.extend_from_slice(&kind.to_ne_bytes());
@@ -24,11 +24,11 @@ fn message(kind: u16, body: &[u8], attributes: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn route_message(kind: u16, family: u8, length: u8, protocol: u8, rtype: u8, attributes: &[Vec<u8>]) -> Vec<u8> {
+pub fn route_message(kind: u16, family: u8, length: u8, protocol: u8, rtype: u8, attributes: &[Vec<u8>]) -> Vec<u8> {
     message(kind, &[family, length, 0, 0, 254, protocol, 0, rtype, 0, 0, 0, 0], attributes)
 }
 
-fn frame(payload: &[u8]) -> Vec<u8> {
+pub fn frame(payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![1, 1];
     bytes.extend_from_slice(&((payload.len() + 4) as u16).to_be_bytes());
     bytes.extend_from_slice(payload);
@@ -165,6 +165,8 @@ fn next_hop_objects_are_single_grouped_or_labelled() {
 fn what_vpp_has_by_itself_is_left_alone_and_what_it_would_miss_is_named() {
     let destination = attribute(RTA_DST, &[10, 0, 0, 0]);
     let connected = route_message(RTM_NEWROUTE, AF_INET, 24, RTPROT_KERNEL, RTN_UNICAST, &[destination.clone()]);
+    assert_eq!(events(&connected), vec![Event::TakenOver(v4([10, 0, 0, 0], 24))]);
+    let connected = route_message(RTM_DELROUTE, AF_INET, 24, RTPROT_KERNEL, RTN_UNICAST, &[destination.clone()]);
     assert_eq!(events(&connected), vec![Event::NotOurs]);
     let mut link = [0; 16];
     link[..2].copy_from_slice(&[0xfe, 0x80]);
@@ -174,7 +176,32 @@ fn what_vpp_has_by_itself_is_left_alone_and_what_it_would_miss_is_named() {
     assert!(matches!(events(&label)[0], Event::Unsupported(_)));
     let seg6 = [destination, attribute(RTA_ENCAP_TYPE, &5u16.to_ne_bytes())];
     let seg6 = route_message(RTM_NEWROUTE, AF_INET, 24, 186, RTN_UNICAST, &seg6);
-    assert!(matches!(events(&seg6)[0], Event::Unsupported(_)));
+    assert!(matches!(events(&seg6)[0], Event::UnsupportedRoute(prefix, _) if prefix == v4([10, 0, 0, 0], 24)));
+}
+
+#[test]
+fn what_cannot_be_read_of_a_route_or_an_object_takes_the_place_of_what_was_told_before() {
+    let destination = || attribute(RTA_DST, &[10, 0, 0, 0]);
+    let route = |kind: u16, value: &[u8]| {
+        events(&route_message(RTM_NEWROUTE, AF_INET, 24, 186, RTN_UNICAST, &[destination(), attribute(kind, value)]))
+    };
+    // A number of the feeder's own groups; a torn number; a next hop longer than the attribute; half an address.
+    let wrong: [(u16, &[u8]); 5] =
+        [(RTA_NH_ID, &[1, 0, 0, 0x80]), (RTA_NH_ID, &[1, 0]), (RTA_OIF, &[1]), (RTA_MULTIPATH, &[40, 0, 0, 0, 1, 0, 0, 0]), (RTA_GATEWAY, &[1; 7])];
+    for (kind, value) in wrong {
+        let found = route(kind, value);
+        assert!(matches!(found[0], Event::UnsupportedRoute(prefix, _) if prefix == v4([10, 0, 0, 0], 24)), "{:?}", found);
+    }
+    let other = route_message(RTM_NEWROUTE, AF_INET, 24, 186, 3, &[destination()]);
+    assert_eq!(events(&other), vec![Event::TakenOver(v4([10, 0, 0, 0], 24))]);
+    let long = route_message(RTM_NEWROUTE, AF_INET, 24, 186, RTN_UNICAST, &[attribute(RTA_DST, &[1; 16])]);
+    assert!(matches!(events(&long)[0], Event::Unsupported(_)), "an IPv4 route to an IPv6 address");
+    let object = |id: u32| {
+        let attributes = [attribute(NHA_ID, &id.to_ne_bytes()), attribute(NHA_GATEWAY, &[1; 5])];
+        events(&message(RTM_NEWNEXTHOP, &[0; 8], &attributes))
+    };
+    assert!(matches!(object(5)[0], Event::UnsupportedNextHop(5, _)));
+    assert!(matches!(object(1 << 31)[0], Event::Unsupported(_)));
 }
 
 #[test]
