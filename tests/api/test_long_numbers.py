@@ -15,7 +15,8 @@ LONG = "9" * 5000
 
 
 def test_a_place_in_a_list_of_routes(browser: Client) -> None:
-    assert "offset" in get(browser, f"/routes?offset={LONG}").partition('role="alert"')[2]
+    page = get(browser, f"/routes?offset={LONG}")
+    assert "Place in the list: must be at most" in page.partition('role="alert"')[2]
 
 
 @pytest.mark.parametrize("times", [{"confirm_s": LONG}, {"watch": "on", "watch_s": LONG}])

@@ -102,6 +102,7 @@ def test_the_page_searches_and_pages_lead_to_each_other(viewer: Client) -> None:
     assert "must be an address or a prefix" in _words(get(viewer, f"{PAGE}?prefix=nonsense"))
     assert "not among the routes that FRR keeps" in _words(get(viewer, f"{PAGE}?prefix=192.0.77.0/24"))
     assert f'href="{PAGE}"' in get(viewer, f"/bgp/neighbors/{PEER}")
+    assert "1\N{EN DASH}5 of 5" in _words(get(viewer, f"{PAGE}?offset=5000")), "past the end is the last page"
     assert viewer.get(f"/bgp/routes/sideways/{PEER}", secure=True).status_code == 404
     assert viewer.get("/bgp/routes/received/192.0.2.77", secure=True).status_code == 404
 

@@ -28,7 +28,7 @@ class ValidationFailed(MillraceError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__(
-            "; ".join(f"{problem.pointer or '/'}: {problem.message}" for problem in problems[:5])
+            "; ".join(": ".join(filter(None, (one.pointer, one.message))) for one in problems[:5])
         )
 
 

@@ -102,3 +102,13 @@ def test_json_in_any_of_its_forms() -> None:
 def test_no_text_breaks_the_reader(text: str) -> None:
     pasted = parse(text)
     assert isinstance(pasted.rules, dict)
+
+
+def test_no_rule_of_a_long_text_is_left_out_in_silence() -> None:
+    """The last rule is often the one that denies the rest."""
+    assert len(parse("permit ipv4 any any\n" * 6_000).rules) == 6_000
+    pasted = parse("permit ipv4 any any\n" * 20_000 + "deny ipv4 any any\n")
+    assert not pasted.rules
+    assert [bad.reason for bad in pasted.bad] == [
+        "at most 20,000 lines are read at once: paste the rest afterwards"
+    ]

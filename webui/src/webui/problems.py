@@ -68,7 +68,7 @@ def from_exception(error: Exception) -> ProblemDocument | None:
         case ValidationFailed():
             return ProblemDocument(
                 422,
-                "The configuration is not valid.",
+                "The request is not valid.",
                 "Not valid",
                 "urn:millrace:validation",
                 _entries(error.problems),

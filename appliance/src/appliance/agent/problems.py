@@ -9,8 +9,7 @@ from http import HTTPStatus
 from aiohttp import web
 from pydantic import ValidationError
 
-from appliance.config.pointer import join
-from appliance.config.problem_text import message_of
+from appliance.config.problem_text import problems_of_request
 from appliance.engine.backend import StepError
 from appliance.errors import (
     Conflict,
@@ -61,8 +60,7 @@ def of_error(error: MillraceError) -> web.Response:
 
 def of_request(error: ValidationError) -> web.Response:
     """The problem document of a request that does not read."""
-    problems = [Problem(join(entry["loc"]), message_of(entry)) for entry in error.errors(include_url=False)]
-    return problem(422, "the request is not valid", problems)
+    return problem(422, "the request is not valid", problems_of_request(error.errors(include_url=False)))
 
 
 @web.middleware

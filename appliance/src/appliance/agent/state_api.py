@@ -12,6 +12,7 @@ from appliance.agent.bodies import body
 from appliance.agent.requests import PingBody, TracerouteBody
 from appliance.agent.router import Router
 from appliance.agent.shared_reads import SharedReads
+from appliance.config.problem_text import message_of
 from appliance.errors import NotFound, RouterUnavailable
 from appliance.state import PARTS, AnyPart, Question
 
@@ -88,7 +89,7 @@ def _question(part: AnyPart, request: web.Request) -> Question:
         wrong = next((entry for entry in error.errors() if entry["loc"][:1] in _places(part)), None)
         if wrong is None:
             raise
-        raise NotFound(f"{part.name}: {wrong['loc'][0]} {wrong['msg']}") from None
+        raise NotFound(f"{part.name}: {wrong['loc'][0]} {message_of(wrong)}") from None
     return question
 
 

@@ -29,11 +29,14 @@ SOCKET = "/run/millrace/agent.sock"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    options, words = _parser().parse_known_args(arguments)
+    parser = _parser()
+    options, words = parser.parse_known_args(arguments)
     as_json = options.json
     while "--json" in words:
         words.remove("--json")
         as_json = True
+    if options.command is not None and words:
+        parser.error(f"-c is followed by all the commands: {' '.join(words)} would not be done")
     author = _author()
     agent = AgentClient(options.socket, command_line_of=author)
     session = Session(agent, author, as_json, caller_address())

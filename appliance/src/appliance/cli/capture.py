@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pydantic import ValidationError
-
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
+from appliance.cli.questions import told_by_field
 from appliance.client import AgentClient
-from appliance.config.problem_text import message_of
 from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
 
 USAGE = (
@@ -73,11 +71,8 @@ def _wanted(interface: str, words: list[str]) -> CaptureWanted:
             given[_OPTIONS[word]] = number(rest.pop(0), word)
         else:
             raise CommandError(USAGE)
-    try:
+    with told_by_field():
         return CaptureWanted.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise CommandError(f"{first['loc'][0]}: {message_of(first)}") from None
 
 
 def _save(agent: AgentClient, name: str, path: str) -> Output:

@@ -6,13 +6,11 @@ import sys
 import time
 from typing import Any
 
-from pydantic import ValidationError
-
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
+from appliance.cli.questions import told_by_field
 from appliance.client import AgentClient
-from appliance.config.problem_text import message_of
 from appliance.state.logs import LogLine, LogPage, LogQuery
 
 USAGE = "show log [PART] [severity LEAST] [text WORD] [limit N] [-f]"
@@ -57,11 +55,8 @@ def _query(words: list[str]) -> LogQuery:
             given["part"] = word
         else:
             raise CommandError(USAGE)
-    try:
+    with told_by_field():
         return LogQuery.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise CommandError(f"{first['loc'][0]}: {message_of(first)}") from None
 
 
 def _line(line: LogLine) -> str:

@@ -21,9 +21,8 @@ from appliance.cli.questions import asked, vrf_in
 from appliance.cli.system import show_system
 from appliance.cli.trace import show_traces
 from appliance.cli.watch import show_watch
-from appliance.cli.words import value_at
+from appliance.cli.words import place, value_at
 from appliance.client import AgentClient, StatusAnswer
-from appliance.config.pointer import join
 from appliance.config.secrets_in import mask
 from appliance.state import PARTS, Answer, AnyPart, Part, Question
 from appliance.state.acls import ACLS
@@ -60,7 +59,7 @@ def _need(words: list[str], what: str) -> str:
 def show_config(agent: AgentClient, words: list[str]) -> Output:
     """The running document, or a part of it."""
     document = agent.config().document
-    pointer = join(words)
+    pointer = place(tuple(words), document).pointer
     part = value_at(document, pointer)
     if part is None:
         raise CommandError(f"{' '.join(words)} is not set")

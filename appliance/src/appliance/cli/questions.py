@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from appliance.cli.errors import CommandError
+from appliance.config.problem_text import sentence_of
+from appliance.config.problem_text import told_by_field as by_field
+from appliance.errors import ValidationFailed
 from appliance.state import Answer, Part, Question
 
 A = TypeVar("A", bound=Answer)
@@ -15,12 +17,19 @@ Q = TypeVar("Q", bound=Question)
 
 
 def asked(part: Part[Q, A], query: Mapping[str, Any]) -> Q:
-    """The question with these fields. Raises CommandError naming the first that is wrong."""
-    try:
+    """The question with these fields. Raises CommandError naming those that are wrong."""
+    with told_by_field():
         return part.asked(query)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise CommandError(f"{first['loc'][0]}: {first['msg']}") from None
+
+
+@contextmanager
+def told_by_field() -> Iterator[None]:
+    """Raises CommandError, which names the fields, for pydantic's ValidationError."""
+    try:
+        with by_field():
+            yield
+    except ValidationFailed as error:
+        raise CommandError(sentence_of(error.problems)) from None
 
 
 def vrf_in(words: list[str]) -> tuple[dict[str, str], list[str]]:

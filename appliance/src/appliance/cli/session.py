@@ -181,7 +181,8 @@ class Session:
         return SHOWS[found[0]](self.agent, words[1:])
 
     def _help(self, words: list[str]) -> Output:
-        lines = {name: HELP[name] for name in self.names() if not words or name in words}
+        wanted = [self._full(word) for word in words] or self.names()
+        lines = {name: HELP[name] for name in wanted}
         return Output(lines, "\n".join(lines.values()))
 
     def _confirm(self, words: list[str]) -> Output:

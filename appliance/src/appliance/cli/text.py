@@ -127,6 +127,6 @@ def clean_lines(text: str) -> str:
 def told(error: MillraceError) -> str:
     """An error for the terminal: each problem of a document on a line."""
     if isinstance(error, ValidationFailed):
-        found = [f"{problem.pointer or '/'}: {problem.message}" for problem in error.problems]
+        found = [": ".join(filter(None, (one.pointer, one.message))) for one in error.problems]
         return "\n% ".join(map(clean, found))
     return clean_lines(str(error))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
+from appliance.cli.questions import told_by_field
 from appliance.client import AgentClient
-from appliance.config.problem_text import message_of
 from appliance.state.traces import TRACES, TracedPacket, TraceState, TraceWanted
 
 USAGE = (
@@ -53,12 +51,8 @@ def _wanted(interface: str, words: list[str]) -> TraceWanted:
         if word not in (*_NUMBERS, *_TEXTS) or not rest:
             raise CommandError(USAGE)
         given[word] = number(rest.pop(0), word) if word in _NUMBERS else rest.pop(0)
-    try:
+    with told_by_field():
         return TraceWanted.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = "".join(f"{token}: " for token in first["loc"][:1])
-        raise CommandError(f"{place}{message_of(first)}") from None
 
 
 def _state(state: TraceState) -> Output:

@@ -37,7 +37,7 @@ class Edit(BaseModel):
         pointer = canonical_pointer(self.pointer, document)
         edited = self._applied(document, pointer)
         if not isinstance(edited, Mapping):
-            raise ValidationFailed([Problem("", "a configuration document is a JSON object")])
+            raise ValidationFailed([Problem("", "is not a JSON object")])
         return unmasked(edited, document)
 
     def _applied(self, document: Mapping[str, Any], pointer: str) -> Any:

@@ -53,7 +53,7 @@ def parse_document(
     """
     data = parse_json(source) if isinstance(source, (str, bytes, bytearray)) else source
     if not isinstance(data, Mapping):
-        raise ValidationFailed([Problem("", "a configuration document is a JSON object")])
+        raise ValidationFailed([Problem("", "is not a JSON object")])
     _check_plain(data)
     migrated = migrate(dict(data))
     try:
@@ -93,7 +93,7 @@ def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> A
             [Problem("", f"names the key {str(error)!r:.80} twice in one object")]
         ) from None
     except _NotANumber as error:
-        raise ValidationFailed([Problem("", f"{error} is not a JSON number (RFC 8259)")]) from None
+        raise ValidationFailed([Problem("", f"has {error}, which is not a JSON number (RFC 8259)")]) from None
     except json.JSONDecodeError as error:
         message = f"is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
         raise ValidationFailed([Problem("", message)]) from None

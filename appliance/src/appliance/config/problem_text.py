@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from appliance.config.pointer import join
 from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document
-from appliance.errors import Problem
+from appliance.errors import Problem, ValidationFailed
 
 _PATTERNS = {
     r"^[a-z][a-z0-9._-]{0,14}$": "must be a small letter, then at most 14 of a-z 0-9 . _ -",
@@ -32,7 +34,21 @@ _PATTERNS = {
     r"^[0-9_^$.*+?()\[\]|-]{1,120}$": (
         "must be a regular expression of at most 120 of 0-9 _ ^ $ . * + ? ( ) [ ] | -, such as _65001$"
     ),
+    # Those below are asked of requests, not of the document.
+    r"^[^\x00-\x1f\x7f]*$": "must be text without control characters",
+    r"^[a-z][a-z0-9._-]{0,31}$": "must be a small letter, then at most 31 of a-z 0-9 . _ -",
+    r"^(running|candidate|0*[1-9][0-9]{0,8})$": "must be running, candidate or a revision's number",
+    r"^[a-z0-9-]{1,20}$": "must be a protocol such as connected",
+    r"^([0-9]{1,10}(:[0-9]{1,10}){1,2}|[a-zA-Z-]{3,20})$": (
+        "must be a community such as 65001:100, 65001:1:2 or no-export"
+    ),
+    r"^(/([^/~]|~[01])*)*$": "must be a JSON pointer such as /interfaces/lan0",
+    r"^[0-9a-f]{12}$": "must be an id of 12 of 0-9 a-f",
+    r"^[a-z]{1,16}$": "must be the name of a part, such as agent",
+    r"^[A-Za-z0-9_=;.-]{1,2000}$": "must be a place that an earlier answer named",
 }
+_OF_A_CHECK = re.compile(r"[\[(]")
+"""In pydantic's names for the choices of a union, such as ``literal['all']``, and in no field's name."""
 
 
 def problems_of(error: ValidationError, root: Shape | None = None) -> list[Problem]:
@@ -43,6 +59,40 @@ def problems_of(error: ValidationError, root: Shape | None = None) -> list[Probl
         if message not in messages.setdefault(pointer, []):
             messages[pointer].append(message)
     return [Problem(pointer, "; or ".join(texts)) for pointer, texts in messages.items()]
+
+
+def problems_of_request(details: Iterable[Mapping[str, Any]]) -> list[Problem]:
+    """One problem for each field of a request, from the entries of ``ValidationError.errors()``."""
+    messages: dict[str, list[str]] = {}
+    for detail in details:
+        texts = messages.setdefault(join(field_at(detail["loc"])), [])
+        if (message := message_of(detail)) not in texts:
+            texts.append(message)
+    return [Problem(pointer, "; or ".join(texts)) for pointer, texts in messages.items()]
+
+
+def field_at(loc: Iterable[str | int]) -> list[str | int]:
+    """The field of a request at the ``loc`` of an error, without the names of pydantic's own checks."""
+    return list(takewhile(lambda token: not _OF_A_CHECK.search(str(token)), loc))
+
+
+@contextmanager
+def told_by_field() -> Iterator[None]:
+    """Raises ValidationFailed, with pointers to a request's fields, for pydantic's ValidationError."""
+    try:
+        yield
+    except ValidationError as error:
+        raise ValidationFailed(problems_of_request(error.errors(include_url=False))) from None
+
+
+def sentence_of(problems: Iterable[Problem], titles: Mapping[str, str] | None = None) -> str:
+    """What is wrong with a request: ``Prefix: must be an address``. Fields with no title go by their name."""
+    said = []
+    for one in problems:
+        name = one.pointer.removeprefix("/")
+        title = (titles or {}).get(name, name)
+        said.append(f"{title}: {one.message}" if title else one.message)
+    return "; ".join(said)
 
 
 def _problem(detail: ErrorDetails, root: Shape) -> tuple[str, str]:
@@ -108,23 +158,44 @@ def message_of(detail: Mapping[str, Any]) -> str:
             return "must be a list"
         case "dict_type" | "model_type" | "model_attributes_type":
             return "must be an object"
+        case "float_type" | "float_parsing":
+            return "must be a number"
         case "greater_than_equal":
-            return f"must be at least {context['ge']}"
+            return f"must be at least {_number(context['ge'])}"
         case "less_than_equal":
-            return f"must be at most {context['le']}"
+            return f"must be at most {_number(context['le'])}"
+        case "greater_than":
+            return f"must be more than {_number(context['gt'])}"
+        case "less_than":
+            return f"must be less than {_number(context['lt'])}"
         case "literal_error":
-            return f"must be one of {context['expected']}".replace(" or ", ", ")
+            expected = str(context["expected"]).replace(" or ", ", ")
+            return f"must be one of {expected}" if "," in expected else f"must be {expected}"
         case "union_tag_invalid" | "union_tag_not_found":
             expected = context.get("expected_tags")
             return f"must be one of {expected}" if expected else "is required: it says which kind this is"
         case "string_pattern_mismatch":
-            return _PATTERNS.get(context["pattern"], f"must have the form {context['pattern']}")
+            return _PATTERNS.get(context["pattern"], "does not have the form that is asked for")
         case "too_long":
             return f"must have at most {context['max_length']} entries"
         case "too_short":
             return f"must have at least {context['min_length']} entries"
         case "string_too_long":
             return f"must have at most {context['max_length']} characters"
+        case "string_too_short":
+            least = context["min_length"]
+            return f"must have at least {least} characters" if least > 1 else "must not be empty"
         case "ip_v4_address":
             return "must be an IPv4 address"
+        case "ip_v6_address":
+            return "must be an IPv6 address"
+        case "uuid_type" | "uuid_parsing":
+            return "must be a UUID"
+        case "datetime_type" | "datetime_parsing" | "datetime_from_date_parsing":
+            return "must be a time such as 2026-01-31T12:00:00Z"
     return text[:1].lower() + text[1:]
+
+
+def _number(limit: float) -> str:
+    """A limit as people write it: seconds may be given in parts, and 3600.0 of them are 3600."""
+    return str(int(limit)) if float(limit).is_integer() else str(limit)

@@ -283,3 +283,21 @@ def test_show_status_begins_with_what_is_damaged() -> None:
     shown = Session(cast(AgentClient, agent), "ann").line("show status")
     assert shown.startswith("WARNING: revision 9 is damaged (it was altered); revision 8 runs instead")
     assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("show route protocol A_B", "protocol: must be a protocol such as connected"),
+        ("show route limit 0", "limit: must be at least 1"),
+        ("show ospf database router zz", "lsa_id: must be an IPv4 address"),
+        ("clear bgp x", "neighbor: must be 'all'; or 'x' is not an IP address"),
+        ("show config interfces lan0", "there is no setting interfces lan0"),
+        ("show config interfaces lan9", "interfaces lan9 is not set"),
+        ("help nope", "there is no command 'nope'; help lists them"),
+    ],
+)
+def test_a_refusal_says_in_words_what_is_wrong(session: Session, line: str, told: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        session.line(line)
+    assert str(refused.value) == told

@@ -16,7 +16,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from appliance.errors import Conflict, Problem, ValidationFailed
+from appliance.errors import Conflict, NotFound, Problem, ValidationFailed
 from webui.accounts import audit, tokens
 from webui.accounts.actor import Actor
 from webui.accounts.attempt_limits import Attempts, Limit
@@ -70,6 +70,14 @@ def confirm(actor: Actor, password: str | None) -> bool:
         raise ValidationFailed([Problem("/current_password", "The present password is wrong.")])
     _own_passwords.refund(str(actor.user.pk))
     return True
+
+
+def find_user(number: int) -> User:
+    """The user of this number. Raises NotFound."""
+    found = User.objects.filter(pk=number).first()
+    if found is None:
+        raise NotFound(f"There is no user {number}.")
+    return found
 
 
 def create_user(actor: Actor, username: str, password: str, role: str, confirmed: bool = False) -> User:

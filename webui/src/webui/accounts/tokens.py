@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from appliance.errors import Problem, ValidationFailed
+from appliance.errors import NotFound, Problem, ValidationFailed
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import ApiToken, User
@@ -48,6 +48,14 @@ def create(
     )
     audit.record(actor, "token.create", f"{user.username} {prefix}")
     return token, text
+
+
+def of_number(number: int) -> ApiToken:
+    """The token of this number. Raises NotFound."""
+    found = ApiToken.objects.select_related("user").filter(pk=number).first()
+    if found is None:
+        raise NotFound(f"There is no token {number}.")
+    return found
 
 
 def revoke(actor: Actor, token: ApiToken) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -10,8 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI, Swagger
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
 
-from appliance.config.pointer import join
-from appliance.config.problem_text import message_of
+from appliance.config.problem_text import field_at, problems_of_request
 from appliance.errors import MillraceError
 from webui import __version__
 from webui.accounts.roles import Role
@@ -106,7 +105,7 @@ def on_stranger(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa
 @api.exception_handler(ValidationError)
 def on_bad_input(request: HttpRequest, error: ValidationError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
     """Parameters or a body that are not what the operation takes."""
-    errors = tuple(_entry(detail) for detail in error.errors[:100])
+    errors = tuple(_entries(error.errors[:100]))
     return ProblemDocument(
         422, "The request is not valid.", "Not valid", "urn:millrace:validation", errors
     ).to_response()
@@ -134,15 +133,13 @@ def _answer(error: Exception) -> HttpResponse:
     return problem.to_response()
 
 
-def _entry(detail: dict[str, Any]) -> dict[str, str]:
+def _entries(details: Iterable[dict[str, Any]]) -> Iterator[dict[str, str]]:
     """Where and what: a pointer into the body, or the parameter's name as one."""
-    place, *tokens = [str(token) for token in detail["loc"]]
-    if place == "body":
-        tokens = tokens[1:]
-    else:
-        tokens = tokens[-1:]
-    return {
-        "pointer": join(tokens),
-        "in": place,
-        "detail": message_of(detail),
-    }
+    found: dict[str, list[dict[str, Any]]] = {}
+    for detail in details:
+        place, *tokens = field_at(detail["loc"])
+        tokens = tokens[1:] if place == "body" else tokens[-1:]
+        found.setdefault(str(place), []).append({**detail, "loc": tokens})
+    for place, there in found.items():
+        for one in problems_of_request(there):
+            yield {"pointer": one.pointer, "in": place, "detail": one.message}

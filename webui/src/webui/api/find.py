@@ -7,7 +7,6 @@ from typing import Annotated
 from ninja import Path
 
 from appliance.errors import NotFound
-from webui.accounts.models import ApiToken, User
 from webui.changes.models import ChangeSet
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
@@ -19,20 +18,4 @@ def change_set(number: int) -> ChangeSet:
     found = ChangeSet.objects.select_related("owner").filter(pk=number).first()
     if found is None:
         raise NotFound(f"There is no change set {number}.")
-    return found
-
-
-def user(number: int) -> User:
-    """The user. Raises NotFound."""
-    found = User.objects.filter(pk=number).first()
-    if found is None:
-        raise NotFound(f"There is no user {number}.")
-    return found
-
-
-def token(number: int) -> ApiToken:
-    """The token. Raises NotFound."""
-    found = ApiToken.objects.select_related("user").filter(pk=number).first()
-    if found is None:
-        raise NotFound(f"There is no token {number}.")
     return found

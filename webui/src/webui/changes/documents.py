@@ -82,7 +82,7 @@ def rename(document: Document, pointer: str, new_key: str) -> Document:
 def read(document: Any, base: Mapping[str, Any]) -> Document:
     """The canonical, sealed form of `document`; masked secrets are taken from `base` at the same place."""
     if not isinstance(document, Mapping):
-        raise ValidationFailed([Problem("", "a configuration document is a JSON object")])
+        raise ValidationFailed([Problem("", "is not a JSON object")])
     return sealed(sections.canonical(edit.unmasked(document, base), base))
 
 

@@ -28,12 +28,18 @@ def read_text(text: str | bytes, most_values: int) -> Any:
             text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValidationFailed([Problem("", f"is not UTF-8 text: see byte {error.start + 1}")]) from None
-    text = text.rstrip()
+    text = text.removeprefix("\ufeff").rstrip()
     if not text:
         raise ValidationFailed([Problem("", "is empty: choose a file, or paste a document")])
-    if text.startswith("set "):
+    if _has_commands(text):
         raise ValidationFailed([Problem("", _COMMANDS)])
     return parse_json(text, most_values)
+
+
+def _has_commands(text: str) -> bool:
+    """Whether the first line that is no comment is a command."""
+    lines = (line.split() for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return next((words[0] for words in lines if words), "") in ("configure", "delete", "set")
 
 
 def replace_by(actor: Actor, change: ChangeSet, document: Any) -> ChangeSet:

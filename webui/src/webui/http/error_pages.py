@@ -46,9 +46,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noq
     return page(request, 403, "The form was too old or came from another site. Load the page again.")
 
 
-def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """404."""
-    return page(request, 404)
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404; the reason is ours when it was raised on purpose. Of an unknown address Django lists others."""
+    reason = exception.args[0] if exception is not None and exception.args else ""
+    return page(request, 404, reason if isinstance(reason, str) else "")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

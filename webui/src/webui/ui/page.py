@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +12,8 @@ from django.shortcuts import render
 
 from appliance.config.diff import diff_documents
 from appliance.config.merge import merge
-from appliance.errors import AgentUnavailable, MillraceError, NotFound
+from appliance.config.problem_text import sentence_of
+from appliance.errors import AgentUnavailable, MillraceError, NotFound, ValidationFailed
 from webui.accounts.actor import actor_of
 from webui.accounts.roles import Role
 from webui.changes import services as changes
@@ -89,7 +90,7 @@ class Live:
     about: str = ""
     """What the answer says beside the rows that `value` is."""
     answered: bool = False
-    """Whether a failure is the router's own answer: there is no such thing on it."""
+    """Whether a failure is an answer to the question: there is no such thing, or it cannot be asked so."""
 
     @property
     def failed(self) -> bool:
@@ -97,10 +98,15 @@ class Live:
         return bool(self.failure)
 
 
-def look(read: Callable[[], Value], empty: Any) -> Live:
-    """What `read` says of the router, or `empty` with the reason when it cannot be asked."""
+def look(read: Callable[[], Value], empty: Any, titles: Mapping[str, str] | None = None) -> Live:
+    """What `read` says of the router, or `empty` with the reason when it cannot be asked.
+
+    What is wrong with the question is told by the `titles` of its fields.
+    """
     try:
         return Live(read())
+    except ValidationFailed as error:
+        return Live(empty, sentence_of(error.problems, titles), answered=True)
     except NotFound as error:
         return Live(empty, str(error), answered=True)
     except MillraceError as error:

@@ -52,6 +52,11 @@ def pager(
     )
 
 
+def last_offset(total: int, per_page: int) -> int:
+    """Where the last part of a list begins, whose parts are asked for by the rows before them."""
+    return max(0, total - 1) // per_page * per_page
+
+
 def address(request: HttpRequest, page: str, place: str, **parameters: str) -> str:
     """This page's address, at the place of this id, with these parameters; an empty one is left out."""
     query = request.GET.copy()

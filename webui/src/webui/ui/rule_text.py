@@ -56,7 +56,11 @@ def parse(text: str, *, after: int = 0) -> Pasted:
         return _parse_json(text, after)
     pasted = Pasted()
     last = after
-    for number, line in enumerate(text.splitlines()[:_MAX_LINES], start=1):
+    lines = text.splitlines()
+    if len(lines) > _MAX_LINES:
+        reason = f"at most {_MAX_LINES:,} lines are read at once: paste the rest afterwards"
+        return Pasted(bad=[BadLine(_MAX_LINES + 1, "", reason)])
+    for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:

@@ -16,8 +16,6 @@ from webui.accounts.models import ApiToken, AuditEntry, User
 from webui.accounts.roles import Role
 from webui.api.auth import actor, needs
 from webui.api.find import Number
-from webui.api.find import token as find_token
-from webui.api.find import user as find_user
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page_of
 from webui.api.schemas import AuditOut, Strict, TokenOut, UserOut
 
@@ -120,7 +118,7 @@ def create_user(request: HttpRequest, body: NewUser) -> Any:
 )
 def get_user(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - ninja's signature
     """One user."""
-    return find_user(number)
+    return accounts.find_user(number)
 
 
 @router.patch(
@@ -132,7 +130,7 @@ def get_user(request: HttpRequest, number: Number) -> Any:  # noqa: ARG001 - nin
 )
 def update_user(request: HttpRequest, number: Number, body: UserChange) -> Any:
     """Change role, password or whether the user may sign in. A new password ends sessions and tokens."""
-    user, who = find_user(number), actor(request)
+    user, who = accounts.find_user(number), actor(request)
     confirmed = accounts.confirm(who, body.current_password)
     changed = None
     with transaction.atomic():
@@ -170,7 +168,7 @@ def set_own_password(request: HttpRequest, body: OwnPassword) -> Any:
 )
 def delete_user(request: HttpRequest, number: Number) -> Any:
     """Remove a user with their tokens and change sets."""
-    accounts.delete_user(actor(request), find_user(number))
+    accounts.delete_user(actor(request), accounts.find_user(number))
     return Status(204, None)
 
 
@@ -203,7 +201,7 @@ def create_token(request: HttpRequest, body: NewToken) -> Any:
     who = actor(request)
     if body.user is not None and body.user != who.user.pk:
         who.require(Role.ADMIN)
-    user = who.user if body.user is None else find_user(body.user)
+    user = who.user if body.user is None else accounts.find_user(body.user)
     token, text = tokens.create(who, user, body.name, body.write, body.expires_at)
     return JsonResponse({**TokenOut.from_orm(token).model_dump(mode="json"), "token": text}, status=201)
 
@@ -217,7 +215,7 @@ def create_token(request: HttpRequest, body: NewToken) -> Any:
 )
 def revoke_token(request: HttpRequest, number: Number) -> Any:
     """End a token."""
-    tokens.revoke(actor(request), find_token(number))
+    tokens.revoke(actor(request), tokens.of_number(number))
     return Status(204, None)
 
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, ValidationError, create_model
 
+from appliance.config.problem_text import message_of
 from appliance.errors import NotFound
 from appliance.state import PARTS, AnyPart
 from webui.accounts.roles import Role
@@ -45,7 +46,7 @@ def _view(part: AnyPart) -> Callable[..., Any]:
         except ValidationError as error:
             # The query was validated already: it is a name in the path that cannot be one.
             first = error.errors(include_url=False)[0]
-            raise NotFound(f"{first['loc'][0]}: {first['msg']}") from None
+            raise NotFound(f"{first['loc'][0]}: {message_of(first)}") from None
         return agent().state(part, question)
 
     keyword = inspect.Parameter.KEYWORD_ONLY

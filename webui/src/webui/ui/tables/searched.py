@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import QueryDict
-from pydantic import ValidationError
 
-from appliance.config.problem_text import message_of
+from appliance.config.problem_text import sentence_of, told_by_field
+from appliance.errors import ValidationFailed
 from webui.agent import agent
 from webui.ui.candidate import Candidate
 from webui.ui.page import Live, look
@@ -46,8 +46,9 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str,
         found = _ask(search, query, query.page)
         if found.value is not None and found.value.total and not list(search.rows(found.value)):
             found = _ask(search, query, -(-found.value.total // PER_PAGE))
-    except ValidationError as error:
-        problem = _problem(search, error)
+    except ValidationFailed as error:
+        titles = {"offset": "Page", **{field.name: field.title for field in search.fields}}
+        problem = sentence_of(error.problems, titles)
     rows = [
         Row(name, "", {}, state, candidate, configured=False)
         for name, state in (search.rows(found.value) if found.value is not None else ())
@@ -71,15 +72,8 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str,
 
 
 def _ask(search: Search, query: Query, page: int) -> Live:
-    """Raises ValidationError."""
+    """Raises ValidationFailed."""
     window = {"offset": (page - 1) * PER_PAGE, "limit": PER_PAGE}
-    question = question_in(query.vrf, search.part, {**dict(query.fields), **window})
+    with told_by_field():
+        question = question_in(query.vrf, search.part, {**dict(query.fields), **window})
     return look(lambda: agent().state(search.part, question), None)
-
-
-def _problem(search: Search, error: ValidationError) -> str:
-    titles = {field.name: field.title for field in search.fields}
-    return "; ".join(
-        f"{titles.get(str(one['loc'][0]), 'Page') if one['loc'] else 'Search'}: {message_of(one)}"
-        for one in error.errors()
-    )

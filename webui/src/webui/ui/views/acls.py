@@ -174,8 +174,11 @@ def _page(
 
 
 def _rules_of(request: HttpRequest, name: str) -> dict[str, Any]:
-    rules = get(candidate_of(request).document, f"/acls{join(name)}/rules", {})
-    return dict(rules) if isinstance(rules, dict) else {}
+    """Raises Http404 where there is no such list, which may have been removed since the page was made."""
+    settings = get(candidate_of(request).document, "/acls" + join(name), None)
+    if settings is None:
+        raise Http404(f"There is no access list {name}.")
+    return dict(settings.get("rules", {}))
 
 
 @require_POST
@@ -204,7 +207,8 @@ def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
     """Adds rules given as text or JSON, or replaces all by them; all or none."""
     text = request.POST.get("rules", "")
     replace = request.POST.get("how") == "replace"
-    present = {} if replace else _rules_of(request, name)
+    there = _rules_of(request, name)
+    present = {} if replace else there
     pasted = parse(text, after=max((int(sequence) for sequence in present), default=0))
     problems = [f"Line {bad.line}: {bad.reason}" for bad in pasted.bad]
     problems += [f"Rule {key} exists already" for key in pasted.rules if key in present]
@@ -235,6 +239,8 @@ def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
 def bind(request: HttpRequest, name: str) -> HttpResponse:
     """Binds the list to the interfaces that are ticked, of those that the form showed."""
     document = candidate_of(request).document
+    if get(document, "/acls" + join(name)) is MISSING:
+        raise Http404(f"There is no access list {name}.")
     interfaces = dict(get(document, "/interfaces", {}))
     ticked = {field: set(request.POST.getlist(field)) for field in ("acl_in", "acl_out")}
     for interface in request.POST.getlist("interface"):

@@ -7,10 +7,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
-from pydantic import ValidationError
 
 from appliance.actions import ACTIONS
-from appliance.errors import MillraceError
+from appliance.config.problem_text import sentence_of, told_by_field
+from appliance.errors import MillraceError, ValidationFailed
 from webui import router_actions
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -31,10 +31,11 @@ def act(request: HttpRequest, name: str) -> HttpResponse:
     fields = action.question.model_fields
     given = {field: value for field, value in request.POST.items() if field in fields and value}
     try:
-        done = router_actions.act(actor_of(request), action, action.asked(given))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        tell(request, f"Nothing was done: {'.'.join(map(str, first['loc'][:1]))} {first['msg']}.", "error")
+        with told_by_field():
+            question = action.asked(given)
+        done = router_actions.act(actor_of(request), action, question)
+    except ValidationFailed as error:
+        tell(request, f"Nothing was done: {sentence_of(error.problems)}.", "error")
     except MillraceError as error:
         tell(request, f"Nothing was done: {error}.", "error")
     else:

@@ -8,16 +8,16 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
-from pydantic import ValidationError
 
 from appliance.config.pointer import join
-from appliance.errors import Problem, ValidationFailed
+from appliance.config.problem_text import told_by_field
 from appliance.state.bgp_routes import BGP_ROUTES, BgpRoute, BgpRoutes, BgpRoutesQuery
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
 from webui.ui.page import look, look_at_candidate, show
+from webui.ui.pager import last_offset
 from webui.ui.tables.detail import row_at
 from webui.ui.views.bgp import has_neighbor, neighbor_in
 from webui.ui.vrfs import ChosenVrf, chosen_vrf
@@ -26,6 +26,13 @@ TITLES = {"received": "Received routes", "advertised": "Advertised routes"}
 _PER_PAGE = 50
 _TONES = {"permit": "ok", "deny": "bad", "unknown": "quiet"}
 _WORDS = {"permit": "permits", "deny": "refuses", "unknown": "not known"}
+_TITLES = {
+    "prefix": "Prefix or address",
+    "family": "Family",
+    "community": "Community",
+    "asn": "AS in path",
+    "offset": "Place in the list",
+}
 _FIELDS = ("prefix", "match", "family", "community", "asn", "offset")
 
 
@@ -71,8 +78,12 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
     if row is None:
         raise Http404(f"There is no BGP neighbor {address}.")
     given = {name: request.GET.get(name, "").strip() for name in _FIELDS}
-    live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, vrf, given)), None)
+    live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, vrf, given)), None, _TITLES)
     answer: BgpRoutes | None = live.value
+    if answer is not None and not answer.routes and answer.total:
+        given["offset"] = str(last_offset(answer.total, _PER_PAGE))
+        live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, vrf, given)), None, _TITLES)
+        answer = live.value
     return show(
         request,
         "ui/bgp_routes.html",
@@ -106,12 +117,8 @@ def _asked(address: str, direction: str, vrf: ChosenVrf, given: dict[str, str]) 
         "longest": given["match"] == "longest",
         "within": given["match"] == "within" and bool(given["prefix"]),
     }
-    try:
+    with told_by_field():
         return BgpRoutesQuery.model_validate(query)
-    except ValidationError as error:
-        raise ValidationFailed(
-            [Problem(join(entry["loc"]), entry["msg"]) for entry in error.errors()]
-        ) from None
 
 
 def _policies(answer: BgpRoutes | None) -> list[tuple[str, str, str]]:

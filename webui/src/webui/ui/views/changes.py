@@ -33,6 +33,7 @@ from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
 from webui.ui.objects import object_of
+from webui.ui.one_line import one_line
 from webui.ui.page import candidate_of, look, show, tell
 from webui.ui.pager import pager
 from webui.ui.plan_page import frr_page, steps_page
@@ -181,7 +182,7 @@ def commit(request: HttpRequest) -> HttpResponse:
     if change is None:
         tell(request, "There is nothing to commit.", "warning")
         return redirect("ui:changes")
-    comment = request.POST.get("comment", "").strip()
+    comment = one_line(request.POST.get("comment", ""))
     confirm_s = whole(request.POST.get("confirm_s", ""))
     kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
     try:

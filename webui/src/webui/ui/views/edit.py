@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from appliance.config.load import parse_document
 from appliance.config.pointer import delete as document_without
-from appliance.config.pointer import put
+from appliance.config.pointer import put, split
 from appliance.config.schema import entry_of, kinds
 from appliance.errors import NotFound, Problem, ValidationFailed
 from webui.accounts.actor import actor_of
@@ -24,7 +24,7 @@ from webui.ui.forms import ObjectForm
 from webui.ui.forms.object_form import is_optional
 from webui.ui.forms.opened_on import opened_on
 from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
-from webui.ui.objects import home_of, place_of
+from webui.ui.objects import home_of, inside, place_of
 from webui.ui.page import candidate_of, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
 from webui.ui.tables.batch import refuse_used
@@ -58,10 +58,10 @@ def _edit(request: HttpRequest, pointer: str) -> HttpResponse:
                 return redirect(_back(request, home_of(pointer)))
             return _page(request, form, candidate, rejected=True, exists=base is not None)
         if base is None and not _may_be_made(pointer):
-            raise Http404(f"There is no {place_of(pointer).title}.")
+            raise Http404(f"There is no {inside(pointer)}.")
         return _page(request, ObjectForm.showing(pointer, base), candidate, exists=base is not None)
     except UnknownPath:
-        raise Http404(f"The document has no {pointer}.") from None
+        raise Http404(f"There is no {inside(pointer)}.") from None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -79,6 +79,8 @@ def _add(request: HttpRequest, mapping: str) -> HttpResponse:
         schema = schema_at(mapping)
         if not is_mapping(schema):
             raise UnknownPath(mapping)
+        if (gone := _missing_around(mapping, candidate.document)) and request.method != "POST":
+            raise Http404(f"There is no {inside(gone)}.")
         offered = list(kinds(entry_of(schema) or {}))
         kind = request.GET.get("type", offered[0] if offered else None)
         if request.method != "POST":
@@ -90,6 +92,8 @@ def _add(request: HttpRequest, mapping: str) -> HttpResponse:
         raise Http404(f"The document has no {mapping}.") from None
     if form.key is not None and get(candidate.document, form.pointer) is not MISSING and form.key.text:
         form.key.errors.append(f"{form.key.text} exists already")
+    if gone and form.key is not None:
+        form.key.errors.append(f"{place_of(gone).title} was removed meanwhile")
     if form.valid and _save(request, form, form.pointer):
         return redirect(_back(request, home_of(form.pointer)))
     return _page(request, form, candidate, rejected=True, offered=offered, kind=kind, mapping=mapping)
@@ -162,6 +166,16 @@ def _may_be_made(pointer: str) -> bool:
     return not is_mapping(schema_at(pointer.rpartition("/")[0])) and (
         is_optional(pointer) or pointer.count("/") == 1
     )
+
+
+def _missing_around(mapping: str, document: Any) -> str:
+    """The named object that the mapping is in, where the document does not have it: saving would make it."""
+    tokens = split(mapping)
+    for length in range(1, len(tokens)):
+        holder = join(*tokens[: length + 1])
+        if is_mapping(schema_at(join(*tokens[:length]))) and get(document, holder) is MISSING:
+            return holder
+    return ""
 
 
 def _suggest_key(form: ObjectForm, present: Any) -> None:

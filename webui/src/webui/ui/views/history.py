@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
@@ -20,8 +20,9 @@ from webui.ui import commits, rolled_back, watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
+from webui.ui.one_line import one_line
 from webui.ui.page import show, tell
-from webui.ui.pager import pager
+from webui.ui.pager import last_offset, pager
 from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.views.changes import CONFIRM_CHOICES
 from webui.ui.views.commits import waiting_for
@@ -41,6 +42,9 @@ def history(request: HttpRequest) -> HttpResponse:
     offset = _whole(request.GET.get("offset"))
     wanted = request.GET.get("q", "").strip()
     page = services.history(limit=_PER_PAGE, offset=offset, search=wanted)
+    if not page.items and page.total:
+        offset = last_offset(page.total, _PER_PAGE)
+        page = services.history(limit=_PER_PAGE, offset=offset, search=wanted)
     last = offset + len(page.items)
     context = {
         "revisions": rolled_back.marked(page.items),
@@ -120,7 +124,10 @@ def rollback(request: HttpRequest) -> HttpResponse:
 
     Whoever saw what it would do to another revision than the one that runs sees it anew first.
     """
-    number = _whole(request.POST.get("revision"), -1)
+    number = whole(request.POST.get("revision", ""))
+    if number is None:
+        # Revision 0 is one to go back to: the router without a configuration.
+        raise Http404("There is no such revision.")
     previewed = _whole(request.POST.get("previewed_revision"), -1)
     if previewed != -1 and (running := agent().status().revision) != previewed:
         text = f"Revision {running} was committed since you looked. This is what the rollback would do now."
@@ -130,7 +137,7 @@ def rollback(request: HttpRequest) -> HttpResponse:
         outcome = services.rollback(
             actor_of(request),
             number,
-            comment=request.POST.get("comment", "").strip(),
+            comment=one_line(request.POST.get("comment", "")),
             confirm_s=whole(request.POST.get("confirm_s", "")),
             watch_s=watches.asked(request),
             wait_s=commits.PAGE_WAIT_S,
@@ -138,10 +145,10 @@ def rollback(request: HttpRequest) -> HttpResponse:
     except CommitCancelled as error:
         tell(request, f"The rollback was {error}.", "error")
         return redirect("ui:revision", number=number)
-    except (CommitFailed, ValidationFailed) as error:
+    except CommitFailed as error:
         tell(request, f"The rollback failed and was undone: {error}", "error")
         return redirect("ui:revision", number=number)
-    except Conflict as error:
+    except (Conflict, ValidationFailed) as error:
         tell(request, f"Nothing was rolled back: {str(error).rstrip('.')}.", "error")
         return redirect("ui:revision", number=number)
     finally:

@@ -6,9 +6,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
-from pydantic import ValidationError
 
-from appliance.config.problem_text import message_of
+from appliance.config.problem_text import sentence_of, told_by_field
 from appliance.errors import ValidationFailed
 from appliance.state.logs import PARTS, SEVERITIES, LogPage, LogQuery
 from webui import router_logs
@@ -18,6 +17,7 @@ from webui.accounts.roles import Role
 from webui.ui.api_call import reads
 from webui.ui.page import look, show
 
+_TITLES = {"part": "Part", "severity": "At least", "text": "Text", "before": "Place in the log"}
 _FIELDS = ("part", "severity", "text")
 _NOTHING = LogPage(lines=(), newest="none", oldest=None, parts=PARTS)
 
@@ -30,13 +30,12 @@ def logs(request: HttpRequest) -> HttpResponse:
     cursor = {"before": before} if (before := request.GET.get("before", "")) else {}
     wrong, page, failure = "", _NOTHING, ""
     try:
-        query = LogQuery.model_validate({**given, **cursor})
-        found = look(lambda: router_logs.page(actor_of(request), query), _NOTHING)
+        with told_by_field():
+            query = LogQuery.model_validate({**given, **cursor})
+        found = look(lambda: router_logs.page(actor_of(request), query), _NOTHING, _TITLES)
         page, failure = found.value, found.failure
-    except ValidationError as error:
-        wrong = "; ".join(message_of(entry) for entry in error.errors(include_url=False))
     except ValidationFailed as error:
-        wrong = "; ".join(one.message for one in error.problems)
+        wrong = sentence_of(error.problems, _TITLES)
     asked = urlencode(given)
     context = {
         "given": given,

@@ -10,11 +10,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
-from pydantic import ValidationError
 
-from appliance.config.pointer import join
-from appliance.config.problem_text import message_of
-from appliance.errors import Problem, ValidationFailed
+from appliance.config.problem_text import told_by_field
 from appliance.state.routes import ROUTES, RibHop, Routes, RoutesQuery, RouteState, TableHop
 from webui import router_state
 from webui.accounts.decorators import role_required
@@ -22,6 +19,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import ApiCall, reads
 from webui.ui.page import Live, look, look_at_candidate, show
+from webui.ui.pager import last_offset
 from webui.ui.vrfs import ChosenVrf, chosen_vrf
 from webui.ui.whole_number import whole
 
@@ -29,6 +27,13 @@ _PER_PAGE = 100
 _HOPS_SHOWN = 4
 NOTHING = Routes(routes=(), total=0, list_limit=0, offset=0, limit=_PER_PAGE)
 """What is shown while the router cannot be asked."""
+_TITLES = {
+    "prefix": "Prefix or address",
+    "next_hop": "Next hop",
+    "protocol": "Protocol",
+    "family": "Family",
+    "offset": "Place in the list",
+}
 PROTOCOLS = ("connected", "static", "ospf", "bgp", "kernel", "local")
 
 
@@ -128,12 +133,9 @@ def _query(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
 
 
 def _table(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
-    query = _query(request, vrf)
-    live = (
-        look(lambda: agent().state(ROUTES, _asked(query)), NOTHING)
-        if vrf.runs
-        else Live(NOTHING, f"VRF {vrf.name} is not committed yet: it has no routes.", answered=True)
-    )
+    live = _look(_query(request, vrf), vrf)
+    if not live.value.routes and live.value.total:
+        live = _look({**_query(request, vrf), "offset": last_offset(live.value.total, _PER_PAGE)}, vrf)
     answer: Routes = live.value
     found, total, offset = answer.routes, answer.total, answer.offset
     return {
@@ -155,14 +157,16 @@ def _table(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:
     }
 
 
+def _look(query: dict[str, Any], vrf: ChosenVrf) -> Live:
+    if not vrf.runs:
+        return Live(NOTHING, f"VRF {vrf.name} is not committed yet: it has no routes.", answered=True)
+    return look(lambda: agent().state(ROUTES, _asked(query)), NOTHING, _TITLES)
+
+
 def _asked(query: dict[str, Any]) -> RoutesQuery:
     """Raises ValidationFailed."""
-    try:
+    with told_by_field():
         return RoutesQuery.model_validate(query)
-    except ValidationError as error:
-        raise ValidationFailed(
-            [Problem(join(entry["loc"]), message_of(entry)) for entry in error.errors()]
-        ) from None
 
 
 def _counts(answer: Routes, vrf: ChosenVrf) -> list[FamilyCount]:

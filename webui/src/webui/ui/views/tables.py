@@ -223,6 +223,9 @@ def act(request: HttpRequest, name: str) -> HttpResponse:
     actor, change = actor_of(request), open_change(request)
     document = changes.document(change)
     there = [one for one in chosen_names if one in get(document, found.mapping, {})]
+    if not there:
+        tell(request, "Nothing was done: what you chose is not in your configuration any more.", "warning")
+        return redirect(back)
     try:
         if action == "delete":
             objects = without(document, found.mapping, there)

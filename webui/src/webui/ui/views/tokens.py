@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -70,7 +70,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
 @role_required(Role.VIEWER)
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     """Ends a token."""
-    token = get_object_or_404(ApiToken, pk=token_id)
+    token = tokens.of_number(token_id)
     tokens.revoke(actor_of(request), token)
     tell(request, f"Token {token.name} is revoked.")
     return redirect("ui:tokens")

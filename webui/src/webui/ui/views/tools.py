@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
+from appliance.config.problem_text import sentence_of
 from appliance.errors import ValidationFailed
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -17,7 +18,15 @@ from webui.jobs import services
 from webui.ui.api_call import call, reads
 from webui.ui.page import look_at_candidate, show
 from webui.ui.vrfs import chosen_vrf
+from webui.ui.whole_number import TOO_MANY, whole
 
+_TITLES = {
+    "destination": "Destination",
+    "source": "Source",
+    "count": "Count",
+    "size": "Size",
+    "vrf": "VRF",
+}
 _OVER = {"done", "failed", "cancelled"}
 
 
@@ -45,6 +54,8 @@ def tools(request: HttpRequest) -> HttpResponse:
 @role_required(Role.OPERATOR)
 def run(request: HttpRequest, tool: str) -> HttpResponse:
     """Starts a tool; the answer is the job's panel, which keeps itself up to date."""
+    if tool not in ("ping", "traceroute"):
+        raise Http404("There is no such tool.")
     given = request.POST
     destination = given.get("destination", "").strip()
     source = given.get("source", "").strip() or None
@@ -55,15 +66,15 @@ def run(request: HttpRequest, tool: str) -> HttpResponse:
             job = services.start_ping(
                 actor,
                 destination,
-                count=_whole(given.get("count"), 5),
+                count=_whole(given.get("count", ""), 5),
                 source=source,
-                size=_whole(given.get("size"), None),
+                size=_whole(given.get("size", ""), None),
                 vrf=vrf,
             )
         else:
             job = services.start_traceroute(actor, destination, source=source, vrf=vrf)
     except ValidationFailed as error:
-        return render(request, "ui/job.html", {"problems": [one.message for one in error.problems]})
+        return render(request, "ui/job.html", {"problem": sentence_of(error.problems, _TITLES)})
     return render(request, "ui/job.html", _context(job))
 
 
@@ -106,5 +117,9 @@ def _context(found: Any) -> dict[str, Any]:
     }
 
 
-def _whole(text: str | None, otherwise: Any) -> Any:
-    return int(text) if text and text.isdecimal() and len(text) < 7 else otherwise
+def _whole(text: str, otherwise: Any) -> Any:
+    """The number, or `otherwise` where nothing was typed; what is no number is out of every range."""
+    if not text.strip():
+        return otherwise
+    number = whole(text.strip())
+    return TOO_MANY if number is None else number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
 from appliance.errors import Conflict, ValidationFailed
@@ -56,7 +56,7 @@ def add_user(request: HttpRequest) -> HttpResponse:
 @role_required(Role.ADMIN)
 def change_user(request: HttpRequest, user_id: int) -> HttpResponse:
     """Role, password, whether the user may sign in, or removal: ``action`` says which."""
-    user = get_object_or_404(User, pk=user_id)
+    user = services.find_user(user_id)
     actor = actor_of(request)
     try:
         match request.POST.get("action"):
