@@ -71,6 +71,7 @@ macro_rules! entry {
 }
 
 impl Rib {
+    #[cfg(test)]
     pub fn new() -> Rib {
         Rib::holding(u64::MAX)
     }
