@@ -25,7 +25,8 @@ WAITS_FIRST_S = 0.25
 """From the start of reading, for what was not: right after the start of the agent, and after a commit."""
 _RECENT_S = 15.0
 """A reading is recent for so long, unless another revision came to run since."""
-_FORETOLD_S = 0.1
+FORETOLD_S = 0.1
+"""A commit waits no longer for what is foretold of it; what is late, the report says, was not foretold."""
 _PING_S = 0.1
 
 
@@ -80,7 +81,7 @@ class BeforeCommits:
                 and one.name in readings
                 and (found := counted(one.name, read_at_s[one.name])) is not None
             }
-            result = _within(foretold, _FORETOLD_S)
+            result = _within(foretold, FORETOLD_S)
             return {
                 "readings": readings,
                 "ages_s": {name: round(now_s - at_s, 1) for name, at_s in read_at_s.items() if at_s < now_s},
