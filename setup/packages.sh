@@ -42,8 +42,9 @@ wanted() {
             ;;
         test)
             echo chromium chromium-driver frr-pythontools libvirt-clients libxml2-utils openssh-client
-            # A kernel with VRFs, for the tests whose own kernel has none; not for every architecture.
-            ! apt-cache show user-mode-linux >/dev/null 2>&1 || echo user-mode-linux
+            # A kernel with VRFs, for the tests whose own kernel has none, and what loads its modules; not for every
+            # architecture.
+            ! apt-cache show user-mode-linux >/dev/null 2>&1 || echo kmod user-mode-linux
             ;;
         *)
             say "no such group of packages: $group"
