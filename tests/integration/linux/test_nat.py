@@ -155,12 +155,31 @@ except OSError as error:
 """
 
 
+FTP = """
+import ftplib, sys
+client = ftplib.FTP()
+client.connect(sys.argv[1], 2121, timeout=30)
+client.login()
+client.retrbinary("RETR file", sys.stdout.buffer.write)
+client.quit()
+"""
+
+
 def test_ftp_in_passive_mode(router: Router) -> None:
     hide_inside(router)
     router.commit(with_nat())
     with serving(router.right, "ftp", "2121"):
-        fetched = run(router.left, "curl", "-s", "-m", "10", f"ftp://{OUTSIDE}:2121/file")
+        fetched = run(router.left, sys.executable, "-c", FTP, OUTSIDE)
     assert fetched.stdout.encode() == FILE
+
+
+def test_the_machine_s_own_settings_keep_no_outside_address_from_answering(router: Router) -> None:
+    """The image's management plane answers ARP for addresses of its NICs alone; a namespace inherits that."""
+    run(router.middle, "sysctl", "-q", "-w", "net.ipv4.conf.all.arp_ignore=1")
+    hide_inside(router)
+    router.commit(with_nat(static={"host": {"outside_address": "10.77.2.50", "inside_address": INSIDE}}))
+    with serving(router.left, "listen", "7002"):
+        assert seen_as(router.right, "tcp", "10.77.2.50", 7002) == OUTSIDE
 
 
 def test_hosts_get_addresses_of_the_pool_that_no_interface_has(router: Router) -> None:

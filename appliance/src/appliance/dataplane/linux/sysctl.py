@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 FORWARDING: tuple[tuple[str, str], ...] = (
+    ("net/ipv4/conf/all/arp_ignore", "0"),
     ("net/ipv4/conf/all/promote_secondaries", "1"),
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/all/send_redirects", "0"),
@@ -18,7 +19,8 @@ FORWARDING: tuple[tuple[str, str], ...] = (
     ("net/ipv6/fib_multipath_hash_policy", "1"),
 )
 """The kernel forwards: equal paths by flow, addresses outlive a link that is down, no router is obeyed,
-and a router's own addresses work at once, as in VPP."""
+and a router's own addresses work at once, as in VPP. ARP is answered for addresses that are only translated,
+which no interface has. A namespace begins with the machine's own IPv4 settings, so they are set here."""
 
 MIRRORS: tuple[tuple[str, str], ...] = (
     ("net/ipv4/conf/all/arp_announce", "2"),
