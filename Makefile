@@ -112,7 +112,7 @@ image-test: image-tools
 	@setup/packages.sh python lab test
 	@setup/python.sh
 	@$(PYTHON) -m tests.image.ready
-	@$(PYTHON) -m pytest -m image -s --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+	@$(PYTHON) -m pytest -m image -v -n $(JOBS) --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 image-compare:
 	@setup/packages.sh python node image feeder

@@ -1,7 +1,8 @@
-"""Which tests run one after another in one worker, where ``make test`` runs several.
+"""Which tests run one after another in one worker, where ``make test`` and ``make image-test`` run several.
 
-Tests of one lab go together, since its namespaces have names of their own; else those of one file do. Labs
-come first: they wait more than they compute, and what computes fills the time beside them.
+Tests of one lab go together, since its namespaces have names of their own, and those of one machine that
+boots the image; else those of one file do. Labs come first: they wait more than they compute, and what
+computes fills the time beside them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from functools import cache
+from pathlib import Path
 
 import pytest
 from _pytest.nodeid import coerce_node_id
@@ -17,6 +20,8 @@ _LIVE = ("vpp", "linux", "lab", "browser")
 """Groups of live labs, the longest first."""
 _BESIDE_LABS = 10
 """Nice value of everything else: what a lab forwards is counted to the packet."""
+_IMAGE = "tests/image/"
+_OF_A_KIND = re.compile(r"^KIND = (\w+)$", re.MULTILINE)
 _ON_LINUX = re.compile(r"\[(?:.*-)?linux(?:-.*)?\]$")
 
 
@@ -41,13 +46,32 @@ def labs_first(items: list[pytest.Item]) -> None:
 
 
 def group_of(nodeid: str) -> str:
-    """``vpp``, ``linux``, ``lab``, ``browser``, or the path of the file."""
+    """``vpp``, ``linux``, ``lab``, ``browser``, a machine that boots the image, or the path of the file."""
     path = nodeid.partition("::")[0]
+    if path.startswith(_IMAGE):
+        return _machine(nodeid) or _machine_of_file(path) or path
     if path.startswith("tests/integration/router/"):
         return "linux" if _ON_LINUX.search(nodeid) else "vpp"
     if path == "tests/lab/test_live.py":
         return "lab"
     return "browser" if path.startswith("tests/browser/") else path
+
+
+def _machine(nodeid: str) -> str | None:
+    """The machine that a test of several is for."""
+    from tests.image.kinds import MACHINES
+
+    parameters = nodeid.partition("[")[2]
+    return next((kind.name for kind in MACHINES if re.match(rf"{kind.name}[]-]", parameters)), None)
+
+
+@cache
+def _machine_of_file(path: str) -> str | None:
+    """The machine that the file says its tests share; None where they have machines of their own."""
+    from tests.image import kinds
+
+    found = _OF_A_KIND.search((Path(__file__).resolve().parents[1] / path).read_text())
+    return getattr(kinds, found[1]).name if found else None
 
 
 def give_way(item: pytest.Item) -> None:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.image import artefacts, hypervisor, patience
 from tests.image.artefacts import Artefacts
 from tests.image.boots import Boots
 from tests.image.fleet import Fleet
-from tests.image.kinds import KINDS
+from tests.image.kinds import MACHINES
 from tests.requirements import require_root_netns
 
 _HERE = Path(__file__).resolve().parent
@@ -33,7 +34,7 @@ def _place(item: pytest.Item) -> tuple[int, int]:
     kind = chosen or getattr(item.module, "KIND", None)
     name = item.path.stem
     return (
-        KINDS.index(kind) if kind is not None else len(KINDS),
+        MACHINES.index(kind) if kind is not None else len(MACHINES),
         _LAST.index(name) + 1 if name in _LAST else 0,
     )
 
@@ -47,6 +48,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = [item for item in items if item.path.is_relative_to(_HERE)]
     elsewhere = [item for item in items if not item.path.is_relative_to(_HERE)]
     items[:] = elsewhere + sorted(here, key=_place)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What a worker measured goes to the process that prints the summary."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["wall_times"] = patience.measured
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker is done."""
+    patience.measured.extend(map(tuple, getattr(node, "workeroutput", {}).get("wall_times", ())))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,4 +1,4 @@
-"""Machines that files share: each kind is booted once, and one runs at a time."""
+"""Machines that files share: each kind is booted once, and one runs at a time in each process of pytest."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ import pytest
 from tests.image import upgrade_files
 from tests.image.artefacts import Artefacts
 from tests.image.fleet import Fleet, Member
-from tests.image.kinds import VIRTIO
+from tests.image.kinds import UPGRADED
 from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.live_lab import json_of
 
-KIND = VIRTIO
+KIND = UPGRADED
 PART_BYTES = 8 << 20
 PATIENT_S = 900
 """For an upgrade that is to be kept: the web half takes minutes to come up under emulation."""
