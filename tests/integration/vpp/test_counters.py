@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from ipaddress import ip_interface, ip_network
 
 import pytest
@@ -124,7 +125,12 @@ def test_nodes_count_what_passed_them(vpp: PrivateVpp) -> None:
     assert seen.packets >= seen.calls > 0
     assert seen.packets >= 20  # some of those before had not been written yet
     assert 10 < seen.clocks / seen.packets < 1e7
-    told = explain(counters.read(node_counts), None, {}, {"acl-plugin": "access lists"})
+    # On a busy machine VPP is interrupted in one node, beside which what the others take is nothing.
+    even = {
+        thread: {name: replace(one, clocks=100 * one.packets) for name, one in nodes.items()}
+        for thread, nodes in counters.read(node_counts).items()
+    }
+    told = explain(even, None, {}, {"acl-plugin": "access lists"})
     assert [one.thread for one in told.threads] == ["vpp_main"]
     assert {"access lists", "route lookup", "receiving"} <= {one.work for one in told.nodes}
     counters.close()
