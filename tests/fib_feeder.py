@@ -45,6 +45,7 @@ class Feeder:
         self.namespace, self.directory, self.vpp = namespace, directory, vpp
         self.status_socket = directory / "feeder.sock"
         self._process: subprocess.Popen[bytes] | None = None
+        self._zebras: list[Zebra] = []
 
     def __enter__(self) -> Self:
         self.start()
@@ -100,6 +101,10 @@ class Feeder:
 
     def barrier(self, timeout_s: float = 30) -> None:
         """Wait until VPP has all that was sent."""
+        deadline = time.monotonic() + timeout_s
+        while not all(zebra.all_arrived() for zebra in self._zebras):
+            assert time.monotonic() < deadline, "the feeder has not read what was sent"
+            time.sleep(0.001)
         answer = self.ask(f"barrier {round(timeout_s * 1000)}")
         assert answer["reached"], (answer, self.status())
 
@@ -115,4 +120,5 @@ class Feeder:
 
     def zebra(self) -> Zebra:
         """Connect as zebra does."""
-        return Zebra(connect_in(self.namespace, ("127.0.0.1", 2620)))
+        self._zebras.append(zebra := Zebra(connect_in(self.namespace, ("127.0.0.1", 2620))))
+        return zebra

@@ -9,12 +9,14 @@ use crate::rib::{Handle, Rib, Work};
 use crate::table::WANTED;
 use crate::vpp_connection::{Answer, Connection};
 use crate::vpp_messages::{leads_there, lookup, route, FibTable, Kind, Paths};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
 /// Routes on their way to VPP over one connection: as many as its socket holds answers to.
 const WINDOW: usize = 256;
+/// The table that is always there.
+const MAIN: u32 = 0;
 const WRITE_AT_BYTES: usize = 48 * 1024;
 
 struct Asked {
@@ -35,6 +37,8 @@ pub struct Vpp {
     pub control: Connection,
     lanes: Vec<Lane>,
     tables: Vec<FibTable>,
+    /// Those of VRFs that were given routes since the tables were read: one may come, get routes and go between two readings.
+    given_to: HashSet<FibTable>,
     cache: PathCache,
     pub pins: Pins,
     /// What VPP held before this connection is marked: what is not given again goes with `sweep`.
@@ -67,7 +71,15 @@ impl Vpp {
         }
         mirrors.forget_pairs();
         mirrors.refresh(&mut control)?;
-        Ok(Vpp { control, lanes: opened, tables, cache: PathCache::default(), pins: Pins::default(), marked: true })
+        Ok(Vpp {
+            control,
+            lanes: opened,
+            tables,
+            given_to: HashSet::new(),
+            cache: PathCache::default(),
+            pins: Pins::default(),
+            marked: true,
+        })
     }
 
     pub fn fds(&self) -> Vec<i32> {
@@ -92,7 +104,8 @@ impl Vpp {
             prepare_table(&mut self.control, *table)?;
             rib.table_is_another(table.id, table.v6);
         }
-        for table in self.tables.iter().filter(|table| !now.contains(table)) {
+        self.given_to.extend(self.tables.iter().copied());
+        for table in self.given_to.drain().filter(|table| !now.contains(table)) {
             rib.table_is_another(table.id, table.v6);
         }
         self.tables = now;
@@ -129,7 +142,12 @@ impl Vpp {
                 Work::Take(prefix) => put(&mut self.lanes, rib, handle, &prefix, None)?,
                 Work::Give(prefix, group) => {
                     match self.cache.of(rib, (group, prefix.v6), |ifindex| mirrors.way(ifindex)) {
-                        Some(some) if some.count > 0 => put(&mut self.lanes, rib, handle, &prefix, Some(some))?,
+                        Some(some) if some.count > 0 => {
+                            if prefix.table != MAIN {
+                                self.given_to.insert(FibTable { id: prefix.table, v6: prefix.v6 });
+                            }
+                            put(&mut self.lanes, rib, handle, &prefix, Some(some))?
+                        }
                         _ => {
                             if let Some(prefix) = rib.waits(handle) {
                                 put(&mut self.lanes, rib, handle, &prefix, None)?;

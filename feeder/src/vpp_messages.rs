@@ -254,7 +254,7 @@ pub fn multicast_route(out: &mut Vec<u8>, group: &Prefix, sw_if_index: Option<u3
 }
 
 /// A FIB of VPP: vl_api_ip_table_t.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FibTable {
     pub id: u32,
     pub v6: bool,

@@ -16,9 +16,9 @@ _OTHERS, _FIRST = 6000, 1000
 _VRF = 1234
 
 
-def _table(bench: Bench, *, is_add: bool) -> None:
-    table = {"table_id": _VRF, "is_ip6": False, "name": "blue"}
-    bench.client.call("ip_table_add_del_v2", is_add=is_add, create_mfib=is_add, table=table)
+def _table(bench: Bench, *, is_add: bool, table: int = _VRF) -> None:
+    named = {"table_id": table, "is_ip6": False, "name": "blue"}
+    bench.client.call("ip_table_add_del_v2", is_add=is_add, create_mfib=is_add, table=named)
 
 
 def test_a_vacated_mirror_has_no_routes_however_many_next_hops_came_and_went(bench: Bench) -> None:
@@ -79,6 +79,18 @@ def test_a_mirror_that_goes_without_a_word_takes_its_routes_along(bench: Bench) 
     assert _exact(bench, "198.51.100.0/24") is None
 
 
+def test_a_table_that_came_and_went_before_anybody_read_the_tables_has_no_routes(bench: Bench) -> None:
+    zebra = bench.feeder.zebra()
+    zebra.send(_next_hops(bench))
+    # The tables are read every few seconds: of three such tables one at most is seen.
+    for table in (_VRF, _VRF + 1, _VRF + 2):
+        _table(bench, is_add=True, table=table)
+        zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN, table=table)))
+        _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 1, f"the route in {table}")
+        _table(bench, is_add=False, table=table)
+        _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 0, f"the end of {table}", timeout_s=60)
+
+
 def test_a_table_that_went_and_came_again_has_its_routes(bench: Bench) -> None:
     _table(bench, is_add=True)
     zebra = bench.feeder.zebra()
@@ -86,10 +98,10 @@ def test_a_table_that_went_and_came_again_has_its_routes(bench: Bench) -> None:
     zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN, table=_VRF)))
     _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 1, "the route")
     _table(bench, is_add=False)
-    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 0, "the end of the table", timeout_s=20)
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 0, "the end of the table", timeout_s=60)
     assert bench.feeder.status()["ipv4"]["wanted"] == 1
     _table(bench, is_add=True)
-    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 1, "the route again", timeout_s=20)
+    _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 1, "the route again", timeout_s=60)
     assert fib_lookup(bench.client, "198.51.100.0/24", _VRF, exact=True) is not None
 
 

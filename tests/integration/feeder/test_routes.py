@@ -23,7 +23,7 @@ LO, LINUX_LO = 11, 1
 VRF = 20
 
 
-def _wait_until(condition: Callable[[], bool], what: object = "", timeout_s: float = 10) -> None:
+def _wait_until(condition: Callable[[], bool], what: object = "", timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, f"did not come true in time: {what}"
@@ -332,7 +332,7 @@ def test_a_vrf_has_routes_and_multicast_of_its_own(bench: Bench) -> None:
         shown = bench.vpp.cli("show", family, "fib", "table", str(VRF), prefix)
         assert (prefix in shown and "lan0" in shown) or "host-nic0" in shown, shown
         _wait_until(
-            partial(_accepts, bench, family, group), f"{group} of the VRF's own interface", timeout_s=20
+            partial(_accepts, bench, family, group), f"{group} of the VRF's own interface", timeout_s=60
         )
     zebra.send(fpm.frame(fpm.withdraw("198.51.100.0/24", table=VRF)))
     bench.feeder.barrier()

@@ -74,10 +74,10 @@ def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
     zebra.send(fpm.frame(fpm.route("203.0.113.8/29", WAN)))
     bench.feeder.barrier()
     assert _ways(bench, FAR) == {"192.0.2.18"}
-    wait_until(lambda: feeder.state().vpp_swept, timeout_s=20, what="a feeder that knows all routes of VPP")
+    wait_until(lambda: feeder.state().vpp_swept, timeout_s=60, what="a feeder that knows all routes of VPP")
     with feeder.vacated("wan0"):
         assert _ways(bench, FAR) == {"192.0.2.2"}
-    wait_until(lambda: _ways(bench, FAR) == {"192.0.2.18"}, timeout_s=10, what="the mirror used again")
+    wait_until(lambda: _ways(bench, FAR) == {"192.0.2.18"}, timeout_s=60, what="the mirror used again")
 
     # Down and up with the routes there; then they go, and come, and go.
     _reach(session, VppState.of((*stays, *down, *tunnels[3:])))
@@ -96,7 +96,7 @@ def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
     zebra.send(fpm.frame(fpm.route("203.0.113.0/24", LAN)) + fpm.frame(fpm.route(f"{FARTHER}/32", WAN)))
     zebra.send(fpm.frame(fpm.withdraw(f"{FAR}/32")))
     _reach(session, VppState.of(stays))
-    wait_until(lambda: _ways(bench, FAR) == {"192.0.2.2"}, timeout_s=10, what="a host route less")
+    wait_until(lambda: _ways(bench, FAR) == {"192.0.2.2"}, timeout_s=60, what="a host route less")
     assert _ways(bench, FARTHER) == {"192.0.2.18"}
     assert bench.client.dump("gre_tunnel_v2_dump", sw_if_index=0xFFFFFFFF) == []
     zebra.close()
@@ -113,7 +113,7 @@ def test_a_far_end_on_the_link_is_reached_by_the_link(bench: Bench) -> None:
     for prefix in ("192.0.2.8/29", "0.0.0.0/0"):
         zebra.send(fpm.frame(fpm.route(prefix, ATTACHED)))
     bench.feeder.barrier()
-    wait_until(lambda: _ways(bench, "192.0.2.9") == {"192.0.2.9"}, timeout_s=10, what="the way by the link")
+    wait_until(lambda: _ways(bench, "192.0.2.9") == {"192.0.2.9"}, timeout_s=60, what="the way by the link")
     assert _ways(bench, "198.51.100.1") == {"None"}
     zebra.close()
     bench.feeder.kill()
@@ -122,7 +122,7 @@ def test_a_far_end_on_the_link_is_reached_by_the_link(bench: Bench) -> None:
     zebra.send(fpm.frame(fpm.next_hop(WAN, "192.0.2.18", bench.ifindex("wan0"))))
     zebra.send(fpm.frame(fpm.route("0.0.0.0/0", WAN)))
     bench.feeder.barrier()
-    wait_until(lambda: feeder.state().vpp_swept, timeout_s=20, what="a feeder that knows all routes of VPP")
+    wait_until(lambda: feeder.state().vpp_swept, timeout_s=60, what="a feeder that knows all routes of VPP")
     assert (_ways(bench, "192.0.2.9"), _ways(bench, "198.51.100.1")) == ({"192.0.2.9"}, {"192.0.2.18"})
     zebra.close()
     _reach(session, VppState.of(stays))
