@@ -91,7 +91,8 @@ def _with_devices(document: dict[str, Any]) -> dict[str, Any]:
 def vpp() -> Iterator[PrivateVpp]:
     require_root_netns()
     require_vpp()
-    with PrivateVpp() as vpp:
+    # As on the appliance. linux_nl would give an interface the MTU that its mirror had a moment ago.
+    with PrivateVpp(without_plugins=("linux_nl",)) as vpp:
         for number in (0, 1):
             far, device = vpp.far(number), f"peer{number}"
             run(far, "ip", "addr", "add", f"10.77.{number + 1}.2/24", "dev", device)

@@ -88,8 +88,11 @@ class Session:
     """Lines in, text out. Keeps the candidate while in ``configure`` mode.
 
     ``as_json`` makes every answer JSON. ``author`` is who is recorded with a commit. ``caller_address`` is
-    from where he came over ssh; None on the router's own console.
+    from where he came over ssh; None on the router's own console. ``may_forget`` is asked before ``exit``
+    forgets that many changes.
     """
+
+    may_forget: Callable[[int], bool] = staticmethod(lambda _changes: True)
 
     def __init__(
         self, agent: AgentClient, author: str, as_json: bool = False, caller_address: str | None = None
@@ -201,6 +204,8 @@ class Session:
             raise Leave
         if self.candidate.at:
             self.candidate.at = ()
+            return Output(None, "")
+        if self.candidate.changed and not self.may_forget(len(self.candidate.changes())):
             return Output(None, "")
         changed = self.candidate.changed
         self.candidate = None

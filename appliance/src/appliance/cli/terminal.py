@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -92,6 +93,22 @@ def prompt(session: Session, hostname: str) -> str:
     return f"{hostname}[{' '.join(('edit', *session.candidate.at))}]# "
 
 
+def may_forget(ask: Callable[[str], str], changes: int) -> bool:
+    """Ask whether so many changes may be forgotten. No is the default; a terminal that ends says yes."""
+    these = "1 change" if changes == 1 else f"{changes} changes"
+    while True:
+        try:
+            answer = ask(f"{these} not committed. Leave and forget? [yes,no] (no) ").strip().lower()
+        except KeyboardInterrupt:
+            return False
+        except EOFError:
+            return True
+        if answer in ("", "n", "no"):
+            return False
+        if answer in ("y", "yes"):
+            return True
+
+
 def interact(session: Session, hostname: str) -> int:
     """Read lines until the person leaves. Errors are told, and the session goes on."""
     try:
@@ -101,13 +118,18 @@ def interact(session: Session, hostname: str) -> int:
     reader: PromptSession[str] = PromptSession(
         history=history, completer=_Completer(session), complete_while_typing=False
     )
+    asker: PromptSession[str] = PromptSession(history=InMemoryHistory())
+    session.may_forget = partial(may_forget, asker.prompt)
     while True:
         try:
             line = reader.prompt(prompt(session, hostname))
         except KeyboardInterrupt:
             continue
         except EOFError:
-            return 0
+            candidate = session.candidate
+            if candidate is None or not candidate.changed or session.may_forget(len(candidate.changes())):
+                return 0
+            continue
         try:
             if said := session.line(line):
                 sys.stdout.write(said + "\n")
