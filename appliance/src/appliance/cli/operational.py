@@ -126,8 +126,23 @@ def _route_row(row: RouteState) -> dict[str, Any]:
     }
 
 
-def _seconds(milliseconds: float | None) -> int | None:
-    return None if milliseconds is None else int(milliseconds // 1000)
+def _clock(milliseconds: float | None) -> str | None:
+    """As 00:12:33, and from a day on as 3d04h."""
+    if milliseconds is None:
+        return None
+    minutes, seconds = divmod(int(milliseconds // 1000), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{seconds:02}" if hours < 24 else f"{hours // 24}d{hours % 24:02}h"
+
+
+def _exchanged(family: str, counts: Mapping[str, Any]) -> str:
+    """Received and sent prefixes of a family, as far as they are known."""
+    known = [
+        f"{counts[field]:,} {title}"
+        for field, title in (("prefixes_received", "received"), ("prefixes_sent", "sent"))
+        if counts.get(field) is not None
+    ]
+    return " ".join([family.replace("_", " "), *known])
 
 
 def show_bgp(agent: AgentClient, words: list[str]) -> Output:
@@ -143,7 +158,8 @@ def show_bgp(agent: AgentClient, words: list[str]) -> Output:
         {
             "neighbor": address,
             **row,
-            "for_s": _seconds(row["down_ms"] if row["down_reason"] else row["uptime_ms"]),
+            "up/down": _clock(row["down_ms"] if row["down_reason"] else row["uptime_ms"]),
+            "prefixes": [_exchanged(family, counts) for family, counts in row["families"].items()],
         }
         for address, row in answer["neighbors"].items()
     ]
@@ -151,11 +167,11 @@ def show_bgp(agent: AgentClient, words: list[str]) -> Output:
         "neighbor",
         "remote_asn",
         "state",
-        "for_s",
-        "description",
+        "up/down",
+        "prefixes",
         "messages_received",
         "messages_sent",
-        "families",
+        "description",
         "down_reason",
     )
     return Output(answer, text.table(rows, columns))
@@ -316,6 +332,13 @@ SHOWS: dict[str, Show] = {
     "watch": show_watch,
 }
 """What ``show`` can show."""
+SAME_AS = {
+    "configuration": "config",
+    "neighbours": "neighbors",
+    "routes": "route",
+    "running-config": "config",
+}
+"""Other words for some of it."""
 
 
 def ping(agent: AgentClient, words: list[str]) -> Output:

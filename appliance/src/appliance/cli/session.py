@@ -10,7 +10,7 @@ from appliance.cli import bench, capture, clear, commits, operational, text, tra
 from appliance.cli.candidate import Candidate
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
-from appliance.cli.operational import SHOWS
+from appliance.cli.operational import SAME_AS, SHOWS
 from appliance.cli.output import Output, number
 from appliance.cli.words import split_line
 from appliance.client import AgentClient
@@ -175,8 +175,9 @@ class Session:
     def _show(self, words: list[str]) -> Output:
         if not words:
             raise CommandError(f"show what? {', '.join(SHOWS)}")
-        found = [name for name in SHOWS if name == words[0]] or [
-            name for name in SHOWS if name.startswith(words[0])
+        wanted = SAME_AS.get(words[0], words[0])
+        found = [name for name in SHOWS if name == wanted] or [
+            name for name in SHOWS if name.startswith(wanted)
         ]
         if len(found) != 1:
             hint = f"{words[0]!r} can be {', '.join(found)}" if found else f"there is no show {words[0]}"

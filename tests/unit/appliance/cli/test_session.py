@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from appliance.cli import operational
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Leave, Session
 from appliance.client import AgentClient
@@ -257,11 +258,33 @@ def test_operational_shows_are_text_or_json(session: Session) -> None:
     assert "192.0.2.2/30" in session.line("show interfaces")
     assert json.loads(session.line("show interfaces wan0 | json"))["counters"]["rx_packets"] == 7
     assert json.loads(session.line("sh config | json"))
+    for same in ("configuration", "running-config"):
+        assert session.line(f"show {same} | json") == session.line("show config | json")
     assert "all daemons run" in session.line("show health | match frr")
     with pytest.raises(NotFound):
         session.line("rollback 77")
     session.as_json = True
     assert json.loads(session.line("show drift")) == []
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"),
+    [
+        (None, None),
+        (999, "00:00:00"),
+        (3_723_000, "01:02:03"),
+        (86_399_000, "23:59:59"),
+        (273_600_000, "3d04h"),
+    ],
+)
+def test_how_long_a_session_is_up(milliseconds: float | None, shown: str | None) -> None:
+    assert operational._clock(milliseconds) == shown
+
+
+def test_what_a_family_exchanges() -> None:
+    counts = {"prefixes_received": 1234, "prefixes_sent": 0}
+    assert operational._exchanged("ipv4_unicast", counts) == "ipv4 unicast 1,234 received 0 sent"
+    assert operational._exchanged("ipv6_unicast", {"prefixes_sent": None}) == "ipv6 unicast"
 
 
 def test_a_neighbor_cannot_drive_the_terminal(session: Session) -> None:
