@@ -50,7 +50,7 @@ class RouterConfig(Model):
     vrfs: dict[VrfName, Vrf] = Field(
         default_factory=dict, title="VRFs", max_length=MOST_VRFS, json_schema_extra={"x-noun": "VRF"}
     )
-    """VRFs by name. What is put into none is in the default one, whose routing is ``routing``."""
+    """VRFs by name. What is put into none is in the default one."""
     routing: Routing = Field(default_factory=Routing, title="Routing")
     """Static routes, BGP and OSPF of the default VRF, and the policy of all."""
     acls: dict[AclName, Acl] = Field(

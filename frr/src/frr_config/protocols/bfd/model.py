@@ -20,8 +20,8 @@ _SHORTEST_MS = 10
 class BfdProfile(Model):
     """How sessions are run; neighbors, OSPF interfaces and next hops name it.
 
-    Both ends announce what they can do, and the slower value counts: this router sends every
-    ``transmit_interval_ms``, or as rarely as the other end asks. The session is down when nothing has come
+    Both ends announce what they can do, and the slower value counts: this router sends at
+    its transmit interval, or as rarely as the other end asks. The session is down when nothing has come
     for the other end's multiplier times the interval agreed on.
     """
 

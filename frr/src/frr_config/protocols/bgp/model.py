@@ -101,11 +101,11 @@ class NeighborSettings(Model):
 
 
 class PeerGroup(NeighborSettings):
-    """Settings shared by several neighbors, keyed by name."""
+    """Settings that several neighbors share. Its key is its name."""
 
 
 class Neighbor(NeighborSettings):
-    """A BGP neighbor, keyed by its address in ``/routing/bgp/neighbors``."""
+    """A BGP neighbor. Its key is its address."""
 
     peer_group: Annotated[Name, RefersTo("/routing/bgp/peer_groups", own_vrf=True)] | None = Field(
         default=None, title="Peer group"
@@ -164,7 +164,7 @@ class BgpFamily(Model):
 
 
 class Bgp(Model):
-    """The BGP instance. Changing ``asn`` removes and creates it, which resets every session."""
+    """The BGP instance. Another AS number removes and creates it, which resets every session."""
 
     asn: Asn = Field(title="AS number")
     """This router's AS number."""

@@ -47,7 +47,7 @@ class NextHop(Model):
 
 
 class StaticRoute(Model):
-    """A static route, keyed by its prefix in ``/routing/static`` or in the same of a VRF."""
+    """A static route. Its key is its prefix."""
 
     next_hops: tuple[NextHop, ...] = Field(default=(), max_length=64, title="Next hops")
     """Paths; several with one distance share the load."""

@@ -11,9 +11,9 @@ from appliance.config.schema import JsonSchema, refers_to
 from appliance.config.vrf_view import view_of
 from appliance.errors import NotFound
 from webui.ui.candidate import Candidate
-from webui.ui.objects import inside
 from webui.ui.pages import PANELS
 from webui.ui.pointers import MISSING, get, join, last, parent
+from webui.ui.setting_words import words_of
 from webui.ui.tables.cells import last_word, linked
 from webui.ui.tables.declaration import Link
 from webui.ui.tables.row import Row
@@ -121,4 +121,4 @@ def panels_of(row: Row) -> list[ShownPanel]:
 
 def users_of(row: Row) -> list[Link]:
     """The places that name the object, each with the object it is in."""
-    return [Link(f"{inside(place)}, {place}", place) for place in row.used_by]
+    return [Link(words_of(place), place) for place in row.used_by]

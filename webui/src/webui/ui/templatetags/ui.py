@@ -21,6 +21,7 @@ from webui.ui.forms.bound import Bound
 from webui.ui.forms.field import Field
 from webui.ui.objects import page_of
 from webui.ui.pointers import get, join, last
+from webui.ui.setting_words import words_of
 
 register = template.Library()
 
@@ -46,6 +47,12 @@ def edit_url(pointer: str, *tokens: str) -> str:
 def page_url(pointer: str) -> str:
     """Address of the page that shows the object at the pointer, or the one around it, to everyone."""
     return page_of(pointer)
+
+
+@register.simple_tag
+def setting(pointer: str) -> str:
+    """A place in the document as words: the object, and the setting in it."""
+    return words_of(pointer)
 
 
 @register.simple_tag
