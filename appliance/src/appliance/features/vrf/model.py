@@ -17,7 +17,7 @@ _OF_LINUX = range(253, 256)
 
 
 class Vrf(Model):
-    """A routing table of its own. Its key is its name. Interfaces say which one they are in."""
+    """A routing table of its own. Interfaces say which one they are in."""
 
     description: Description = Field(default="", title="Description")
     """Shown beside the VRF."""

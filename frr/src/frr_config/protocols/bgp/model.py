@@ -101,11 +101,11 @@ class NeighborSettings(Model):
 
 
 class PeerGroup(NeighborSettings):
-    """Settings that several neighbors share. Its key is its name."""
+    """Settings that several neighbors share."""
 
 
 class Neighbor(NeighborSettings):
-    """A BGP neighbor. Its key is its address."""
+    """A BGP neighbor."""
 
     peer_group: Annotated[Name, RefersTo("/routing/bgp/peer_groups", own_vrf=True)] | None = Field(
         default=None, title="Peer group"

@@ -35,7 +35,7 @@ AreaId = Annotated[str, BeforeValidator(_area_id), Field(examples=["0.0.0.0"], m
 
 
 class OspfArea(Model):
-    """An area. Its key is its ID."""
+    """An area."""
 
     type: Literal["normal", "stub", "nssa"] = Field(default="normal", title="Type")
     """Stub and not-so-stubby areas (RFC 3101) take no external routes from the backbone."""
@@ -69,7 +69,7 @@ class OspfAuthentication(Model):
 
 
 class OspfInterface(Model):
-    """OSPF on one interface. Its key is the interface's name."""
+    """OSPF on one interface."""
 
     area: Annotated[AreaId, RefersTo("/routing/ospf/areas", must_exist=False, own_vrf=True)] = Field(
         title="Area"

@@ -47,7 +47,7 @@ class NextHop(Model):
 
 
 class StaticRoute(Model):
-    """A static route. Its key is its prefix."""
+    """A static route."""
 
     next_hops: tuple[NextHop, ...] = Field(default=(), max_length=64, title="Next hops")
     """Paths; several with one distance share the load."""
