@@ -85,6 +85,7 @@ def test_a_vlan_answers_with_its_tag_and_only_there(router: Router, hosts: TwoHo
     "tests",
     [
         "tests/integration/linux",
+        "tests/integration/vpp_dataplane/test_random_documents.py",
         "tests/integration/vpp_dataplane/test_router.py",
         # The guest's FRR is another release than the builder's.
         "tests/integration/frr/test_policy_effect.py",

@@ -24,6 +24,7 @@ sys.exit(pytest.main(sys.argv[1:]))
     "tests",
     [
         "tests/integration/linux",
+        "tests/integration/vpp_dataplane/test_random_documents.py",
         "tests/integration/vpp_dataplane/test_router.py",
         "tests/integration/frr/test_policy_effect.py",
     ],

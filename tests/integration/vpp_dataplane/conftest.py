@@ -88,11 +88,11 @@ def _with_devices(document: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def vpp() -> Iterator[PrivateVpp]:
+def vpp(request: pytest.FixtureRequest) -> Iterator[PrivateVpp]:
+    """A VPP of the module's, without the plugins that its ``WITHOUT_PLUGINS`` names."""
     require_root_netns()
     require_vpp()
-    # As on the appliance. linux_nl would give an interface the MTU that its mirror had a moment ago.
-    with PrivateVpp(without_plugins=("linux_nl",)) as vpp:
+    with PrivateVpp(without_plugins=getattr(request.module, "WITHOUT_PLUGINS", ())) as vpp:
         for number in (0, 1):
             far, device = vpp.far(number), f"peer{number}"
             run(far, "ip", "addr", "add", f"10.77.{number + 1}.2/24", "dev", device)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,8 @@ from tests.integration.linux.conftest import DOCUMENT, run
 from tests.integration.linux.test_apply import LOOPBACK, WALK, with_changes
 from tests.integration.vpp.harness import PrivateVpp
 from tests.integration.vpp_dataplane.conftest import Router
-from tests.property.documents import random_document
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
-DOCUMENTS = 25
 
 
 def test_every_step_of_a_walk_reads_back_as_it_was_wanted(router: Router) -> None:
@@ -92,18 +89,6 @@ def test_state_tells_what_is_there(router: Router) -> None:
     assert (hardware.driver, bool(hardware.version), bool(hardware.memory)) == ("vpp", True, True)
     assert router.backend.acl_state() == []
     json.dumps(router.backend.counters())
-
-
-def test_every_document_leads_to_every_next(router: Router) -> None:
-    rng = random.Random(20261121)
-    backend = router.backend
-    nics = backend.compile_context().nics
-    for _ in range(DOCUMENTS):
-        config = random_document(rng, backend.capabilities(), nics)
-        desired = compile_document(config, "vpp", backend.compile_context())["vpp"]
-        for step in backend.plan(desired, backend.observe()):
-            backend.apply(step)
-        assert list(backend.plan(desired, backend.observe())) == []
 
 
 class _Restarts:
