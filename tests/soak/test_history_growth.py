@@ -7,6 +7,7 @@ one comes a second, so that what it keeps by the hour is kept as it would be.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import random
@@ -20,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from appliance.agent.garbage import collect_seldom
 from appliance.engine.engine import Engine
 from tests.real_router import real_routers
 from tests.requirements import require_root_netns, require_vpp
@@ -94,6 +96,17 @@ def test_history_stays_within_its_quota(plane: str, tmp_path: Path, caplog: pyte
     """Disk, time of a commit, memory and descriptors of the engine, from the first tenth to the last."""
     # pytest keeps every record until the test ends, and would itself be what grows.
     caplog.set_level(logging.WARNING, "appliance")
+    as_before = gc.get_threshold()
+    # As the agent: else every twelfth commit pays for a look at all that pytest has imported.
+    collect_seldom()
+    try:
+        _commit_and_measure(plane, tmp_path)
+    finally:
+        gc.set_threshold(*as_before)
+        gc.unfreeze()
+
+
+def _commit_and_measure(plane: str, tmp_path: Path) -> None:
     asked, clock = options(_COMMITS), ToyClock()
     chance, commits = random.Random(asked.seed), len(asked.rounds)
     share = max(commits // 10, 20)
@@ -102,12 +115,13 @@ def test_history_stays_within_its_quota(plane: str, tmp_path: Path, caplog: pyte
         engine.recover()
         wanted = _wanted(plane)
         commit(engine, wanted)
-        before, took_s, largest = _held(), list[float](), 0
+        before, took_s, computed_s, largest = _held(), list[float](), list[float](), 0
         for number in range(commits):
             _one_line(wanted, chance)
-            begun_s = time.monotonic()
+            begun_s, begun_cpu_s = time.monotonic(), time.process_time()
             commit(engine, wanted)
             took_s.append(time.monotonic() - begun_s)
+            computed_s.append(time.process_time() - begun_cpu_s)
             clock.wait(1)
             if number == share:
                 before = _held()
@@ -116,11 +130,14 @@ def test_history_stays_within_its_quota(plane: str, tmp_path: Path, caplog: pyte
         after, used = _held(), _disk_bytes(folder)
         largest = max(largest, used)
         first, last = _percentiles_ms(took_s[:share]), _percentiles_ms(took_s[-share:])
+        # Other programs of the machine make a commit take longer, and compute hardly more.
+        begun, ended = _percentiles_ms(computed_s[:share]), _percentiles_ms(computed_s[-share:])
         written = engine.storage()
         print(
             f"\n{plane}, MILLRACE_SEED={asked.seed}: {commits} commits of one line at {_ROUTES} routes; "
             f"disk {used >> 10} KiB, at most {largest >> 10} KiB, {written}; "
             f"p50 {first[0]:.0f} then {last[0]:.0f} ms, p95 {first[1]:.0f} then {last[1]:.0f} ms; "
+            f"computing p50 {begun[0]:.0f} then {ended[0]:.0f} ms, p95 {begun[1]:.0f} then {ended[1]:.0f} ms; "
             f"RSS {before.rss_bytes >> 20} then {after.rss_bytes >> 20} MiB, "
             f"descriptors {before.descriptors} then {after.descriptors}",
             flush=True,
@@ -128,7 +145,10 @@ def test_history_stays_within_its_quota(plane: str, tmp_path: Path, caplog: pyte
         assert largest <= _LARGEST_BYTES
         assert after.rss_bytes <= before.rss_bytes + _MORE_RSS_BYTES
         assert after.descriptors <= before.descriptors + _MORE_DESCRIPTORS
-        assert last[1] <= first[1] * _SLOWER
+        if plane != "toy":
+            # VPP and FRR compute, too.
+            begun, ended = first, last
+        assert ended[1] <= begun[1] * _SLOWER
         engine.close()
         again = made()
         again.recover()

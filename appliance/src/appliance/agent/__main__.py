@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 
 from appliance.agent import logfmt
+from appliance.agent.garbage import collect_seldom
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.agent.wiring import build
@@ -32,10 +32,7 @@ def run(
         folders.trust(settings.folder_owners)
         with alone(settings.state_dir):
             router = build(settings)
-            # Reading a document makes tens of thousands of small objects and no cycles: with Python's own
-            # thresholds every large preview would pay for several useless collections.
-            gc.freeze()
-            gc.set_threshold(50_000, 20, 50)
+            collect_seldom()
             asyncio.run(serve(router, settings))
     except (MillraceError, OSError) as error:
         log.error("the agent cannot run: %s", error)
