@@ -137,7 +137,8 @@ def _commit_and_measure(plane: str, tmp_path: Path) -> None:
             f"\n{plane}, MILLRACE_SEED={asked.seed}: {commits} commits of one line at {_ROUTES} routes; "
             f"disk {used >> 10} KiB, at most {largest >> 10} KiB, {written}; "
             f"p50 {first[0]:.0f} then {last[0]:.0f} ms, p95 {first[1]:.0f} then {last[1]:.0f} ms; "
-            f"computing p50 {begun[0]:.0f} then {ended[0]:.0f} ms, p95 {begun[1]:.0f} then {ended[1]:.0f} ms; "
+            f"computing p50 {begun[0]:.0f} then {ended[0]:.0f} ms, "
+            f"p95 {begun[1]:.0f} then {ended[1]:.0f} ms; "
             f"RSS {before.rss_bytes >> 20} then {after.rss_bytes >> 20} MiB, "
             f"descriptors {before.descriptors} then {after.descriptors}",
             flush=True,
