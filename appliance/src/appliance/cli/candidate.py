@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from appliance.cli.errors import CommandError
 from appliance.cli.words import Place, assignments, place, value, value_at
 from appliance.config import schema
 from appliance.config.diff import Change, diff_documents
+from appliance.config.merge import MergeConflict, merge
 from appliance.config.pointer import delete, exists, join, put
 from appliance.config.secrets_in import mask
 
 Document = dict[str, Any]
+Side = Literal["ours", "theirs"]
 
 
 class Candidate:
@@ -94,6 +96,19 @@ class Candidate:
     def load(self, document: Document) -> None:
         """Take another document as the candidate."""
         self.document = document
+
+    def update(self, running: Document, revision: int, keep: Side | None) -> tuple[MergeConflict, ...]:
+        """Start from what runs now, with the same changes.
+
+        Where both changed the same, ``keep`` says whose stays; without it these places are returned, and
+        nothing is done.
+        """
+        ours, theirs = (running, self.document) if keep == "theirs" else (self.document, running)
+        merged = merge(self.running, ours, theirs)
+        if merged.conflicts and keep is None:
+            return merged.conflicts
+        self.running, self.document, self.revision = running, merged.document, revision
+        return ()
 
     def discard(self) -> None:
         """Back to the running document."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from appliance.cli import bench, capture, clear, commits, operational, text, trace, upgrade
+from appliance.cli import bench, capture, clear, commits, operational, text, trace, update, upgrade
 from appliance.cli.candidate import Candidate
 from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
@@ -37,7 +37,7 @@ OPERATIONAL = (
 )
 CONFIGURE = (
     *("cancel", "check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
-    *("ping", "rollback", "run", "set", "show", "top", "traceroute", "up"),
+    *("ping", "rollback", "run", "set", "show", "top", "traceroute", "up", "update"),
 )
 
 ALIASES = {"conf": "configure", "quit": "exit"}
@@ -68,6 +68,7 @@ HELP = {
     "trace": trace.USAGE,
     "traceroute": "traceroute DESTINATION [source ADDRESS]",
     "up": "up",
+    "update": update.USAGE,
     "upgrade": upgrade.USAGE,
 }
 
@@ -167,6 +168,7 @@ class Session:
             "trace": lambda words: trace.trace(self.agent, self.author, words),
             "traceroute": lambda words: operational.traceroute(self.agent, words),
             "up": self._up,
+            "update": self._update,
             "upgrade": lambda words: upgrade.upgrade(self.agent, self.author, words),
         }
 
@@ -266,6 +268,9 @@ class Session:
         self._here().at = ()
         return Output(None, "")
 
+    def _update(self, words: list[str]) -> Output:
+        return update.update(self.agent, self._here(), words)
+
     def _discard(self, words: list[str]) -> Output:
         _nothing(words, "discard")
         self._here().discard()
@@ -314,7 +319,7 @@ class Session:
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
         options = commit_options(words, HELP["commit"])
-        with commits.telling() as progress:
+        with update.offered(self.agent, candidate), commits.telling() as progress:
             answer = self.agent.commit(
                 candidate.document,
                 author=self.author,

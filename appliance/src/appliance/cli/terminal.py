@@ -67,6 +67,8 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
                 ("no-confirm", "keep it, even if it touches this connection"),
                 ("comment", "why"),
             ]
+        case "update" if not below:
+            return [("ours", "keep the candidate's where both changed"), ("theirs", "take theirs there")]
         case "run" if not below:
             return [("show", "")]
         case "run" if below == ["show"]:

@@ -105,15 +105,16 @@ def changes(found: Sequence[Change]) -> str:
     for change in found:
         path = " ".join(_word(token) for token in split(change.path))
         if change.op == "add":
-            lines.append(f"+ {path} {_short(change.after)}".rstrip())
+            lines.append(f"+ {path} {brief(change.after)}".rstrip())
         elif change.op == "remove":
-            lines.append(f"- {path} {_short(change.before)}".rstrip())
+            lines.append(f"- {path} {brief(change.before)}".rstrip())
         else:
-            lines.append(f"~ {path}: {_short(change.before)} -> {_short(change.after)}")
+            lines.append(f"~ {path}: {brief(change.before)} -> {brief(change.after)}")
     return "\n".join(lines)
 
 
-def _short(value: Any) -> str:
+def brief(value: Any) -> str:
+    """A value on one line."""
     if isinstance(value, (Mapping, list)):
         return clean(json.dumps(value))
     return _word(value)
