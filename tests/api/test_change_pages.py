@@ -114,6 +114,25 @@ def test_a_conflict_is_decided_by_one_click_and_can_be_committed(
     assert router.client.config().document["interfaces"]["lan0"]["mtu"] == mtu
 
 
+def test_what_the_page_did_not_show_is_not_committed(browser: Client, router: RouterInMemory) -> None:
+    """Another tab adds to the same changes: their plan and impact were never seen."""
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
+    shown = fields(get(browser, "/changes"))
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    post(browser, "/edit/interfaces/lan0", **{**opened, "/description": "from the other tab"})
+    before = router.client.config()
+    sent = {"comment": "one tab", "confirm_s": "0", "version": shown["version"]}
+    refused = browser.post("/changes/commit", sent, secure=True)
+    page = refused.content.decode()
+    assert refused.status_code == 409 and "not those that this page showed" in page
+    assert "from the other tab" in page and "one tab" in page
+    assert router.client.config() == before
+    post(browser, "/changes/commit", comment="both", confirm_s="0", version=fields(page)["version"])
+    lan = router.client.config().document["interfaces"]["lan0"]
+    assert (lan["mtu"], lan["description"]) == (9000, "from the other tab")
+
+
 def test_several_conflicts_are_decided_one_by_one(browser: Client, client_of: MakeClient) -> None:
     opened = fields(get(browser, "/edit/interfaces/lan0"))
     post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000", "/description": "mine"})

@@ -53,6 +53,10 @@ CONFIRM_CHOICES = (
 )
 _ASK_NO_MORE = 286
 """htmx takes the answer, and does not ask again."""
+_OTHERS = (
+    "Nothing was committed: your changes are not those that this page showed, but were changed since, as in "
+    "another tab. They are below as they are now, with what they do."
+)
 _RECENT = 8
 _LISTED = 50
 """Problems and conflicts on one page."""
@@ -185,6 +189,8 @@ def commit(request: HttpRequest) -> HttpResponse:
     comment = one_line(request.POST.get("comment", ""))
     confirm_s = whole(request.POST.get("confirm_s", ""))
     kept = {"comment": comment, "chosen_confirm": "" if confirm_s is None else confirm_s}
+    if whole(request.POST.get("version", "")) not in (None, change.version):
+        return _page(request, {**kept, "failure": _OTHERS}, status=409)
     try:
         outcome = services.commit(
             actor,
