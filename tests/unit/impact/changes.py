@@ -9,7 +9,7 @@ from appliance.config.load import parse_document
 from appliance.config.pointer import merge_patch
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
-from appliance.features.ospf.impact import ADJACENCIES
+from appliance.features.ospf.adjacent import ADJACENCIES
 from appliance.impact.analysis import foretell
 from appliance.impact.change import Arrival, Change
 from appliance.impact.facts import Fact, ToldFacts

@@ -14,7 +14,7 @@ from appliance.config.load import parse_document
 from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
-from appliance.features.ospf.impact import ADJACENCIES
+from appliance.features.ospf.adjacent import ADJACENCIES
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
 from appliance.impact.facts import Fact, Live, LiveFacts, ToldFacts

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from appliance.features.ospf.impact import ADJACENCIES
+from appliance.features.ospf.adjacent import ADJACENCIES
 from appliance.state.ospf import OspfState
 from tests.unit.impact.changes import ROUTER, found, kinds
 
@@ -84,7 +84,7 @@ def test_what_costs_an_adjacency(patch: dict[str, Any], words: str) -> None:
 
 
 def test_what_costs_none() -> None:
-    assert found(_ospf(cost=7)) == []
+    assert found(_ospf(priority=7)) == []
     assert found({"routing": {"ospf": {"interfaces": {"lo1": {"area": "0", "passive": True}}}}}) == []
 
 
@@ -210,6 +210,49 @@ def test_bfd_that_goes_may_take_the_adjacency_with_it_and_bfd_that_comes_does_no
     assert (finding.grade, finding.kind) == ("possible", "session")
     assert finding.path == "/routing/ospf/interfaces/core0/bfd_profile"
     assert "loses the adjacency with 10.255.0.2 and the routes it brings for a moment" in finding.text
+
+
+_PREFERRED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (
+        {"interfaces": {"core0": {"cost": 10}}},
+        {"interfaces": {"core0": {"cost": 100}}},
+        "cost of core0 becomes 100",
+    ),
+    (
+        {"interfaces": {"core0": {"cost": 10}}},
+        {"interfaces": {"core0": {"cost": None}}},
+        "that of its bandwidth",
+    ),
+    (
+        {"interfaces": {"core0": {"cost": None}}},
+        {"reference_bandwidth_mbps": 1000},
+        "bandwidth becomes 1,000 Mbit/s",
+    ),
+    ({"redistribute": {"static": {}}}, {"redistribute": {"static": {"metric": 5}}}, "metric 5, type 2"),
+    (
+        {"default_information": {"always": True, "metric": 5}},
+        {"default_information": {"metric": None, "metric_type": 1}},
+        "the default route is announced with FRR's own metric, type 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "said"), _PREFERRED)
+def test_other_costs_and_metrics_lead_packets_another_way(
+    first: dict[str, Any], then: dict[str, Any], said: str
+) -> None:
+    before, after = {"routing": {"ospf": first}}, {"routing": {"ospf": then}}
+    (finding,) = found(after, first=before)
+    assert kinds([finding]) == [("possible", "routes", "/routing/ospf")]
+    assert finding.text.startswith("OSPF leads packets another way") and said in finding.text
+    assert found(after, first=before, facts={ADJACENCIES: OspfState()}) == []
+
+
+def test_a_cost_that_decides_nothing_is_not_told() -> None:
+    set_by_hand = {"routing": {"ospf": {"interfaces": {"core0": {"cost": 10}}}}}
+    assert found({"routing": {"ospf": {"reference_bandwidth_mbps": 1000}}}, first=set_by_hand) == []
+    down = {"interfaces": {"core0": {"enabled": False}}}
+    assert found({"routing": {"ospf": {"interfaces": {"core0": {"cost": 9}}}}}, first=down) == []
 
 
 def test_what_ospf_no_longer_announces() -> None:

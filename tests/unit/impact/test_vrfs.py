@@ -7,7 +7,7 @@ from typing import Any
 from appliance.config.load import parse_document
 from appliance.config.pointer import merge_patch
 from appliance.features.bgp.sessions import SESSIONS
-from appliance.features.ospf.impact import ADJACENCIES
+from appliance.features.ospf.adjacent import ADJACENCIES
 from appliance.impact.analysis import foretell, packets_needed
 from appliance.impact.change import Change
 from appliance.impact.facts import Facts, ToldFacts

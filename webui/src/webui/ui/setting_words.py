@@ -10,7 +10,7 @@ from webui.ui.objects import inside, object_of
 
 
 def words_of(pointer: str) -> str:
-    """``BGP neighbor 192.0.2.1: IPv4 unicast, Route map in``; of an object itself its noun and name."""
+    """``interface lan0: Addresses``; of an object itself its noun and name."""
     if not pointer:
         return "the whole document"
     tokens, held = split(pointer), object_of(pointer)

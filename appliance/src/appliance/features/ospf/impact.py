@@ -9,17 +9,17 @@ from itertools import islice
 
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
+from appliance.features.ospf.adjacent import ADJACENCIES
+from appliance.features.ospf.preference import preferred
 from appliance.features.policy.changed import ChangedPolicy
 from appliance.features.static.gone import gone
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change, is_up
-from appliance.impact.facts import Fact
 from appliance.impact.needed import Needed, Now, Packet, is_new
 from appliance.impact.result import Finding
-from appliance.state.ospf import OspfNeighborState, OspfState
+from appliance.state.ospf import OspfNeighborState
 from frr_config.protocols.ospf.model import Ospf, OspfInterface
 
-ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
 _PROTOCOL = 89
 _DEFAULT = "0.0.0.0/0"
 _SHOWN = 5
@@ -259,4 +259,5 @@ def _filtered(change: Change, was: Ospf, now: Ospf) -> list[str]:
 ANALYSES = (
     Analysis("OSPF adjacencies", adjacencies, each_vrf=True),
     Analysis("networks OSPF announces", announced, each_vrf=True),
+    Analysis("ways that OSPF prefers", preferred, each_vrf=True),
 )

@@ -1,0 +1,8 @@
+"""What the live router tells of OSPF, where results are foretold."""
+
+from __future__ import annotations
+
+from appliance.impact.facts import Fact
+from appliance.state.ospf import OspfState
+
+ADJACENCIES: Fact[OspfState] = Fact("the state of OSPF neighbors", lambda live: live.routing.ospf_state())
