@@ -114,7 +114,8 @@ def judged(told: Foretold, measured: Measured) -> Verdict:
 def sessions_of(text: str) -> set[str]:
     """Sessions a sentence speaks of."""
     found = set(_ADDRESS.findall(text)) & {WAN4, WAN6}
-    if "OSPF" in text and ("core0" in text or "adjacenc" in text):
+    # What it prefers is no word about an adjacency.
+    if "OSPF" in text and ("core0" in text or "adjacenc" in text) and "another way" not in text:
         found.add(CORE)
     return found
 
