@@ -2,7 +2,7 @@
 
     python -m tests.browser.screenshots DIRECTORY [--only WORD] [--width 1440] [--theme light]
 
-Takes BASE_URL, USERNAME and PASSWORD from the environment or from .lab/env. Besides the PNG files it prints
+DIRECTORY/index.html shows them side by side. Takes BASE_URL, USERNAME and PASSWORD from the environment or from .lab/env. Besides the PNG files it prints
 what a person would miss: pages that scroll sideways, and what the browser's console complained about.
 """
 
@@ -130,6 +130,20 @@ def first_acl(driver: webdriver.Chrome, base: str) -> str:
     return links[0].text if links else ""
 
 
+def page_of_all(directory: Path) -> str:
+    """HTML of all pictures in the directory, those of one page in a row."""
+    rows: dict[str, list[str]] = {}
+    for picture in sorted(directory.glob("*.png")):
+        rows.setdefault(picture.stem.rsplit("-", 2)[0], []).append(picture.name)
+    shown = "".join(
+        f"<h2>{name}</h2><p>"
+        + "".join(f'<a href="{one}"><img src="{one}" loading="lazy"></a> ' for one in pictures)
+        for name, pictures in rows.items()
+    )
+    style = "img{height:30rem;vertical-align:top;border:1px solid #888}p{white-space:nowrap}"
+    return f"<!doctype html><title>Pages</title><style>{style}</style>{shown}"
+
+
 def main() -> None:
     """Every page in every form."""
     parser = argparse.ArgumentParser(
@@ -148,6 +162,7 @@ def main() -> None:
             _shoot_all(driver, env, arguments)
         finally:
             driver.quit()
+    (arguments.directory / "index.html").write_text(page_of_all(arguments.directory))
 
 
 def _shoot_all(driver: webdriver.Chrome, env: dict[str, str], arguments: argparse.Namespace) -> None:
