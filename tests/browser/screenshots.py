@@ -2,8 +2,9 @@
 
     python -m tests.browser.screenshots DIRECTORY [--only WORD] [--width 1440] [--theme light]
 
-DIRECTORY/index.html shows them side by side. Takes BASE_URL, USERNAME and PASSWORD from the environment or from .lab/env. Besides the PNG files it prints
-what a person would miss: pages that scroll sideways, and what the browser's console complained about.
+DIRECTORY/index.html shows them side by side. Takes BASE_URL, USERNAME and PASSWORD from the environment or
+from .lab/env. Besides, it prints what a person would miss: pages that scroll sideways, and what the browser's
+console complained about.
 """
 
 from __future__ import annotations
