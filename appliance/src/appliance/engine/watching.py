@@ -193,10 +193,15 @@ class Watches:
             return None
         return found if isinstance(found, dict) else None
 
-    def keep(self, revision: int, report: Mapping[str, Any]) -> None:
-        """Write a report, and forget the oldest. Raises nothing."""
+    def keep(self, revision: int, report: Mapping[str, Any], *, final: bool = True) -> None:
+        """Write a report, and forget the oldest. Raises nothing.
+
+        One that is not ``final`` does not wait for the disk, for which a commit may wait: a cut of power
+        may lose it, and the service after that revision is then not known.
+        """
         try:
-            durable.write_json(self._place(revision), report)
+            text = json.dumps(report, separators=(",", ":")).encode()
+            (durable.write if final else durable.write_whole)(self._place(revision), text)
             numbers = sorted(int(path.stem) for path in self._reports.glob("*.json") if path.stem.isdecimal())
             for number in numbers[:-KEPT]:
                 self._place(number).unlink(missing_ok=True)
@@ -214,10 +219,12 @@ class Watches:
             log.error("the watch of revision %s cannot be written: %s", watch.revision, error)
 
     def _write(self, watch: Watch) -> None:
+        text = json.dumps(asdict(watch), separators=(",", ":")).encode()
         if watch.rolls_back:
-            self._reserve.spend(lambda: durable.write_json(self._path, asdict(watch)))
+            self._reserve.spend(lambda: durable.write(self._path, text))
         else:
-            durable.write_json(self._path, asdict(watch))
+            # Nobody's rollback depends on it.
+            durable.write_whole(self._path, text)
 
     def _forget(self) -> None:
         try:

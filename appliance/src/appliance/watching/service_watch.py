@@ -181,7 +181,7 @@ class ServiceWatch:
             self._end(active, "worse" if worse else "as_before", watch.note)
             self._watches.end(watch.revision)
         else:
-            self._tell(active, "watching", watch.note, durably=False)
+            self._tell(active, "watching", watch.note, kept=False)
 
     def _begin(self, watch: Watch) -> _Active:
         active = self._prepared(watch)
@@ -260,7 +260,7 @@ class ServiceWatch:
         self._watches.keep(revision, report.model_dump(mode="json"))
         del self._aftermaths[revision]
 
-    def _tell(self, active: _Active, state: WatchState, note: str, durably: bool = True) -> None:
+    def _tell(self, active: _Active, state: WatchState, note: str, kept: bool = True) -> None:
         watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
         standing, passed = judgement.standing(now_s), judgement.passed()
         report = WatchReport(
@@ -283,8 +283,9 @@ class ServiceWatch:
             note=note,
         )
         self._know(report)
-        if durably:
-            self._watches.keep(watch.revision, report.model_dump(mode="json"))
+        if kept:
+            final = state not in ("watching", "superseded")
+            self._watches.keep(watch.revision, report.model_dump(mode="json"), final=final)
 
     def _know(self, report: WatchReport) -> None:
         newest = {**self._reports, report.revision: report}
