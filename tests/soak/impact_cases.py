@@ -48,7 +48,7 @@ def drawn(rng: random.Random, dataplane: str) -> Case:
         several: Json = {}
         for _ in range(rng.randint(2, 3)):
             several = _together(several, rng.choice(plain)(rng))
-        return Case("several", several)
+        return Case("several", _agreeing(several))
     if kind < 0.77:
         return Case("rollback", rng.choice(plain)(rng), is_rollback=True)
     if kind < 0.85:
@@ -77,6 +77,15 @@ def _watched(rng: random.Random) -> Case:
         bound(rng, rules(rng)),
     )
     return Case("bfd", rng.choice(changes), first)
+
+
+def _agreeing(several: Json) -> Json:
+    """Without what the document refuses beside another one of them."""
+    bgp = (several.get("routing") or {}).get("bgp") or {}
+    for settings in (bgp.get("neighbors") or {}).values():
+        if settings and settings.get("ebgp_multihop"):
+            settings.pop("ttl_security_hops", None)
+    return several
 
 
 def _together(one: Json, other: Json) -> Json:
