@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from appliance.config.dump import dump
+from appliance.engine import keeper
 from appliance.engine.backend import Step, StepError
 from appliance.engine.records import CommitRequest
 from tests.property.documents import random_document
@@ -17,6 +18,12 @@ from tests.unit.engine.toys import Killed
 
 WALK = 200
 PLANS = 20
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of the fakes ever fails to answer: one that takes a second does so because the machine is busy."""
+    monkeypatch.setattr(keeper, "_QUICK_S", 60.0)
 
 
 def _documents(router: FakeRouter, seed: int) -> list[dict[str, Any]]:
