@@ -12,8 +12,6 @@ from tests.property.documents import random_document
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 DOCUMENTS = 25
-WITHOUT_PLUGINS = ("linux_nl",)
-"""As on the appliance: it would give an interface the MTU that its mirror had a moment ago."""
 
 
 def test_every_document_leads_to_every_next(router: Router) -> None:
