@@ -75,8 +75,8 @@ def _machine_of_file(path: str) -> str | None:
 
 
 def give_way(item: pytest.Item) -> None:
-    """Let labs of other workers have the processor first."""
-    if os.geteuid() == 0 and _is_worker():
+    """Let labs of other workers have the processor first. Machines that boot the image run beside no lab."""
+    if os.geteuid() == 0 and _is_worker() and not item.nodeid.startswith(_IMAGE):
         os.setpriority(os.PRIO_PROCESS, 0, 0 if group_of(item.nodeid) in _LIVE else _BESIDE_LABS)
 
 

@@ -78,7 +78,12 @@ class Boots:
         """A router that is up."""
         router = Router(self.machine(name, hardware), self.credentials())
         self._stack.callback(router.hang_up)
-        router.wait_until_up(f"{name}: power on to REST ({hardware.nics[-1].model}, {hardware.chipset})")
+        try:
+            router.wait_until_up(f"{name}: power on to REST ({hardware.nics[-1].model}, {hardware.chipset})")
+        except BaseException:
+            # There are not cores for one more, and the next test boots the next machine.
+            router.machine.kill()
+            raise
         return router
 
     def between(self, hosts: TwoHosts, name: str, model: NicModel, **hardware: Any) -> Router:

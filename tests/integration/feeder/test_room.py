@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
+
 import pytest
 
+from appliance.config.load import parse_document
+from appliance.config.vpp_heap import heap_uses, taken_bytes
+from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.sizing import most_routes
 from appliance.dataplane.vpp.startup import StartupSettings
+from appliance.engine.backend import StepError
 from tests import fpm_stream as fpm
 from tests.integration.feeder.conftest import Bench
 from tests.integration.feeder.test_routes import LAN, WAN, _exact, _next_hops, _via, _wait_until
+from vpp_config import Acl, AclBinding, AclRule, Session, VppState, plan
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -57,3 +64,37 @@ def test_vpp_lives_with_more_routes_than_it_has_room_for(bench: Bench) -> None:
     zebra.send(fpm.many_ipv4_withdrawn(TOO_MANY))
     bench.feeder.barrier(120)
     assert bench.feeder.status()["ipv4"] == {**dict.fromkeys(status["ipv4"], 0)}
+
+
+@pytest.mark.timeout(180)
+def test_vpp_lives_when_an_access_list_is_bound_beside_all_routes_that_there_is_room_for(
+    bench: Bench,
+) -> None:
+    """The first one takes 75 MB of the heap, which was counted as room for routes."""
+    config = parse_document({"acls": {"one": {"rules": {"10": {"action": "permit"}}}}, "interfaces": {
+        "lo0": {"type": "loopback", "acl_in": ["one"]}}})  # fmt: skip
+    zebra = bench.feeder.zebra()
+    size = StartupSettings(0, None, HEAP_MB, STATS_MB, 16384)
+    most = most_routes(size, taken_bytes(heap_uses(config, 0)))
+    assert most < most_routes(size) - 90_000
+    client = FeederClient(bench.feeder.status_socket)
+    client.leave_room(None, most)
+    zebra.send(_next_hops(bench))
+    zebra.send(fpm.many_ipv4(TOO_MANY, LAN))
+    bench.feeder.barrier(120)
+    session = Session(bench.vpp.client())
+    before = session.observe()
+    anywhere = ip_network("0.0.0.0/0")
+    bound = [Acl("one", (AclRule("permit", anywhere, anywhere),)), AclBinding("lan0", ("one",), ())]
+    for step in plan(VppState.of([*before.values(), *bound]), before):
+        session.apply(step)
+    room = client.room()
+    assert room is not None and (room.most, room.held) == (most, most)
+    with pytest.raises(StepError, match=f"there is room for {most - 1:,}"):
+        client.leave_room(most, most - 1)
+    assert client.room() == room
+    assert bench.feeder.status()["vpp"]["connections"] == 1, "VPP went away"
+    for step in plan(before, session.observe()):
+        session.apply(step)
+    zebra.send(fpm.many_ipv4_withdrawn(TOO_MANY))
+    bench.feeder.barrier(120)

@@ -15,6 +15,7 @@ import pytest
 from appliance.agent.settings import load
 from appliance.config.load import parse_document
 from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.dataplane.vpp.room import RouteRoom, room_steps
 from appliance.engine.backend import BackendUnavailable, StepError
 from appliance.errors import ValidationFailed
 from appliance.health.check import Finding, Look
@@ -308,3 +309,30 @@ def test_a_mirror_leaves_inside_the_block_and_the_interface_stays_up(
     with pytest.raises(StepError):
         session.apply(removal)
     assert not vpp_plan(VppState.of((loopback, pair)), session.observe())
+
+
+def test_room_is_left_before_others_take_it_and_never_below_what_vpp_has(
+    toy: ToyFeeder, client: FeederClient
+) -> None:
+    client.leave_room(None, 9)
+    assert toy.asked == ["most 9", "status"]
+    toy.asked.clear()
+    with pytest.raises(StepError, match=r"VPP has 9 routes, and .* there is room for 8\. .*main_heap_mb"):
+        client.leave_room(1000, 8)
+    assert toy.asked == ["most 8", "status", "most 1000"], "what held before holds again"
+    toy.asked.clear()
+    client.set_most(None)
+    assert toy.asked == [f"most {(1 << 64) - 1}"]
+    assert client.room() == RouteRoom(None) and toy.asked[-1] == "status"
+
+
+def test_the_room_is_part_of_a_plan_that_has_other_steps() -> None:
+    many, few = RouteRoom(1000), RouteRoom(10, held=12)
+    (less,) = room_steps(RouteRoom(5), few)
+    assert (less.phase, less.before, less.after) == ("withdraw", 10, 5)
+    assert less.summary == "leave room in VPP for 5 routes; it has 12, so this is refused"
+    (more,) = room_steps(many, few)
+    assert (more.phase, more.undo_summary) == ("announce", "leave room in VPP for 10 routes")
+    assert [*room_steps(many, RouteRoom(1000, held=7)), *room_steps(many, None), *room_steps(None, few)] == []
+    (first,) = room_steps(many, RouteRoom(None))
+    assert (first.phase, first.undo_summary) == ("withdraw", "leave room in VPP for any number of routes")

@@ -27,6 +27,13 @@ class Capabilities:
     max_workers: int = 64
     packet_buffers: int | None = None
     """Of VPP on each NUMA node, where the document does not set them; None: nobody knows the machine."""
+    workers: int = 0
+    """Of VPP, where the document sets none."""
+    main_heap_mb: int | None = None
+    """Of VPP, where the document sets neither its size nor another route scale; None: VPP has no heap, or
+    another's startup file sizes it."""
+    full_tables_heap_mb: int | None = None
+    """The same with ``route_scale: full_tables``."""
 
     def to_json(self) -> dict[str, Any]:
         """As the agent's status shows it."""

@@ -16,6 +16,7 @@
                       the router pings meanwhile
 ``costs.py``          ``NODES``: what nodes of VPP's graph do for it, by the beginning of their names.
                       ``paid(config)``: what a packet pays for it, at the most expensive place
+``memory.py``         ``heap_uses(config, workers)``: what it takes of VPP's main heap, at most
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
@@ -33,7 +34,9 @@ from typing import Any, Literal
 
 from appliance.features import FEATURES
 
-Part = Literal["model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs"]
+Part = Literal[
+    "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "memory"
+]
 
 
 @cache

@@ -34,6 +34,7 @@ from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import RestartStep, VppStep, plan
+from appliance.dataplane.vpp.room import RoomStep
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
@@ -130,13 +131,16 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             control_plane = self._space.run(self._mirrors.control_plane)
             beside = self._space.run(self._mirrors.objects)
             self._count_hits()
-        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside)
+        room = None if self._feeder is None else self._feeder.room()
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[VppStep]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
         steps = plan(desired, observed)
         if not steps:
             self._sequences = desired.sequences
+            if self._feeder is not None and desired.room is not None and observed.startup is not None:
+                self._feeder.most_routes = desired.room.most
         return steps
 
     def apply(self, step: VppStep) -> None:
@@ -144,6 +148,8 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         with self._failing():
             if isinstance(step, RestartStep):
                 self._restart(step.after)
+            elif isinstance(step, RoomStep):
+                self._require_feeder().leave_room(step.before, step.after)
             elif isinstance(step, ObjectStep):
                 self._space.run(self._mirrors.change, step.key, step.before, step.after)
             else:
@@ -157,6 +163,8 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
                 self._restart(step.before)
                 for again in vpp_config.plan(step.lost, VppState.of(())):
                     self._session.apply(again)
+            elif isinstance(step, RoomStep):
+                self._require_feeder().set_most(step.before)
             elif isinstance(step, ObjectStep):
                 self._space.run(self._mirrors.change, step.key, step.after, step.before)
             else:
@@ -320,11 +328,18 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             return nullcontext()
         return self._feeder.vacated(name)
 
+    def _require_feeder(self) -> FeederClient:
+        """The one that was there when the step was planned."""
+        if self._feeder is None:
+            raise StepError("there is no feeder to be told how many routes VPP has room for")
+        return self._feeder
+
     def _nics(self, space: Namespace) -> list[Nic]:
         return discover([space], self._management, self._nic_inventory)
 
     def _can(self, lacks: Mapping[str, str]) -> Capabilities:
-        return Capabilities("vpp", lacks, self._nic_drivers, **sizing.most(self._machine))
+        sizes = sizing.most(self._machine, ours=self._startup_conf is not None)
+        return Capabilities("vpp", lacks, self._nic_drivers, **sizes)
 
     def _records(self) -> tuple[NicRecord, ...]:
         return read_inventory(self._nic_inventory) if self._nic_inventory is not None else ()

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from appliance.config.document import RouterConfig
+from appliance.config.vpp_heap import MIB, heap_uses, taken_bytes
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.vpp import sizing
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.wanted import Wanted
 from appliance.features.registry import declared
 from vpp_config import VppState
+
+_PORTION_BYTES = 4 * MIB
+"""The heap is counted in such portions, so that a rule more does not change the number of routes."""
 
 
 def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
@@ -23,11 +28,14 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
     Raises ValidationFailed when a NIC cannot be driven as asked.
     """
     wanted = Wanted(config, nics, context.netns)
+    startup = sizing.settings(config.dataplane, context.machine)
+    taken = taken_bytes(heap_uses(config, startup.workers), _PORTION_BYTES)
     return VppDataplaneState(
         VppState.of(item for objects in declared("vpp", "objects") for item in objects(wanted)),
-        sizing.settings(config.dataplane, context.machine),
+        startup,
         KernelSettings(MIRRORS),
         compile_control_plane(config),
         LinuxState.of(item for objects in declared("vpp", "beside") for item in objects(wanted)),
+        RouteRoom(sizing.most_routes(startup, taken)),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.dataplane.vpp.fed_routes import page_question, read_page, route_counts
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.engine.backend import BackendUnavailable, StepError
 from appliance.routing.rows import FAMILIES, Family, FedPage
 from appliance.state.feeder import IN_TABLE, FeederState
@@ -25,18 +26,21 @@ LABEL = "FIB feeder"
 VACATE_S = 20.0
 """How long the routes of a mirror may take to leave VPP: with a full table over it, some seconds."""
 _ANSWER_S = 5.0
+_ANY_NUMBER = (1 << 64) - 1
 _LONGEST_LINE_BYTES = 4 << 20
 
 
 class FeederClient:
     """A feeder whose status socket is ``path``. Each question is a connection of its own; thread-safe.
 
-    ``most_routes`` says how many routes VPP has room for, None where that is not known. May raise OSError or
-    ValueError, of a startup file that cannot be read.
+    ``by_size`` says how many routes VPP has room for without the rest of the document, None where that is not
+    known. May raise OSError or ValueError, of a startup file that cannot be read.
     """
 
-    def __init__(self, path: Path, most_routes: Callable[[], int | None] = lambda: None) -> None:
-        self._path, self._most_routes = path, most_routes
+    def __init__(self, path: Path, by_size: Callable[[], int | None] = lambda: None) -> None:
+        self._path, self._by_size = path, by_size
+        self.most_routes: int | None = None
+        """How many there is room for beside what runs; None until that is known."""
 
     def state(self) -> FeederState:
         """Everything it knows of itself. Raises BackendUnavailable."""
@@ -46,12 +50,37 @@ class FeederClient:
     def keep_size(self, state: FeederState) -> None:
         """Tell it how many routes VPP has room for, unless it knows. Raises BackendUnavailable."""
         try:
-            most = self._most_routes()
+            most = self._by_size() if self.most_routes is None else self.most_routes
         except (OSError, ValueError) as error:
             raise BackendUnavailable(NAME, f"VPP's size is not known: {error}") from error
         if most is not None and most != state.most_routes:
-            with self._asked(f"most {most}", _ANSWER_S):
-                log.info("VPP has room for %s routes", most)
+            self.set_most(most)
+
+    def set_most(self, most: int | None) -> None:
+        """Have it give VPP no more routes than that, or any number of them. Raises BackendUnavailable."""
+        with self._asked(f"most {_ANY_NUMBER if most is None else most}", _ANSWER_S):
+            log.info("VPP has room for %s routes", "any number of" if most is None else most)
+
+    def room(self) -> RouteRoom | None:
+        """How many routes it may give VPP, and how many it has; None where it does not answer."""
+        try:
+            state = self.state()
+        except BackendUnavailable:
+            return None
+        return RouteRoom(state.most_routes, state.in_vpp)
+
+    def leave_room(self, before: int | None, most: int) -> None:
+        """Have it give VPP no more than that. Routes that VPP has stay there: raises StepError where they are
+        more, and BackendUnavailable; then ``before`` holds again.
+        """
+        self.set_most(most)
+        if (held := self.state().in_vpp) > most:
+            self.set_most(before)
+            raise StepError(
+                f"VPP has {held:,} routes, and beside what the configuration takes of its main heap there is"
+                f" room for {most:,}. VPP ends when its heap is full: set main_heap_mb of /dataplane"
+                " higher, which restarts VPP, or take fewer routes"
+            )
 
     def health(self) -> PartHealth:
         """Up while it is connected to FRR and to VPP; never raises."""

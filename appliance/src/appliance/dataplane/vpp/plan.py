@@ -12,6 +12,7 @@ from appliance.dataplane.linux.objects.base import link_token
 from appliance.dataplane.linux.plan import plan as plan_linux
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.object_step import ObjectStep, Phase
+from appliance.dataplane.vpp.room import RoomStep, room_steps
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.features.registry import merged
@@ -51,7 +52,7 @@ def _changes(before: StartupSettings, after: StartupSettings) -> str:
 
 
 _MIRROR = f"{vpp_config.LcpPair.kind}/"
-VppStep = vpp_config.Step | RestartStep | ObjectStep
+VppStep = vpp_config.Step | RestartStep | RoomStep | ObjectStep
 
 
 def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppStep]:
@@ -66,7 +67,10 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
     if desired.control_plane is not None:
         steps += plan_control_plane(desired.control_plane, observed.control_plane)
     of_vpp = vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
-    return [*steps, *of_vpp, *_beside(desired.beside, observed.beside, of_vpp)]
+    steps += [*of_vpp, *_beside(desired.beside, observed.beside, of_vpp)]
+    if steps and observed.startup is not None:
+        return [*room_steps(desired.room, observed.room), *steps]
+    return steps
 
 
 def _beside(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Literal, TypedDict
 
+from appliance.config.vpp_heap import ALL_ELSE_BYTES
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
 from appliance.errors import Problem, ValidationFailed
@@ -19,6 +20,7 @@ RouteScale = Literal["standard", "full_tables"]
 HUGEPAGE_MB = 2
 FULL_TABLES_MB = 6000
 """Memory below which a million routes do not fit: some 2 GB in VPP, 1.5 GB in FRR, 0.5 GB in the kernel."""
+FULL_TABLES_HEAP_MB = 1536
 HOST_MB = 900
 """What the agent, FRR, the web half and the kernel need beside VPP."""
 MAX_WORKERS = 64
@@ -34,7 +36,6 @@ _DPDK_PAGES = 32
 _DPDK_PAGES_PER_NIC = 8
 """Rings and device structures of DPDK."""
 
-_HEAP_OF_ALL_ELSE_MB = 40
 _HEAP_BYTES_PER_ROUTE = 730
 """At most, of either family: VPP's tables grow by half, and the old one and the new one are there at once.
 VPP 26.06 died between 458,752 routes (256 MB) and 1,572,864 (512 MB of IPv4, 768 MB of IPv6)."""
@@ -61,22 +62,25 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
                 f"full tables need {FULL_TABLES_MB} MB of memory; this machine has {machine.memory_mb} MB"
             )
             raise ValidationFailed([Problem("/dataplane/route_scale", message)])
-        heap = max(heap, 1536)
+        heap = max(heap, FULL_TABLES_HEAP_MB)
     by_memory = (machine.memory_mb // _BUFFERS_OF_MEMORY << 20) // _BUFFER_BYTES // machine.numa_nodes
     buffers = min(max(8192 * (1 + workers), by_memory // 4096 * 4096), _MAX_BUFFERS)
     stats = _stats_segment_mb(heap, workers, machine, scale)
     return StartupSettings(workers, 1 if machine.cpus > 1 else None, heap, stats, buffers)
 
 
-def most_routes(settings: StartupSettings) -> int:
-    """How many routes of both families VPP has room for by its heap and its statistics, whatever they are."""
+def most_routes(settings: StartupSettings, taken_bytes: int = 0) -> int:
+    """How many routes of both families VPP has room for by its heap and its statistics, whatever they are.
+
+    ``taken_bytes`` of the heap are for what else the document configures.
+    """
     statistics_bytes = (settings.stats_segment_mb << 20) * (1 - _STATS_OF_ALL_ELSE)
     by_statistics = int(statistics_bytes) // (_STATS_BYTES_PER_ROUTE * (1 + settings.workers))
-    return min(_by_heap(settings.main_heap_mb), by_statistics)
+    return min(_by_heap(settings.main_heap_mb, taken_bytes), by_statistics)
 
 
-def _by_heap(main_heap_mb: int) -> int:
-    return (max(main_heap_mb - _HEAP_OF_ALL_ELSE_MB, 0) << 20) // _HEAP_BYTES_PER_ROUTE
+def _by_heap(main_heap_mb: int, taken_bytes: int = 0) -> int:
+    return max((main_heap_mb << 20) - ALL_ELSE_BYTES - taken_bytes, 0) // _HEAP_BYTES_PER_ROUTE
 
 
 def _stats_segment_mb(main_heap_mb: int, workers: int, machine: Machine, scale: RouteScale) -> int:
@@ -92,14 +96,24 @@ class Most(TypedDict):
 
     max_workers: int
     packet_buffers: int | None
+    workers: int
+    main_heap_mb: int | None
+    full_tables_heap_mb: int | None
 
 
-def most(machine: Machine | None) -> Most:
-    """CPUs for workers, and packet buffers on each node where the document sets none."""
-    workers = max((os.cpu_count() or 1) - 1, 0)
+def most(machine: Machine | None, *, ours: bool = True) -> Most:
+    """CPUs for workers; and packet buffers on each node, workers and heap where the document sets none.
+
+    No heap is known where the startup file is not ``ours``.
+    """
+    plain = settings(Dataplane(), machine)
     return Most(
-        max_workers=workers,
-        packet_buffers=None if machine is None else for_machine(machine).buffers_per_numa,
+        max_workers=max((os.cpu_count() or 1) - 1, 0),
+        packet_buffers=None if machine is None else plain.buffers_per_numa,
+        workers=plain.workers,
+        main_heap_mb=plain.main_heap_mb if ours else None,
+        # What the machine is too small for is refused elsewhere.
+        full_tables_heap_mb=max(plain.main_heap_mb, FULL_TABLES_HEAP_MB) if ours else None,
     )
 
 
@@ -110,7 +124,7 @@ def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
     """
     base = BASELINE if machine is None else for_machine(machine, dataplane.route_scale)
     if machine is None and dataplane.route_scale == "full_tables":
-        base = StartupSettings(0, None, 1536, 512, BASELINE.buffers_per_numa)
+        base = StartupSettings(0, None, FULL_TABLES_HEAP_MB, 512, BASELINE.buffers_per_numa)
     workers = base.workers if dataplane.workers is None else dataplane.workers
     heap = dataplane.main_heap_mb or base.main_heap_mb
     stats = base.stats_segment_mb

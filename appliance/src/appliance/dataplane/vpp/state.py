@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config import VppState
 
@@ -22,5 +23,7 @@ class VppDataplaneState:
     """What the mirrors' namespace lets in; None is read where nothing guards it."""
     beside: LinuxState = field(default_factory=lambda: LinuxState({}))
     """What the mirrors are in, in their namespace."""
+    room: RouteRoom | None = None
+    """None is read where no feeder answers."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""

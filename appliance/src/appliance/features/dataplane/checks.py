@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.context import Context
+from appliance.config.vpp_heap import ALL_ELSE_BYTES, MIB, heap_uses, taken_bytes
 from appliance.errors import Problem
 from appliance.features.dataplane.model import Dataplane
 
@@ -12,6 +13,7 @@ MIRROR_BUFFERS = 256
 """What the receive ring of a mirror holds for itself: its size is fixed in VPP's plugin linux_cp."""
 SPARE_BUFFERS = 4096
 """For the rings of NICs, the threads' caches, and packets that are on their way."""
+_HEAP_STEP_MB = 64
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -32,6 +34,7 @@ def check(context: Context) -> Iterator[Problem]:
             f"there are CPUs for at most {can.max_workers} workers beside the main thread",
         )
     yield from _too_few_buffers(context)
+    yield from _too_little_heap(context)
 
 
 def _too_few_buffers(context: Context) -> Iterator[Problem]:
@@ -49,4 +52,23 @@ def _too_few_buffers(context: Context) -> Iterator[Problem]:
             "/dataplane/buffers_per_numa",
             f"{buffers} packet buffers are enough for {room} interfaces, VLANs not counted; the "
             f"configuration has {mirrors}. Set {wanted} or more, which restarts VPP",
+        )
+
+
+def _too_little_heap(context: Context) -> Iterator[Problem]:
+    """VPP ends when its heap is full. Routes are not counted: the feeder gives VPP what there is room for."""
+    dataplane, can = context.config.dataplane, context.capabilities
+    by_scale = can.full_tables_heap_mb if dataplane.route_scale == "full_tables" else can.main_heap_mb
+    heap_mb = by_scale if dataplane.main_heap_mb is None else dataplane.main_heap_mb
+    if heap_mb is None:
+        return
+    uses = heap_uses(context.config, can.workers if dataplane.workers is None else dataplane.workers)
+    needed_mb = -(-(ALL_ELSE_BYTES + taken_bytes(uses)) // MIB)
+    if needed_mb > heap_mb:
+        enough_mb = -(-needed_mb // _HEAP_STEP_MB) * _HEAP_STEP_MB
+        largest = max(uses, key=lambda use: use.size_bytes)
+        yield Problem(
+            "/dataplane/main_heap_mb",
+            f"VPP's main heap has {heap_mb:,} MB, and the configuration needs {needed_mb:,} MB without any"
+            f" route, most of it for {largest.what}. Set {enough_mb} or more, which restarts VPP",
         )

@@ -1,0 +1,56 @@
+"""Room for routes in VPP, which shares its main heap with what features need. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from appliance.dataplane.object_step import Phase
+
+
+@dataclass(frozen=True)
+class RouteRoom:
+    """How many routes VPP may get from the feeder, beside what else takes of its heap."""
+
+    most: int | None
+    """None: the feeder knows of no limit."""
+    held: int = field(default=0, compare=False)
+    """Routes that it has."""
+
+
+@dataclass(frozen=True)
+class RoomStep:
+    """Tell the feeder how many routes VPP has room for: before others take it, or once it is free."""
+
+    before: int | None
+    after: int
+    held: int
+    """Routes that VPP had when this was planned."""
+    phase: Phase
+    impact: str = "none"
+    path: str = "/dataplane"
+    key: Literal["room"] = "room"
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        said = f"leave room in VPP for {self.after:,} routes"
+        return said if self.held <= self.after else f"{said}; it has {self.held:,}, so this is refused"
+
+    @property
+    def undo_summary(self) -> str:
+        """One line."""
+        many = "any number of" if self.before is None else f"{self.before:,}"
+        return f"leave room in VPP for {many} routes"
+
+
+def room_steps(wanted: RouteRoom | None, seen: RouteRoom | None) -> Iterator[RoomStep]:
+    """None where no feeder answers, or it knows already.
+
+    For plans with other steps alone: a feeder that started again is told by its health check.
+    """
+    if wanted is None or seen is None or wanted == seen or wanted.most is None:
+        return
+    less = seen.most is None or wanted.most < seen.most
+    yield RoomStep(seen.most, wanted.most, seen.held, "withdraw" if less else "announce")

@@ -1,0 +1,24 @@
+"""What NAT takes of VPP's main heap. Pure.
+
+Measured with VPP 26.06: 7 MB, and 375 bytes for each session that there may be, all of it from the start. A
+table that is full takes no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appliance.config.document import RouterConfig
+from appliance.config.vpp_heap import HeapUse
+from appliance.features.nat.model import MOST_SESSIONS
+
+_TABLES_BYTES = 8_000_000
+_SESSION_BYTES = 400
+
+
+def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:
+    """The sessions of each thread that forwards."""
+    if config.nat is not None:
+        sessions = (config.nat.sessions_per_worker or MOST_SESSIONS) * max(workers, 1)
+        what = f"NAT (room for {sessions:,} session{'s'[: sessions != 1]})"
+        yield HeapUse(what, _TABLES_BYTES + sessions * _SESSION_BYTES)
