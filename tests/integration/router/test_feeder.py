@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
+from appliance.config.load import parse_document
 from appliance.dataplane.vpp import startup
-from appliance.dataplane.vpp.sizing import most_routes
+from appliance.dataplane.vpp.compile import route_room
 from appliance.errors import MillraceError
 from appliance.state.feeder import FEEDER, FeederState
 from lab import addressing as at
@@ -112,10 +113,37 @@ def test_linux_nl_is_not_there_and_the_feeder_tells_of_itself(live: LiveLab) -> 
 
 
 def test_the_agent_tells_it_how_many_routes_vpp_has_room_for(live: LiveLab) -> None:
-    most = most_routes(startup.read((live.directory / "vpp-startup.conf").read_text()))
+    document = _document(live)
+    live.agent.commit(document, author="test")
+    most = _room(live, document)
     wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
     assert json_of(live.api.get("/state/feeder"))["most_routes"] == most
     assert f"millrace_feeder_routes_most {float(most)}" in live.api.get(live.base_url + "/metrics").text
+
+
+def test_access_lists_take_their_room_before_they_are_bound_and_give_it_back(live: LiveLab) -> None:
+    document = _document(live)
+    live.agent.commit(document, author="test")
+    most = _room(live, document)
+    wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
+    rules: dict[str, Any] = {str(number): {"action": "permit"} for number in range(1, 20_001)}
+    rules["30000"] = {"action": "permit", "family": "ipv6"}
+    bound = copy.deepcopy(document)
+    bound.setdefault("acls", {})["many"] = {"rules": rules}
+    for interface in bound["interfaces"].values():
+        interface["acl_in"] = interface["acl_out"] = ["many"]
+    live.agent.commit(bound, author="test")
+    fewer = _room(live, bound)
+    assert fewer < most - 130_000 and _state(live).most_routes == fewer
+    live.agent.commit(document, author="test")
+    assert _state(live).most_routes == most
+
+
+def _room(live: LiveLab, document: dict[str, Any]) -> int:
+    settings = startup.read((live.directory / "vpp-startup.conf").read_text())
+    most = route_room(parse_document(document), settings).most
+    assert most is not None
+    return most
 
 
 def test_a_feeder_that_dies_loses_no_packet_and_sweeps_what_went_meanwhile(live: LiveLab) -> None:

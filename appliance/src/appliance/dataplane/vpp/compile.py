@@ -13,6 +13,7 @@ from appliance.dataplane.linux.sysctl import MIRRORS
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.vpp import sizing
 from appliance.dataplane.vpp.room import RouteRoom
+from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.wanted import Wanted
 from appliance.features.registry import declared
@@ -29,13 +30,18 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
     """
     wanted = Wanted(config, nics, context.netns)
     startup = sizing.settings(config.dataplane, context.machine)
-    taken = taken_bytes(heap_uses(config, startup.workers), _PORTION_BYTES)
     return VppDataplaneState(
         VppState.of(item for objects in declared("vpp", "objects") for item in objects(wanted)),
         startup,
         KernelSettings(MIRRORS),
         compile_control_plane(config),
         LinuxState.of(item for objects in declared("vpp", "beside") for item in objects(wanted)),
-        RouteRoom(sizing.most_routes(startup, taken)),
+        route_room(config, startup),
         {name: tuple(sorted(acl.rules)) for name, acl in config.acls.items()},
     )
+
+
+def route_room(config: RouterConfig, startup: StartupSettings) -> RouteRoom:
+    """How many routes a VPP that was started so has room for beside the document."""
+    taken = taken_bytes(heap_uses(config, startup.workers), _PORTION_BYTES)
+    return RouteRoom(sizing.most_routes(startup, taken))

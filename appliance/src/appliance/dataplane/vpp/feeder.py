@@ -57,7 +57,11 @@ class FeederClient:
             self.set_most(most)
 
     def set_most(self, most: int | None) -> None:
-        """Have it give VPP no more routes than that, or any number of them. Raises BackendUnavailable."""
+        """Have it give VPP no more routes than that, or any number of them. Raises BackendUnavailable.
+
+        The number is kept from here on (``keep_size``): in the middle of a commit, too.
+        """
+        self.most_routes = most
         with self._asked(f"most {_ANY_NUMBER if most is None else most}", _ANSWER_S):
             log.info("VPP has room for %s routes", "any number of" if most is None else most)
 
