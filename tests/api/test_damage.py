@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.cache import cache
 from django.test import Client
 
-from appliance.engine.committer import Running
+from appliance.engine.recording import Running
 from tests.api.conftest import ApiClient
 from tests.api.router_in_memory import DOCUMENT, RouterInMemory
 from webui.accounts.models import User

@@ -303,10 +303,28 @@ def test_a_damaged_plan_costs_the_plan(toy: Router, harm: Harm) -> None:
 
 
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
-def test_a_damaged_result_costs_that_result(toy: Router, harm: Harm) -> None:
+def test_a_damaged_result_is_told_by_the_revision_that_was_made(toy: Router, harm: Harm) -> None:
     engine = toy.engine()
     request = CommitRequest(document(route(1)), "alice", request_id="one")
     assert engine.commit(request).revision == 1
+    commit(engine, document(route(2)), request_id="two")
+    engine.close()
+    harm(toy.directory / "jobs/one.json")
+    engine = started(toy)
+    assert (engine.job("one").state, engine.job("one").revision) == ("done", 1)
+    assert engine.commit(request).revision == 1, "it is not made once more"
+    other = CommitRequest(document(route(3)), "alice", request_id="one")
+    with pytest.raises(Conflict, match="used for another request"):
+        engine.commit(other)
+    assert engine.revision == 2
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
+def test_a_damaged_result_costs_that_result(toy: Router, harm: Harm) -> None:
+    engine = toy.engine()
+    commit(engine, document(route(1)), request_id="first")
+    request = CommitRequest(document(route(3)), "alice", base_revision=7, request_id="one")
+    assert engine.commit(request).state == "failed"
     engine.close()
     harm(toy.directory / "jobs/one.json")
     engine = started(toy)

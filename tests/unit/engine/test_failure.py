@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,25 +168,22 @@ def test_killed_after_any_step_the_next_start_restores_the_last_revision(tmp_pat
 
 def _die_on(monkeypatch: pytest.MonkeyPatch, target: str, when: str) -> None:
     """Die right before or right after ``target`` is written or removed."""
-    write, remove = durable.write, durable.remove
 
-    def dying_write(path: Path, data: bytes, mode: int = 0o600) -> None:
-        hit = target in str(path) and "remove" not in when
-        if hit and when == "before write":
-            raise Killed
-        write(path, data, mode)
-        if hit:
-            raise Killed
+    def dying_on(act: Callable[..., None], kind: str) -> Callable[..., None]:
+        def act_or_die(path: Path | Iterable[Path], *more: Any) -> None:
+            places = [path] if isinstance(path, Path) else list(path)
+            hit = kind in when and any(target in str(place) for place in places)
+            if hit and when.startswith("before"):
+                raise Killed
+            act(path if isinstance(path, Path) else places, *more)
+            if hit:
+                raise Killed
 
-    def dying_remove(path: Path) -> None:
-        if target in str(path) and when == "before remove":
-            raise Killed
-        remove(path)
-        if target in str(path) and when == "after remove":
-            raise Killed
+        return act_or_die
 
-    monkeypatch.setattr(durable, "write", dying_write)
-    monkeypatch.setattr(durable, "remove", dying_remove)
+    kinds = {"write": "write", "write_whole": "write", "sync": "sync", "remove": "remove", "forget": "remove"}
+    for name, kind in kinds.items():
+        monkeypatch.setattr(durable, name, dying_on(getattr(durable, name), kind))
 
 
 @pytest.mark.parametrize(
@@ -196,6 +193,10 @@ def _die_on(monkeypatch: pytest.MonkeyPatch, target: str, when: str) -> None:
         ("journal.json", "after write", False),
         ("objects/", "before write", False),
         ("objects/", "after write", False),
+        ("objects/", "before sync", False),
+        ("objects/", "after sync", False),
+        ("jobs/", "before write", False),
+        ("jobs/", "after write", False),
         ("pending.json", "before write", False),
         ("pending.json", "after write", False),
         ("revisions/", "before write", False),
@@ -219,7 +220,8 @@ def test_killed_around_the_journal_and_the_record(
     restarted = toy.engine()
     restarted.recover()
     assert restarted.revision == (2 if recorded else 1)
-    assert restarted.job("dying").state == ("done" if recorded else "failed")
+    if (target, when) != ("jobs/", "before write"):
+        assert restarted.job("dying").state == ("done" if recorded else "failed")
     assert toy.live() == compile_toy(restarted._committer.running.prepared.config)
     assert (toy.live() == before) is not recorded
     assert (restarted.pending_confirm() is not None) is recorded

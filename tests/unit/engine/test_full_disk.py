@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,14 +31,17 @@ def toy(tmp_path: Path) -> Router:
 
 def _full_disk(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
     """No byte can be written while the agent's reserve takes the last of the disk."""
-    write = durable.write
 
-    def full(path: Path, data: bytes, mode: int = 0o600) -> None:
-        if path.is_relative_to(toy.directory) and list((toy.directory / "reserve").iterdir()):
-            raise OSError(28, "No space left on device")
-        write(path, data, mode)
+    def on_full(write: Callable[..., None]) -> Callable[..., None]:
+        def full(path: Path, *more: Any) -> None:
+            if path.is_relative_to(toy.directory) and list((toy.directory / "reserve").iterdir()):
+                raise OSError(28, "No space left on device")
+            write(path, *more)
 
-    monkeypatch.setattr(durable, "write", full)
+        return full
+
+    for name in ("write", "write_whole"):
+        monkeypatch.setattr(durable, name, on_full(getattr(durable, name)))
 
 
 def test_on_a_full_disk_a_commit_is_refused_and_changes_nothing(
@@ -113,7 +117,8 @@ def test_a_disk_that_cannot_be_written_at_all_does_not_keep_the_router(
         raise OSError(30, "Read-only file system")
 
     with monkeypatch.context() as patch:
-        patch.setattr(durable, "write", read_only)
+        for name in ("write", "write_whole"):
+            patch.setattr(durable, name, read_only)
         toy.clock.wait(60)
         engine.tick()
         assert toy.live() == before

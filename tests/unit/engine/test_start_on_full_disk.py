@@ -12,7 +12,7 @@ from appliance.engine.records import CommitRequest
 from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, Killed, commit, document, dying, router
 
 REQUEST = "cut-short"
-_LAST = 12
+_LAST = 16
 
 
 def _unwritable(path: Path, *_more: object, **_named: object) -> None:

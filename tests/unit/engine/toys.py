@@ -220,7 +220,7 @@ def pending_of(engine: Engine) -> dict[str, Any]:
 
 def dying(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
     """Die before the operation ``at`` of those that change the disk or the router; counts them."""
-    write, remove, count = durable.write, durable.remove, 0
+    count = 0
 
     def one() -> None:
         nonlocal count
@@ -228,14 +228,13 @@ def dying(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
             raise Killed
         count += 1
 
-    def dying_write(path: Path, data: bytes, mode: int = 0o600) -> None:
-        one()
-        write(path, data, mode)
+    def dying_on(act: Callable[..., None]) -> Callable[..., None]:
+        def act_or_die(*arguments: Any) -> None:
+            one()
+            act(*arguments)
 
-    def dying_remove(path: Path) -> None:
-        one()
-        remove(path)
+        return act_or_die
 
-    monkeypatch.setattr(durable, "write", dying_write)
-    monkeypatch.setattr(durable, "remove", dying_remove)
+    for name in ("write", "write_whole", "sync", "remove", "forget"):
+        monkeypatch.setattr(durable, name, dying_on(getattr(durable, name)))
     return lambda: count

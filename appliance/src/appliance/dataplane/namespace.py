@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import socket
+import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -16,6 +19,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 NAMESPACES = Path("/run/netns")
+_SIOCGIFFLAGS, _IFF_UP = 0x8913, 1
 
 
 class Namespace:
@@ -96,6 +100,35 @@ def write_sysctl(name: str, value: str) -> None:
         raise DataPlaneError(f"cannot set {name} to {value}: {error.strerror}") from error
 
 
-def attributes(message: Any) -> dict[str, Any]:
-    """A netlink message's attributes by name."""
-    return dict(message["attrs"])
+class Attributes(Mapping[str, Any]):
+    """Attributes by name, each decoded when it is asked for: of some forty of a link a reader wants five."""
+
+    def __init__(self, found: Iterable[Any]) -> None:
+        self._found = {one[0]: one for one in found}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._found[name][1]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def attributes(message: Any) -> Attributes:
+    """A netlink message's attributes."""
+    return Attributes(message["attrs"])
+
+
+def is_up(name: str) -> bool:
+    """Whether the link is set up (netdevice(7)), inside. Raises DataPlaneError."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as any_socket:
+        try:
+            answer = fcntl.ioctl(any_socket, _SIOCGIFFLAGS, struct.pack("16sH22x", name.encode(), 0))
+        except OSError as error:
+            raise DataPlaneError(f"cannot read the flags of {name}: {error.strerror}") from error
+    return bool(struct.unpack_from("H", answer, 16)[0] & _IFF_UP)

@@ -9,6 +9,7 @@ from typing import Any
 from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.link_list import links
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import merge, read
@@ -46,7 +47,7 @@ def discover(
     """
     found: dict[str, Nic] = {}
     for namespace in namespaces:
-        for message in namespace.run(lambda space: list(space.route().get_links()), namespace):
+        for message in namespace.run(links):
             nic = of_link(message)
             if nic is not None and nic.device not in exclude:
                 found.setdefault(nic.device, nic)
@@ -59,7 +60,7 @@ def of_link(message: Any) -> Nic | None:
     """The NIC a link message tells of, or None when the link is not one."""
     known = attributes(message)
     information = known.get("IFLA_LINKINFO")
-    kind = dict(information["attrs"]).get("IFLA_INFO_KIND") if information else None
+    kind = attributes(information).get("IFLA_INFO_KIND") if information else None
     alias = str(known.get("IFLA_IFALIAS") or "")
     own = known.get("IFLA_PERM_ADDRESS") or _held_mac(information) or of_alias(alias)
     mac = own or known.get("IFLA_ADDRESS")
@@ -75,7 +76,7 @@ def _held_mac(information: Any) -> str | None:
     return attributes(held).get("IFLA_BOND_SLAVE_PERM_HWADDR") if isinstance(held, Mapping) else None
 
 
-def own_name(known: dict[str, Any]) -> str:
+def own_name(known: Mapping[str, Any]) -> str:
     """A NIC's own name: what it was called before this router renamed it."""
     alias = str(known.get("IFLA_IFALIAS") or "")
     return alias.removeprefix(ALIAS) if alias.startswith(ALIAS) else str(known["IFLA_IFNAME"])

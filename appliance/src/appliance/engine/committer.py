@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,8 @@ from appliance.engine.foretold import Foretell, nobody_looked, taken_down
 from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, StepHook
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller, OwnPath, nobody
-from appliance.engine.records import (
-    CommitRequest,
-    CommitResult,
-    Edited,
-    PlannedStep,
-    Preview,
-    Revision,
-    impacts,
-    timestamp,
-)
+from appliance.engine.recording import Recorder, Running
+from appliance.engine.records import CommitRequest, CommitResult, Edited, Preview, timestamp
 from appliance.engine.reopening import Reopening, Reopenings
 from appliance.engine.reserve import Reserve, is_full
 from appliance.engine.store import RevisionStore
@@ -46,14 +38,6 @@ from appliance.secrets import SecretBox
 log = logging.getLogger(__name__)
 
 Compile = Callable[[RouterConfig], Desired]
-
-
-@dataclass(frozen=True)
-class Running:
-    """The last recorded revision."""
-
-    revision: int
-    prepared: Prepared
 
 
 class Committer:
@@ -85,6 +69,7 @@ class Committer:
         self.confirmation = Confirmation(state_dir, clock, self.reserve)
         self.watched = WatchedCommits(state_dir, clock, self.reserve, self.store)
         self.watches = self.watched.watches
+        self.recorder = Recorder(self.store, self.confirmation, self.watched, self.reserve, clock)
         self.own_path = own_path
         self.foretell = foretell
         self.restore_due = False
@@ -102,6 +87,8 @@ class Committer:
         """Whoever changes the router or the running revision holds the turn."""
         # What programs read at their next boot need not be written before the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
+        self._disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
+        """The journal and what a revision refers to are written at once, while the router is asked."""
         self._checked: tuple[Prepared, Capabilities] | None = None
         """What the last check found nothing wrong with."""
         number, prepared = self.store.newest_whole(
@@ -201,6 +188,7 @@ class Committer:
             transaction = Transaction(
                 self.live,
                 self.journal,
+                self._disk,
                 self.reserve,
                 self.patience,
                 plan,
@@ -212,14 +200,21 @@ class Committer:
                 must_not_fail=supersede,
             )
 
-            service = read_service(taken_down(plan))
+            service: Service | None = None
             reopening = Reopening(self.running.prepared.config, self.running.revision, request_id)
+
+            def meanwhile() -> None:
+                nonlocal service
+                if not supersede:
+                    self.recorder.begin(self._disk, self.running, prepared, plan)
+                service = read_service(taken_down(plan))
 
             def record() -> None:
                 self.note_reopening(reopening, prepared.config)
-                self.record(
+                self.recorder.record(
                     request,
                     request_id,
+                    self.running,
                     prepared,
                     transaction.applied,
                     supersede,
@@ -228,7 +223,7 @@ class Committer:
                 )
 
             try:
-                transaction.run(self.running.revision, request_id, request.author, record)
+                transaction.run(self.running.revision, request_id, request, meanwhile, record)
             except CommitFailed as failed:
                 self.restore_due = self.restore_due or not failed.undone
                 cause = failed.__cause__
@@ -295,6 +290,7 @@ class Committer:
     def close(self) -> None:
         """Finish what was begun, and let go of threads."""
         self._after.shutdown(wait=True)
+        self._disk.shutdown(wait=True)
         self.live.close()
 
     def _own_path(
@@ -329,70 +325,6 @@ class Committer:
         except BaseException:
             looking.abandon()
             raise
-
-    def record(
-        self,
-        request: CommitRequest,
-        request_id: str,
-        prepared: Prepared,
-        applied: Sequence[PlannedStep],
-        must_not_fail: bool,
-        confirm_reason: str = "",
-        service: Service | None = None,
-    ) -> None:
-        """Write revision N+1, its confirm timer and its watch first. Raises OSError with nothing recorded.
-
-        ``must_not_fail``: the agent's reserve may be spent, and plan and difference go where there is no room
-        for them. ``service`` is what was read before it; None: it is not watched.
-        """
-        running, head = self.running.revision, self.store.head
-        changes = diff_documents(self.running.prepared.sealed, prepared.sealed)
-        shown = {
-            "plan": [planned.to_json() for planned in applied],
-            "diff": [asdict(change) for change in changes],
-        }
-        revision = Revision(
-            revision=head + 1,
-            digest=prepared.digest,
-            author=request.author,
-            comment=request.comment,
-            time=timestamp(self.clock.unix_s()),
-            impact="; ".join(impacts(applied)) or "none",
-            steps_count=len(applied),
-            result="done",
-            base_revision=running,
-            request_id=request_id,
-            confirm_s=request.confirm_s,
-            details=self._put_surely(shown) if must_not_fail else self.store.put(shown),
-        )
-
-        def append() -> None:
-            self.store.append(revision, prepared.sealed)
-
-        with self.confirmation.deciding:
-            standing = self.confirmation.pending
-            confirmed = running if standing is None else standing.rollback_to
-            try:
-                watch = self.watched.prepare(request, head + 1, confirmed, service, must_not_fail)
-                coming = None
-                if request.confirm_s is not None:
-                    coming = self.confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
-                if must_not_fail:
-                    self.reserve.spend(append)
-                else:
-                    append()
-            except OSError:
-                self.confirmation.give_up()
-                self.watches.give_up()
-                raise
-            self.confirmation.take(coming)
-            self.watches.take(watch)
-
-    def _put_surely(self, shown: Mapping[str, Any]) -> str:
-        try:
-            return self.reserve.spend(lambda: self.store.put(shown))
-        except OSError:
-            return self.store.put({"plan": [], "diff": []})
 
 
 def _room_for(prepared: Prepared) -> int:

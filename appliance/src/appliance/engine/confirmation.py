@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from appliance.engine.records import Revision
 from appliance.engine.reserve import Reserve
 
 log = logging.getLogger(__name__)
+Write = Callable[[Path, bytes], None]
 
 _CHARGE_S = 10.0
 """The longest time between two notes of what is left."""
@@ -119,14 +121,14 @@ class Confirmation:
     def take(self, coming: Pending | None) -> None:
         """The revision was recorded: its timer counts from now on, or none does.
 
-        What is on disk tells the same already, so that a failure to write it is only logged.
+        What is on disk tells the same already, so that nothing waits for it, and a failure is only logged.
         """
         self._pending = coming
         try:
-            if coming is None:
-                self.clear()
-            else:
-                self._note()
+            if coming is not None:
+                self._note(durable.write_whole)
+            elif self._path.exists():
+                durable.forget(self._path)
         except OSError as error:
             log.error("the confirm timer cannot be written: %s", error)
 
@@ -181,14 +183,14 @@ class Confirmation:
         """How often ``note`` has to be called; None when nothing awaits confirmation."""
         return None if self._pending is None else self._pending.charge_s
 
-    def _note(self) -> None:
+    def _note(self, write: Write | None = None) -> None:
         assert self._pending is not None
         self._noted_s = self._clock.boot_s()
-        self._write(self._pending, None)
+        self._write(self._pending, None, write)
 
-    def _write(self, pending: Pending | None, coming: Pending | None) -> None:
-        value = {"pending": self._to_json(pending), "next": self._to_json(coming)}
-        self._reserve.spend(lambda: durable.write_json(self._path, value))
+    def _write(self, pending: Pending | None, coming: Pending | None, write: Write | None = None) -> None:
+        text = durable.compact({"pending": self._to_json(pending), "next": self._to_json(coming)})
+        self._reserve.spend(lambda: (write or durable.write)(self._path, text))
 
     def _to_json(self, pending: Pending | None) -> dict[str, Any] | None:
         if pending is None:

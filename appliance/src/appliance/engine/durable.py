@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from appliance.engine import folders
 
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -41,7 +43,25 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """``write`` of compact JSON."""
-    write(path, json.dumps(value, separators=(",", ":")).encode())
+    write(path, compact(value))
+
+
+def compact(value: Any) -> bytes:
+    """JSON without spaces."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Wait until files of ``write_whole``, and their names, survive a cut of power. Raises OSError."""
+    for above, files in groupby(sorted(paths), lambda path: path.parent):
+        with folders.opened(above) as folder:
+            for path in files:
+                descriptor = os.open(path.name, _READ, dir_fd=folder)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            os.fsync(folder)
 
 
 def link(path: Path, target: str) -> None:
@@ -54,14 +74,12 @@ def link(path: Path, target: str) -> None:
 
 def remove(path: Path) -> None:
     """Remove ``path``, durably; it may be missing."""
-    with folders.opened(path.parent) as folder:
-        try:
-            os.unlink(path.name, dir_fd=folder)
-        except FileNotFoundError:
-            pass
-        except IsADirectoryError:
-            _set_aside(path.name, folder)
-        os.fsync(folder)
+    _remove(path, synced=True)
+
+
+def forget(path: Path) -> None:
+    """``remove`` without waiting for the disk: a cut of power may bring the file back."""
+    _remove(path, synced=False)
 
 
 def rename(path: Path, new_name: str) -> None:
@@ -131,7 +149,6 @@ def make_folder(path: Path, mode: int = 0o755, owner: Owner | None = None) -> No
         except FileExistsError:
             return
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(path.name, flags, dir_fd=above)
         try:
             if owner is not None:
@@ -166,6 +183,18 @@ def _replace(path: Path, data: bytes, mode: int, owner: Owner | None, *, synced:
         except IsADirectoryError:
             _set_aside(path.name, folder)
             os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        if synced:
+            os.fsync(folder)
+
+
+def _remove(path: Path, *, synced: bool) -> None:
+    with folders.opened(path.parent) as folder:
+        try:
+            os.unlink(path.name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        except IsADirectoryError:
+            _set_aside(path.name, folder)
         if synced:
             os.fsync(folder)
 

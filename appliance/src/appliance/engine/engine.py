@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -315,8 +316,8 @@ class Engine:
         The same request again gives the result of the first time. Raises Conflict when its id was used for
         another one, ValidationFailed when it is not an id.
         """
-        run = partial(self._commit, request)
         mark = self._mark_of(request)
+        run = partial(self._commit, replace(request, mark=mark))
         return carry_out(self._jobs, self._committer.reserve, request.request_id, mark, run)
 
     def result_of(self, request: CommitRequest) -> CommitResult | None:
@@ -346,17 +347,17 @@ class Engine:
         """
 
         text = comment or f"Roll back to revision {revision}"
+        mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
 
         def run(request_id: str) -> CommitResult:
             turn = self._committer.turn(request_id, "rollback", author, text)
             with self._committer.turns.taking(turn):
                 document = self._committer.store.document(revision)
                 request = CommitRequest(
-                    document, author, text, confirm_s=confirm_s, caller=caller, watch_s=watch_s
+                    document, author, text, confirm_s=confirm_s, caller=caller, watch_s=watch_s, mark=mark
                 )
                 return self._committer.transact(request, turn, supersede=True)
 
-        mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
         return carry_out(self._jobs, self._committer.reserve, request_id, mark, run, must_not_fail=True)
 
     def confirm(self, author: str) -> int:

@@ -1,5 +1,5 @@
-"""Entries of the maps that grow large, static routes and rules of access lists: what did not change is not
-read again.
+"""Entries of the maps that grow large, static routes, access lists and their rules: what did not change is
+not read again.
 
 Models check nothing across such entries (``check`` does that on the whole document), so an entry with the
 same text as the running one is the running one.
@@ -7,7 +7,7 @@ same text as the running one is the running one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from appliance.config.document import RouterConfig
@@ -18,21 +18,30 @@ Kept = Mapping[Path, frozenset[str]]
 """The keys of the entries that are the same, by the path of their map."""
 
 _STATIC: Path = ("routing", "static")
+_ACLS: Path = ("acls",)
 _MOST = 60_000
 """Below every limit that a model sets on the size of such a map: none is passed unseen."""
 
 
 def kept(document: Mapping[str, Any], running: Mapping[str, Any]) -> dict[Path, frozenset[str]]:
     """The entries of a plain document that are those of the running one, which is canonical."""
-    found = {}
-    for path in _paths(document):
-        entries, known = _at(document, path), _at(running, path)
-        if entries is None or known is None or len(entries) > _MOST:
-            continue
-        keys = frozenset(key for key, value in entries.items() if _identical(value, known.get(key)))
-        if keys:
-            found[path] = keys
+    found: dict[Path, frozenset[str]] = {}
+    for path in (_STATIC, _ACLS):
+        _keep(found, path, document, running)
+    for name in (_at(document, _ACLS) or {}).keys() - found.get(_ACLS, frozenset()):
+        _keep(found, (*_ACLS, name, "rules"), document, running)
     return found
+
+
+def _keep(
+    found: dict[Path, frozenset[str]], path: Path, document: Mapping[str, Any], running: Mapping[str, Any]
+) -> None:
+    entries, known = _at(document, path), _at(running, path)
+    if entries is None or known is None or len(entries) > _MOST:
+        return
+    keys = frozenset(key for key, value in entries.items() if _identical(value, known.get(key)))
+    if keys:
+        found[path] = keys
 
 
 def without(document: Mapping[str, Any], gone: Kept) -> dict[str, Any]:
@@ -60,6 +69,11 @@ def merge_config(changed: RouterConfig, running: RouterConfig, again: Kept) -> R
                 return None
             routes = {**{key: known[key] for key in keys}, **static}
             update["routing"] = changed.routing.model_copy(update={"static": routes})
+        elif path == _ACLS:
+            if not keys.isdisjoint(acls):
+                return None
+            acls |= {key: running.acls[key] for key in keys}
+            update["acls"] = acls
         else:
             acl, rules = acls[path[1]], running.acls[path[1]].rules
             numbers = frozenset(map(int, keys))
@@ -82,13 +96,6 @@ def merge_plain(changed: dict[str, Any], running: Mapping[str, Any], again: Kept
         holder[path[-1]] = {key: entries[key] for key in sorted(entries, key=natural)}
 
 
-def _paths(document: Mapping[str, Any]) -> Iterator[Path]:
-    yield _STATIC
-    acls = document.get("acls")
-    if isinstance(acls, Mapping):
-        yield from (("acls", name, "rules") for name in acls)
-
-
 def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
     node: Any = document
     for token in path:
@@ -99,14 +106,22 @@ def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
 def _identical(one: Any, other: Any) -> bool:
     """Equal, whatever the order of keys, and ``1`` is not ``true``."""
     # Nearly every entry is, and mostly written alike: then nothing is entered.
-    return one is other or repr(one) == repr(other) or _alike(one, other)
+    return one is other or (one == other and (repr(one) == repr(other) or _alike(one, other)))
 
 
 def _alike(one: Any, other: Any) -> bool:
+    """Whether equal values are of the same types all the way down."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    return bool(one == other)
+        pairs: Iterable[tuple[Any, Any]] = ((value, other[key]) for key, value in one.items())
+    elif isinstance(one, list):
+        pairs = zip(one, other, strict=True)
+    else:
+        return True
+    for value, there in pairs:
+        if type(value) is not type(there):
+            return False
+        if isinstance(value, (dict, list)) and not _alike(value, there):
+            return False
+    return True

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 
-from appliance.engine.committer import Committer, Running
+from appliance.engine.committer import Committer
 from appliance.engine.confirmation import Pending
+from appliance.engine.recording import Running
 from appliance.engine.records import CommitRequest
 from appliance.engine.reopening import Reopening
 
@@ -62,9 +63,10 @@ def _go_back(committer: Committer, rollback_to: int, why: str, request_id: str) 
     committer.note_reopening(due, prepared.config)
     comment = f"Roll back to revision {number}: {why}"
     try:
-        committer.record(
+        committer.recorder.record(
             CommitRequest({}, SELF, comment),
             request_id,
+            committer.running,
             prepared,
             (),
             must_not_fail=True,

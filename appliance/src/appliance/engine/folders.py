@@ -6,6 +6,7 @@ a file for a symbolic link between two calls, and what root then writes or gives
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,6 @@ _trusted: set[int] = set()
 _MAX_LINKS = 40
 """As many symbolic links as the kernel follows (path_resolution(7))."""
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-_PASS = _LOOK | os.O_DIRECTORY
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -46,9 +46,9 @@ def opened(path: Path) -> Iterator[int]:
 
 def _walk(path: Path) -> int:
     """One component at a time, each relative to the folder before it."""
-    absolute = Path.cwd() / path
+    absolute = path if path.is_absolute() else Path.cwd() / path
     names = list(reversed(absolute.parts[1:]))
-    trail = [os.open("/", _PASS)]
+    trail = [os.open("/", _LOOK)]
     links = 0
     try:
         while names:
@@ -58,15 +58,17 @@ def _walk(path: Path) -> int:
                     os.close(trail.pop())
                 continue
             _check(trail[-1], path, may_be_sticky=True)
-            below = os.open(name, _LOOK, dir_fd=trail[-1])
+            trail.append(os.open(name, _LOOK, dir_fd=trail[-1]))
+            kind = stat.S_IFMT(os.fstat(trail[-1]).st_mode)
+            if kind == stat.S_IFDIR:
+                continue
+            below = trail.pop()
             try:
-                is_link = stat.S_ISLNK(os.fstat(below).st_mode)
-                target = os.readlink("", dir_fd=below) if is_link else ""
+                if kind != stat.S_IFLNK:
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+                target = os.readlink("", dir_fd=below)
             finally:
                 os.close(below)
-            if not is_link:
-                trail.append(os.open(name, _PASS, dir_fd=trail[-1]))
-                continue
             links += 1
             if links > _MAX_LINKS:
                 raise UnsafeFolder(f"{path}: more than {_MAX_LINKS} symbolic links are on the way to it")
@@ -83,16 +85,17 @@ def _walk(path: Path) -> int:
 
 def _check(folder: int, path: Path, *, may_be_sticky: bool) -> None:
     found = os.fstat(folder)
-    where = Path(f"/proc/self/fd/{folder}").readlink()
     if found.st_uid in _trusted:
         return
     if found.st_uid not in (0, os.geteuid()):
+        where = Path(f"/proc/self/fd/{folder}").readlink()
         raise UnsafeFolder(
             f"{path} is not written to: {where} belongs to user {found.st_uid}, who could redirect the "
             f"write; give it to root (chown root {where})"
         )
     open_to = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if open_to and not (may_be_sticky and found.st_mode & stat.S_ISVTX):
+        where = Path(f"/proc/self/fd/{folder}").readlink()
         raise UnsafeFolder(
             f"{path} is not written to: others may write in {where} and could redirect the write; "
             f"take that away (chmod go-w {where})"

@@ -1,4 +1,8 @@
-"""Results of commits by request id, on disk: a caller that lost the answer finds it here."""
+"""Results of commits by request id, on disk: a caller that lost the answer finds it here.
+
+No commit waits for them to get there: of a request whose result a cut of power took, its revision or the
+journal tells (``settle``), and what has neither changed nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from appliance.engine import durable
 from appliance.engine.objects import Damaged, make_own_folder
@@ -28,6 +32,13 @@ _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, Recursi
 _PRUNE_EVERY = 50
 log = logging.getLogger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+
+
+class Recorded(NamedTuple):
+    """The revision that a request made, and what tells the request apart; empty where that is not known."""
+
+    revision: int
+    mark: str
 
 
 class Jobs:
@@ -96,28 +107,29 @@ class Jobs:
                 "whether it was done"
             ) from None
 
-    def settle(self, recorded: dict[str, int], reason: str) -> None:
+    def settle(self, recorded: Mapping[str, Recorded], open_marks: Mapping[str, str], reason: str) -> None:
         """At start: what was running has made a revision (``recorded``), or failed for ``reason``.
 
-        A disk that takes no more stops nothing: the results are told all the same, and written later.
+        So has what a cut of power left no result of: requests that made a revision, and those of
+        ``open_marks``, whose transaction was open. A disk that takes no more stops nothing: the results are
+        told all the same, and written later.
         """
+        known_marks = {**open_marks, **{request_id: made.mark for request_id, made in recorded.items()}}
+        lost = {name: mark for name, mark in known_marks.items() if mark and _REQUEST_ID.fullmatch(name)}
         for path in self._directory.glob("*.json"):
             try:
                 if path.stat().st_size > _RUNNING_BYTES:
+                    lost.pop(path.stem, None)
                     continue
                 known, mark = _read(path)
             except _UNREADABLE as problem:
-                log.error("the result of commit %s is damaged: %s", path.stem, problem)
+                if path.stem not in lost:
+                    log.error("the result of commit %s is damaged: %s", path.stem, problem)
                 continue
-            if known.state != "running":
-                continue
-            request_id = known.request_id
-            if (revision := recorded.get(request_id)) is not None:
-                result = CommitResult(request_id, "done", revision)
-            else:
-                stopped = CommitError("restart of the agent", reason)
-                result = CommitResult(request_id, "failed", error=stopped)
-            self._unwritten[request_id] = result, mark
+            lost.pop(path.stem, None)
+            if known.state == "running":
+                self._unwritten[known.request_id] = _ended(known.request_id, recorded, reason), mark
+        self._unwritten |= {name: (_ended(name, recorded, reason), mark) for name, mark in lost.items()}
         self._write_settled()
 
     def _write_settled(self) -> None:
@@ -141,7 +153,7 @@ class Jobs:
         return self._directory / f"{request_id}.json"
 
     def _write(self, path: Path, result: CommitResult, fingerprint: str) -> None:
-        durable.write_json(path, {**result.to_json(), "fingerprint": fingerprint})
+        durable.write_whole(path, durable.compact({**result.to_json(), "fingerprint": fingerprint}))
 
     def _prune(self) -> None:
         self._since_pruned += 1
@@ -159,6 +171,13 @@ class Jobs:
                 path.unlink()
             self._count -= 1
             self._used_bytes -= _room(entry)
+
+
+def _ended(request_id: str, recorded: Mapping[str, Recorded], reason: str) -> CommitResult:
+    """Of a request whose agent was stopped."""
+    if (made := recorded.get(request_id)) is not None:
+        return CommitResult(request_id, "done", made.revision)
+    return CommitResult(request_id, "failed", error=CommitError("restart of the agent", reason))
 
 
 def _read(path: Path) -> tuple[CommitResult, str]:

@@ -20,13 +20,24 @@ class Journal:
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "journal.json"
 
-    def open(self, base_revision: int, request_id: str, author: str, steps: Sequence[PlannedStep]) -> None:
-        """Durable when it returns: from now on the router may differ from ``base_revision``."""
+    def open(
+        self,
+        base_revision: int,
+        request_id: str,
+        author: str,
+        steps: Sequence[PlannedStep],
+        mark: str = "",
+    ) -> None:
+        """Durable when it returns: from now on the router may differ from ``base_revision``.
+
+        ``mark`` tells the request apart from others with its id.
+        """
         durable.write_json(
             self._path,
             {
                 "base_revision": base_revision,
                 "request_id": request_id,
+                "mark": mark,
                 "author": author,
                 "time": timestamp(),
                 "steps": [planned.to_json() for planned in steps],
@@ -34,8 +45,11 @@ class Journal:
         )
 
     def close(self) -> None:
-        """The router is at the last recorded revision."""
-        durable.remove(self._path)
+        """The router is at the last recorded revision.
+
+        Waits for no disk: should a cut of power open it again, that revision is found to run at the start.
+        """
+        durable.forget(self._path)
 
     def read(self) -> dict[str, Any] | None:
         """The open transaction, or None. One that cannot be read is open all the same, and empty."""

@@ -8,7 +8,7 @@ import time
 
 from appliance.engine.committer import Committer
 from appliance.engine.expiry import SELF, roll_back_unconfirmed, roll_back_worse
-from appliance.engine.jobs import Jobs, fingerprint
+from appliance.engine.jobs import Jobs, Recorded, fingerprint
 from appliance.engine.live import Overtaken, Plan
 from appliance.engine.records import CommitResult
 from appliance.engine.transaction import named
@@ -27,8 +27,8 @@ _QUICK_S = 1.0
 _MOVING_WAIT_S = 1.0
 _URGENT_WAIT_S = 1.0
 """How long a rollback that is due waits, before all others, for whoever changes the router; then again."""
-_SEARCHED = 20
-"""Newest revisions that may belong to a request that was running when the agent stopped."""
+_SEARCHED = 100
+"""Newest revisions that may belong to a request whose result was not on disk when the agent stopped."""
 
 
 class Keeper:
@@ -68,9 +68,13 @@ class Keeper:
         committer.confirmation.load(committer.store.get(running) if running else None)
         committer.watches.load(committer.store.head)
         committer.check_history()
-        recorded = {entry.request_id: entry.revision for entry in committer.store.newest(_SEARCHED)}
-        self._jobs.settle(recorded, f"the agent was stopped during the commit; revision {running} stays")
-        if (note := committer.journal.read()) is not None:
+        newest = committer.store.newest(_SEARCHED)
+        recorded = {one.request_id: Recorded(one.revision, committer.store.mark(one)) for one in newest}
+        note = committer.journal.read()
+        open_marks = {} if note is None else {str(note.get("request_id", "")): str(note.get("mark", ""))}
+        reason = f"the agent was stopped during the commit; revision {running} stays"
+        self._jobs.settle(recorded, open_marks, reason)
+        if note is not None:
             log.warning(
                 "a transaction of %s was open at start: restoring revision %s",
                 note.get("author", "unknown"),

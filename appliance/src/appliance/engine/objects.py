@@ -79,6 +79,8 @@ class Objects:
         self._sound: dict[str, None] = {}
         """Written or verified since the start, the last ones."""
         self._files: dict[str, list[_File]] = {}
+        self._unsynced: dict[Path, str] = {}
+        """Files that a cut of power may take, and the names of their texts."""
         self._used_bytes = 0
         for path in folder.iterdir():
             self._remember(path)
@@ -102,12 +104,16 @@ class Objects:
         return text
 
     def write(self, name: str, text: str, digest: Digest, *, alike: bool = False) -> None:
-        """Store a text durably. ``alike``: it mostly resembles the last one that was. Raises OSError.
+        """Store a text; it is durable after ``sync``. Raises OSError.
 
-        A text that is there and whole is left alone.
+        ``alike``: it mostly resembles the last one that was. A text that is there and whole is left alone.
         """
         with self._lock:
-            if name in self._sound or self._first_sound(name, digest)[0] is not None:
+            if name in self._sound:
+                return
+            if self._first_sound(name, digest)[0] is not None:
+                # Of an agent that may have died before it was durable.
+                self._sync_later(name)
                 return
             # What is there under this name is damaged, and would otherwise be found before the new file.
             self._forget(name)
@@ -124,6 +130,30 @@ class Objects:
                 self._whole = _Whole(name, parts, deltas.places(parts), len(packed))
             self._is_sound(name)
 
+    def is_sound(self, name: str) -> bool:
+        """Whether the text is known to be there and whole; nothing is read."""
+        with self._lock:
+            return name in self._sound
+
+    def sync(self) -> None:
+        """Wait until all that was written is durable. Raises OSError: then none of it counts as stored."""
+        with self._lock:
+            written, self._unsynced = self._unsynced, {}
+            try:
+                durable.sync(written)
+            except BaseException:
+                for name in written.values():
+                    self._sound.pop(name, None)
+                # Deltas must not lean on what may be lost.
+                self._whole = None
+                raise
+
+    def _sync_later(self, name: str) -> None:
+        for file in self._files.get(name, ()):
+            self._unsynced[file.path] = name
+            if file.base is not None and file.base != name:
+                self._sync_later(file.base)
+
     def forget_all_but(self, wanted: Collection[str]) -> None:
         """Remove what is not wanted, and no delta of what is leans on. Raises OSError."""
         with self._lock:
@@ -137,6 +167,7 @@ class Objects:
     def _forget(self, name: str) -> None:
         for file in self._files.pop(name, ()):
             file.path.unlink(missing_ok=True)
+            self._unsynced.pop(file.path, None)
             self._used_bytes -= file.used_bytes
         self._sound.pop(name, None)
 
@@ -181,8 +212,10 @@ class Objects:
         return text
 
     def _put(self, file_name: str, data: bytes) -> None:
-        durable.write(self._folder / file_name, data)
-        self._remember(self._folder / file_name)
+        path = self._folder / file_name
+        durable.write_whole(path, data)
+        self._unsynced[path] = file_name.partition(".")[0]
+        self._remember(path)
 
     def _remember(self, path: Path) -> None:
         name, _, rest = path.name.partition(".")

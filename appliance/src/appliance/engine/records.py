@@ -110,6 +110,8 @@ class CommitRequest:
     """What made the document of the one that ran: it tells the request apart from others in its place."""
     match: tuple[str, ...] | None = None
     """The digests that the caller named in place of a revision: these tell the request apart, then."""
+    mark: str = ""
+    """What tells it apart, as it is recorded with its revision; see Engine.commit."""
 
 
 @dataclass(frozen=True)

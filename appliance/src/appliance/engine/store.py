@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 EMPTY_DOCUMENT: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
 """What a router runs that was never told anything: revision 0, which has no file."""
-_SUM = "sum"
+_SUM, _MARK = "sum", "mark"
 _PRUNE_EVERY = 50
 """Revisions from one look for what is to be forgotten to the next."""
 _BLOCK_BYTES = 4096
@@ -211,19 +211,19 @@ class RevisionStore:
             raise Damaged(f"plan and diff of revision {number} are lost: {error}") from None
         return details
 
-    def append(self, revision: Revision, document: Mapping[str, Any]) -> None:
+    def append(self, revision: Revision, document: Mapping[str, Any], mark: str = "") -> None:
         """Record the next revision. Its ``details`` are in the store already (see ``put``).
 
-        The rename of the revision's own file is the moment it exists; on OSError it does not.
+        The rename of the revision's own file is the moment it exists; on OSError it does not. What it refers
+        to is on the disk before. ``mark`` is of the request that made it.
         """
         if revision.revision != self._head + 1:
             raise ValueError(f"revision {revision.revision} does not follow {self._head}")
         with self._lock:
-            self._fresh.add(revision.digest)
-            text = json.dumps(document, separators=(",", ":"))
-            self._objects.write(revision.digest, text, _document_digest, alike=True)
+            self.put_document(revision.digest, document)
+            self._objects.sync()
             path = self._path(revision.revision)
-            recorded = revision.to_json()
+            recorded = {**revision.to_json(), **({_MARK: mark} if mark else {})}
             try:
                 durable.write_json(path, {**recorded, _SUM: _sum(recorded)})
             except OSError:
@@ -239,13 +239,32 @@ class RevisionStore:
         self._mark()
 
     def put(self, value: Any) -> str:
-        """Store ``value`` by its content; returns its SHA-256."""
+        """Store ``value`` by its content; returns its SHA-256. It survives a cut of power after ``sync``."""
         text = json.dumps(value, separators=(",", ":"))
         name = _text_digest(text)
         with self._lock:
             self._fresh.add(name)
             self._objects.write(name, text, _text_digest)
         return name
+
+    def put_document(self, name: str, document: Mapping[str, Any]) -> None:
+        """The same for a document, whose digest is known."""
+        with self._lock:
+            self._fresh.add(name)
+            if not self._objects.is_sound(name):
+                text = json.dumps(document, separators=(",", ":"))
+                self._objects.write(name, text, _document_digest, alike=True)
+
+    def sync(self) -> None:
+        """Wait until what was put survives a cut of power; ``append`` does it otherwise. Raises OSError."""
+        self._objects.sync()
+
+    def mark(self, revision: Revision) -> str:
+        """Of the request that made it; empty where that is not known."""
+        try:
+            return str(json.loads(self._path(revision.revision).read_bytes()).get(_MARK, ""))
+        except _UNREADABLE:
+            return ""
 
     def prune(self, needed: Collection[int]) -> None:
         """Forget what need not be kept, every now and then; ``needed`` and the head stay. Raises OSError.

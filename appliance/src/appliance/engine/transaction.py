@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, wait
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from appliance.engine.journal import Journal
 from appliance.engine.live import Desired, Live, Observed, Overtaken, Plan, Proceed, StepFailed, unhindered
-from appliance.engine.records import PlannedStep
+from appliance.engine.records import CommitRequest, PlannedStep
 from appliance.engine.reserve import Reserve, is_full
 from appliance.engine.turns import Cancelled, Turn
 from appliance.errors import CommitCancelled, CommitFailed
@@ -40,6 +41,8 @@ class Transaction:
 
     live: Live
     journal: Journal
+    disk: Executor
+    """Threads that wait for the disk."""
     reserve: Reserve
     patience: Patience
     plan: Plan
@@ -57,15 +60,30 @@ class Transaction:
     after: Observed = field(default_factory=dict)
     """What was observed last."""
 
-    def run(self, base_revision: int, request_id: str, author: str, record: Callable[[], None]) -> None:
+    def run(
+        self,
+        base_revision: int,
+        request_id: str,
+        request: CommitRequest,
+        meanwhile: Callable[[], None],
+        record: Callable[[], None],
+    ) -> None:
         """Bring the router from ``before`` to ``desired`` and record it, with the journal open meanwhile.
 
-        Raises CommitFailed: the router is as ``before``, or ``undone`` is False and the journal stays open.
+        ``meanwhile`` is called while the journal is written; it changes nothing. Raises CommitFailed: the
+        router is as ``before``, or ``undone`` is False and the journal stays open.
         CommitCancelled is one, too.
         Raises StorageFull or RouterUnavailable when the journal cannot be written; nothing is changed then.
         """
+        opening = self.disk.submit(self._open_journal, base_revision, request_id, request)
         try:
-            self._open_journal(base_revision, request_id, author)
+            meanwhile()
+        except BaseException:
+            wait([opening])
+            self._close_journal()
+            raise
+        try:
+            opening.result()
         except OSError as error:
             raise self.reserve.refusal(error) from error
         try:
@@ -98,9 +116,9 @@ class Transaction:
         made = len(self.applied)
         self.turn.apply(made + 1, len(self.plan), self.plan[made].step.summary)
 
-    def _open_journal(self, base_revision: int, request_id: str, author: str) -> None:
-        def write() -> None:
-            self.journal.open(base_revision, request_id, author, self.plan)
+    def _open_journal(self, base_revision: int, request_id: str, request: CommitRequest) -> None:
+        def write(steps: Plan = self.plan) -> None:
+            self.journal.open(base_revision, request_id, request.author, steps, request.mark)
 
         if not self.must_not_fail:
             write()
@@ -111,7 +129,7 @@ class Transaction:
             if not is_full(error):
                 raise
             # The steps are for whoever reads it; that it is there is what counts.
-            self.journal.open(base_revision, request_id, author, ())
+            write(())
 
     def _close_journal(self) -> None:
         """A journal that stays open is only told of: the next start restores what runs anyway."""

@@ -6,11 +6,12 @@ begins anew with what was read before the commit. What was seen is a file for ea
 
 from __future__ import annotations
 
+import bisect
 import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -93,6 +94,8 @@ class Watches:
         self.loaded = threading.Event()
         """Set once it is known whether a watch goes on."""
         make_own_folder(self._reports)
+        self._kept: list[int] | None = None
+        """The revisions of the reports on disk, once that was looked at."""
 
     def load(self, head: int) -> None:
         """Read the watch at start. One of another revision than ``head`` is over."""
@@ -202,11 +205,20 @@ class Watches:
         try:
             text = json.dumps(report, separators=(",", ":")).encode()
             (durable.write if final else durable.write_whole)(self._place(revision), text)
-            numbers = sorted(int(path.stem) for path in self._reports.glob("*.json") if path.stem.isdecimal())
-            for number in numbers[:-KEPT]:
-                self._place(number).unlink(missing_ok=True)
+            self._forget_oldest(revision)
         except OSError as error:
             log.error("the report of the watch of revision %s cannot be written: %s", revision, error)
+
+    def _forget_oldest(self, newest: int) -> None:
+        if self._kept is None:
+            paths = self._reports.glob("*.json")
+            self._kept = sorted(int(path.stem) for path in paths if path.stem.isdecimal())
+        at = bisect.bisect_left(self._kept, newest)
+        if self._kept[at : at + 1] != [newest]:
+            self._kept.insert(at, newest)
+        for number in self._kept[:-KEPT]:
+            self._place(number).unlink(missing_ok=True)
+        del self._kept[:-KEPT]
 
     def _place(self, revision: int) -> Path:
         return self._reports / f"{revision:08}.json"
@@ -219,7 +231,7 @@ class Watches:
             log.error("the watch of revision %s cannot be written: %s", watch.revision, error)
 
     def _write(self, watch: Watch) -> None:
-        text = json.dumps(asdict(watch), separators=(",", ":")).encode()
+        text = durable.compact(vars(watch))
         if watch.rolls_back:
             self._reserve.spend(lambda: durable.write(self._path, text))
         else:
@@ -229,7 +241,8 @@ class Watches:
     def _forget(self) -> None:
         try:
             if self._path.exists():
-                durable.remove(self._path)
+                # One of another revision is over in any case.
+                durable.forget(self._path)
         except OSError as error:
             log.error("the watch in %s cannot be removed: %s", self._path, error)
 

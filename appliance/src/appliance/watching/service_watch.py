@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 
 PERIOD_S = 1.0
 """From one look to the next while a commit is watched, unless looking takes long."""
+FIRST_LOOK_S = 0.3
+"""From a commit to the first look after it: by then its caller has the answer, and commits in a row are not
+kept waiting by looks."""
 _AT_REST = 4
 """A look is followed by so many times its duration without one: a fifth of a CPU at most."""
 _LONGEST_REST_S = 10.0
@@ -84,12 +87,12 @@ class ServiceWatch:
         self._active: _Active | None = None
         self._aftermaths: dict[int, Aftermath] = {}
         """Of watches that ended with something worse, by revision: also while others run since."""
-        self._begun: deque[Watch] = deque(maxlen=8)
+        self._begun: deque[Watch] = deque(maxlen=64)
         """Watches that were not looked at yet: another commit may come sooner."""
         self._reports: dict[int, WatchReport] = {}
         """The newest, by revision."""
         self._looking = threading.Lock()
-        self._wake, self._stop = threading.Event(), False
+        self._wake, self._ended, self._stop = threading.Event(), threading.Event(), False
         self._thread: threading.Thread | None = None
         router.engine.watched.observer = self
 
@@ -101,6 +104,7 @@ class ServiceWatch:
     def stop(self, timeout_s: float = 5) -> None:
         """Stop watching; what goes on is taken up again by the next agent."""
         self._stop = True
+        self._ended.set()
         self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout_s)
@@ -163,7 +167,7 @@ class ServiceWatch:
         while self._begun:
             begun = self._begun.popleft()
             if watch is None or begun.revision != watch.revision:
-                self._tell(self._begin(begun), "superseded", begun.note)
+                self._tell(self._prepared(begun), "superseded", begun.note)
         if watch is None or watch.over:
             self._active = None
             return
@@ -339,7 +343,8 @@ class ServiceWatch:
             took_s = time.monotonic() - began_s
             period_s = READ_EVERY_S if is_idle else self._period_s
             rest_s = min(max(period_s - took_s, took_s * _AT_REST), max(_LONGEST_REST_S, period_s))
-            self._wake.wait(rest_s)
+            if self._wake.wait(rest_s):
+                self._ended.wait(FIRST_LOOK_S)
             self._wake.clear()
 
     def take_up(self) -> None:

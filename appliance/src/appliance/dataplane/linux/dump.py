@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,7 @@ class LinkRow:
     mtu: int
     up: bool
     alias: str
-    known: dict[str, Any]
+    known: Mapping[str, Any]
     """The message's attributes."""
     message: Any
 

@@ -20,17 +20,13 @@ def check(context: Context) -> Iterator[Problem]:
         )
     if ALWAYS_PASSED in config.acls:
         yield Problem(f"/acls/{ALWAYS_PASSED}", f"the name {ALWAYS_PASSED} is reserved")
+    bound = {name: {*interface.acl_in, *interface.acl_out} for name, interface in config.interfaces.items()}
     reflecting_lists = {
         name
-        for name, acl in config.acls.items()
-        if any(rule.action == "permit_reflect" for rule in acl.rules.values())
+        for name in set().union(*bound.values()) & config.acls.keys()
+        if any(rule.action == "permit_reflect" for rule in config.acls[name].rules.values())
     }
-    reflecting = set()
-    for name, interface in config.interfaces.items():
-        for direction in ("acl_in", "acl_out"):
-            for acl in getattr(interface, direction):
-                if acl in reflecting_lists:
-                    reflecting.add(name)
+    reflecting = {name for name, names in bound.items() if names & reflecting_lists}
     limit = can.max_reflecting_interfaces
     if limit is not None and len(reflecting) > limit:
         message = f"at most {limit} interfaces can have access lists with permit_reflect"

@@ -18,6 +18,9 @@ PATHS = {
     vpp.AclBinding.kind: lambda name: join(["interfaces", name]),
 }
 _ND_TYPES = (133, 137)
+_compiled: dict[str, tuple[Acl, vpp.Acl]] = {}
+"""The last of each name."""
+_MOST_COMPILED = 1024
 
 
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
@@ -53,7 +56,14 @@ def _neighbour_discovery() -> vpp.Acl:
 
 
 def _acl(name: str, acl: Acl) -> vpp.Acl:
-    return vpp.Acl(name, tuple(_rule(rule) for _, rule in acl.ordered()))
+    """Of a list that did not change, which is the same object then, the same again."""
+    known = _compiled.get(name)
+    if known is None or known[0] is not acl:
+        known = acl, vpp.Acl(name, tuple(_rule(rule) for _, rule in acl.ordered()))
+        if len(_compiled) >= _MOST_COMPILED:
+            _compiled.clear()
+        _compiled[name] = known
+    return known[1]
 
 
 @lru_cache(maxsize=1 << 16)

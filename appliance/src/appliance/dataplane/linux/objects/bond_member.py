@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -115,12 +115,12 @@ class BondMember(LinuxObject):
         return index, bond
 
 
-def _seen(index: int, kernel: Access) -> tuple[dict[str, Any], bool]:
+def _seen(index: int, kernel: Access) -> tuple[Mapping[str, Any], bool]:
     """A link's attributes, and whether it is up."""
     message = next(iter(kernel.route.get_links(index)))
     return attributes(message), bool(message["flags"] & _UP)
 
 
-def _primary(known: dict[str, Any]) -> int | None:
+def _primary(known: Mapping[str, Any]) -> int | None:
     data = attributes(attributes(known["IFLA_LINKINFO"]).get("IFLA_INFO_DATA") or {"attrs": ()})
     return data.get("IFLA_BOND_PRIMARY")
