@@ -1,4 +1,4 @@
-"""BMP's lines: as each release prints them, where they stand, and what becomes of them with their instance."""
+"""BMP's lines: as each release prints them, where they stand, and how they go with their instance."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ from appliance.logs.known_secrets import REVISIONS, KnownSecrets
 from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
 from appliance.logs.source import LogSource
+from appliance.routing.bgp_index import BgpIndexClient
 from appliance.routing.view import RoutingView, VrfRoutingView
 from appliance.secrets import SecretBox
 from appliance.state.captures import CaptureWanted
@@ -61,6 +62,8 @@ class Router:
     """What the router stands on."""
     bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
     """The program that sends and counts the packets of a bench."""
+    bgp_index: BgpIndexClient | None = None
+    """What BGP routes are searched in, where there is one."""
 
     @cached_property
     def _lists(self) -> RouteLists:

@@ -25,6 +25,7 @@ from appliance.host import HostBackend
 from appliance.logs.files import LogFiles
 from appliance.logs.journal import Journal
 from appliance.logs.source import LogSource
+from appliance.routing.bgp_index import BgpIndexClient
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
 from appliance.upgrade.paths import Paths
@@ -40,8 +41,13 @@ def build(settings: AgentSettings) -> Router:
     feeder = _feeder(settings)
     services = _services(settings)
     dataplane = _dataplane(settings, services, feeder)
+    index = settings.bgp_index_socket
     routing = FrrBackend(
-        settings.netns, settings.frr_vty_dir, settings.frr_config_dir, feeds=feeder is not None
+        settings.netns,
+        settings.frr_vty_dir,
+        settings.frr_config_dir,
+        feeds=feeder is not None,
+        indexed=index is not None,
     )
     backends: tuple[SomeBackend, ...] = (dataplane, routing, HostBackend(settings.host_root))
     path = CallerPath(settings.netns)
@@ -65,6 +71,7 @@ def build(settings: AgentSettings) -> Router:
         _log_source(settings),
         platform,
         settings.bench_generator,
+        None if index is None else BgpIndexClient(index),
     )
 
 
