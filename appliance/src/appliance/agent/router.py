@@ -25,13 +25,13 @@ from appliance.dataplane.route_answer import VrfTable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.features.vrf.model import table_of
 from appliance.health.platform import Platform
 from appliance.logs.known_secrets import REVISIONS, KnownSecrets
 from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
 from appliance.logs.source import LogSource
-from appliance.routing.bgp_index import BgpIndexClient
 from appliance.routing.view import RoutingView, VrfRoutingView
 from appliance.secrets import SecretBox
 from appliance.state.captures import CaptureWanted

@@ -20,12 +20,12 @@ from appliance.dataplane.machine import Machine
 from appliance.engine.backend import SomeBackend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.health.platform import Platform
 from appliance.host import HostBackend
 from appliance.logs.files import LogFiles
 from appliance.logs.journal import Journal
 from appliance.logs.source import LogSource
-from appliance.routing.bgp_index import BgpIndexClient
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
 from appliance.upgrade.paths import Paths

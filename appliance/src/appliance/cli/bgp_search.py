@@ -53,7 +53,7 @@ _READ_S, _AGAIN_S = 10.0, 0.5
 
 
 def show_bgp_routes(agent: AgentClient, words: list[str]) -> Output:
-    """Routes of the default VRF that match all of the words."""
+    """Routes that match all of the words."""
     query: dict[str, Any] = {}
     rest = list(words)
     if rest and rest[0] not in {*_SWITCHES, *_VALUED}:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from appliance.state.bgp_search_terms import (
+from appliance.state.part import Answer, Everything, Gauge, Number, Part, Question
+from appliance.state.routes import Destination, Gateway
+from frr_config.protocols.bgp.search_terms import (
+    OWN,
     PathLength,
     SearchedAsn,
     SearchedCommunity,
@@ -16,8 +19,6 @@ from appliance.state.bgp_search_terms import (
     SearchedPath,
     key_of_community,
 )
-from appliance.state.part import Answer, Everything, Gauge, Number, Part, Question
-from appliance.state.routes import Destination, Gateway
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -30,6 +31,9 @@ STATES = (
     "while, and the index holds nothing. connecting: bgpd does not answer it yet. reading: not all routes "
     "are there yet. ready: all are, and kept current."
 )
+NO_INDEX = "This router has no BGP index: its routes cannot be searched."
+NO_BGP = "BGP does not run in the default VRF: there is nothing to search."
+TRUNCATED = "BGP has more routes than the index may hold: those beyond are not searched."
 
 
 class BgpSearchQuery(Question):
@@ -135,6 +139,11 @@ class FoundRoute(Answer):
     atomic_aggregate: bool = False
     aggregator: str | None = Field(None, description="AS number and address.")
     age_s: Number | None = Field(None, description="Seconds since bgpd got it.")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is from no neighbor."""
+        return self.neighbor == OWN
 
 
 class BgpSearch(Answer):

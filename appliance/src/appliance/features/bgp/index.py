@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from appliance.engine.backend import BackendUnavailable
 from appliance.errors import MillraceError
-from appliance.routing.bgp_index import NAME
-from appliance.state.bgp_search import BgpIndexState, BgpSearch, BgpSearchQuery, FoundRoute
+from appliance.features.bgp.index_client import NAME
+from appliance.state.bgp_search import (
+    NO_BGP,
+    NO_INDEX,
+    TRUNCATED,
+    BgpIndexState,
+    BgpSearch,
+    BgpSearchQuery,
+    FoundRoute,
+)
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
-
-NO_INDEX = "This router has no BGP index, so that its routes cannot be searched."
-NO_BGP = "BGP does not run in the default VRF: there is nothing to search."
-TRUNCATED = "BGP has more routes than the index may hold: those beyond are not searched."
 
 
 def search(router: Router, asked: BgpSearchQuery) -> BgpSearch:

@@ -27,7 +27,7 @@ MONITORING_LINES = (*in_order(Form("bmp monitor"), Form("bmp listener")), ANY)
 
 
 def monitoring_lines(asn: int) -> Iterator[Line]:
-    """A listener in the default VRF's instance that sends what is accepted of both families."""
+    """A listener of the router's own instance that sends what is accepted of both families."""
     context = (f"router bgp {asn}", _TARGETS)
     for family in ("ipv4", "ipv6"):
         yield Line(context, f"bmp monitor {family} unicast post-policy")

@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from appliance.config.pointer import join
 from appliance.state.bgp_search import BGP_INDEX, BGP_SEARCH, BgpSearch, FoundRoute
-from appliance.state.bgp_search_terms import OWN
 from webui.agent import agent
 from webui.ui.tables.declaration import Column, Link, Look, Page, Search, SearchField, Table
 from webui.ui.tables.row import Row
@@ -44,11 +43,11 @@ def _in_lines(words: Sequence[str]) -> list[str]:
 
 
 def _neighbor(row: Row) -> Link | str:
-    neighbor = str(row.live("neighbor"))
-    if neighbor == OWN:
+    route: FoundRoute = row.state
+    if route.is_own:
         return "this router"
-    known = neighbor in row.beside(_NEIGHBORS)
-    return Link(neighbor, _NEIGHBORS + join([neighbor])) if known else neighbor
+    known = route.neighbor in row.beside(_NEIGHBORS)
+    return Link(route.neighbor, _NEIGHBORS + join([route.neighbor])) if known else route.neighbor
 
 
 def _path(row: Row) -> Iterable[str]:
