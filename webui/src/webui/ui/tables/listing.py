@@ -146,6 +146,11 @@ class Listing:
         )
 
     @property
+    def waits(self) -> bool:
+        """Whether nothing is asked before a field is filled in."""
+        return self.table.search is not None and self.table.search.before is not None
+
+    @property
     def search_button(self) -> Button | None:
         """What can be done to all that the search found."""
         act = self.table.search.act if self.table.search else None
