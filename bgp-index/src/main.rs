@@ -2,6 +2,40 @@
 //!
 //! It reads them from bgpd's BMP listener (RFC 7854), only while somebody asks, and answers over a Unix socket.
 
+mod as_path;
+mod attributes;
+mod bgpd;
+mod bmp;
+mod clients;
+#[cfg(test)]
+mod fuzz_tests;
+mod index;
+#[path = "../../feeder/src/json.rs"]
+mod json;
+mod matching;
+mod open;
+mod ordered;
+mod peers;
+#[path = "../../feeder/src/poll.rs"]
+mod poll;
+mod prefix;
+mod question;
+#[cfg(test)]
+mod question_tests;
+#[cfg(test)]
+mod random;
+mod reader;
+mod rows;
+mod search;
+mod sets;
+mod table;
+#[cfg(test)]
+mod table_tests;
+mod update;
+#[cfg(test)]
+mod wire;
+
+use index::Index;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::exit;
@@ -32,7 +66,10 @@ fn main() {
             exit(2);
         }
     };
-    println!("{} {:?} {:?} {} {}", options.bmp, options.socket, options.idle, options.most, options.most_bytes);
+    if let Err(error) = Index::new(options).and_then(|mut index| index.run()) {
+        eprintln!("millrace-bgp-index: {}", error);
+        exit(1);
+    }
 }
 
 fn read_options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
