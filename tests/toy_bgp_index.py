@@ -49,6 +49,7 @@ class ToyBgpIndex:
         self.rows: list[dict[str, Any]] = []
         self.total: int | None = None
         """What it counts as matching, where that is not all of its rows."""
+        self.shortened = False
         self.other: Any = None
         """Where given, the answer to everything."""
         self.asked: list[str] = []
@@ -95,4 +96,5 @@ class ToyBgpIndex:
             "matching": len(self.rows) if self.total is None else self.total,
             "complete": state == "ready" and not self.status["truncated"],
             "rows": self.rows[offset : offset + limit],
+            **({"shortened": True} if self.shortened else {}),
         }

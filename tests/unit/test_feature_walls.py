@@ -44,7 +44,7 @@ MOST_FILES = {
     "memif": 9,
     "acl": 51,
     "nat": 27,
-    "bgp": 73,
+    "bgp": 77,
     "ospf": 52,
     "vrf": 161,
     "bfd": 30,
@@ -63,7 +63,7 @@ Pages ask for one VRF and carry its name in their addresses and forms.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
-A search of BGP's routes is a part of the state, a page and a command; settings say where its index is."""
+A search of BGP's routes is a part of the state, a page and a command. Settings, boot and logs know its index."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:

@@ -219,6 +219,11 @@ def test_an_answer_that_makes_no_sense_is_that_of_no_index(
             ask()
 
 
+def test_a_page_that_ends_early_is_said(toy: ToyBgpIndex, router: Any) -> None:
+    toy.shortened = True
+    assert search(router, BgpSearchQuery()).note.endswith("the page ends early: ask for fewer (limit).")
+
+
 def test_an_answer_without_an_end_is_not_read_to_its_end(toy: ToyBgpIndex, router: Any) -> None:
     toy.rows = [row(1, as_path="1 " * 5_000_000)]
     with pytest.raises(BackendUnavailable, match="too long: ask for fewer routes"):

@@ -12,17 +12,17 @@ MARK = Path("/run/millrace/bgp-index.env")
 """The environment of millrace-bgp-index.service, which does not start without it."""
 MEMORY_SHARE = 0.25
 """Of the machine's memory: the unit's limit, above which the kernel ends it."""
-_ROUTE_BYTES = 320
-"""More than it takes for a route, with its share of attributes and of what the allocator keeps."""
-_MOST_ROUTES = 4_000_000
-"""On any machine: a full table from each of three neighbors, and more."""
+_MOST_MIB = 1024
+"""On any machine: some four million routes, a full table from each of three neighbors and more."""
+_COUNTED = 0.6
+"""Of that limit what it counts itself: lists that grow are there twice for a moment."""
 
 
-def most_routes(memory_mb: int) -> int:
-    """So many that it says they are too many before the kernel ends it."""
-    return min(_MOST_ROUTES, int(memory_mb * (1 << 20) * MEMORY_SHARE) // _ROUTE_BYTES)
+def most_mib(memory_mb: int) -> int:
+    """So much that it says there are too many routes before the kernel ends it."""
+    return max(1, min(_MOST_MIB, int(memory_mb * MEMORY_SHARE * _COUNTED)))
 
 
 def announce(memory_mb: int, mark: Path = MARK) -> None:
     """Let it start."""
-    durable.write(mark, f"MOST_ROUTES={most_routes(memory_mb)}\n".encode(), 0o644)
+    durable.write(mark, f"MOST_MIB={most_mib(memory_mb)}\n".encode(), 0o644)

@@ -33,6 +33,7 @@ STATES = (
 )
 NO_INDEX = "This router has no BGP index: its routes cannot be searched."
 NO_BGP = "BGP does not run in the default VRF: there is nothing to search."
+SHORTENED = "The attributes of these routes are so long that the page ends early: ask for fewer (limit)."
 TRUNCATED = "BGP has more routes than the index may hold: those beyond are not searched."
 
 
@@ -139,6 +140,9 @@ class FoundRoute(Answer):
     atomic_aggregate: bool = False
     aggregator: str | None = Field(None, description="AS number and address.")
     age_s: Number | None = Field(None, description="Seconds since bgpd got it.")
+    as_of_s: Number | None = Field(
+        None, description="Of this router's own: seconds since bgpd told of it. Its going may not be told."
+    )
 
     @property
     def is_own(self) -> bool:

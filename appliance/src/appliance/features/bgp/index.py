@@ -12,6 +12,7 @@ from appliance.features.bgp.index_client import NAME
 from appliance.state.bgp_search import (
     NO_BGP,
     NO_INDEX,
+    SHORTENED,
     TRUNCATED,
     BgpIndexState,
     BgpSearch,
@@ -63,7 +64,9 @@ def _absent(router: Router) -> str:
 def _note(told: Mapping[str, Any]) -> str:
     if told["state"] == "connecting":
         return f"bgpd does not tell the index of its routes: {told['why'] or 'it does not answer yet'}."
-    return TRUNCATED if told["truncated"] else ""
+    return " ".join(
+        [*([TRUNCATED] if told["truncated"] else []), *([SHORTENED] if told.get("shortened") else [])]
+    )
 
 
 def _route(row: Mapping[str, Any]) -> FoundRoute:
