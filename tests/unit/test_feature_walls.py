@@ -63,7 +63,7 @@ Pages ask for one VRF and carry its name in their addresses and forms.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
-A search of BGP's routes is a part of the state, a page and a command. Settings, boot and logs know its index."""
+A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
