@@ -141,7 +141,7 @@ def test_routes_are_told_with_all_they_have(toy: ToyBgpIndex, router: Any) -> No
     assert full.is_own and full.as_path == "" and full.med == 0
     assert full.model_dump(include=set(everything)) == {**everything, "large_communities": ("65001:1:2",),
         "extended_communities": ("rt:65000:1",), "cluster_list": ("192.0.2.8",)}  # fmt: skip
-    assert found.says == "Searched all 1,050 routes of both families; they are kept current."
+    assert found.says == "Searched all 1,050 routes of both families."
     assert found.note == ""
 
 

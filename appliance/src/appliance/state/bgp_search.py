@@ -176,7 +176,7 @@ class BgpSearch(Answer):
             return f"The index is being read: {self.read:,}{of} routes so far."
         if self.state == "ready":
             all_of = "the first" if self.truncated else "all"
-            return f"Searched {all_of} {self.read:,} routes of both families; they are kept current."
+            return f"Searched {all_of} {self.read:,} routes of both families."
         return "" if self.state == "absent" else "The index waits for bgpd."
 
 

@@ -54,7 +54,7 @@ def test_routes_are_a_table_with_what_was_searched() -> None:
     assert row.startswith("198.51.100.0/24  192.0.2.1  65001 65010  igp") and row.endswith("61")
     assert "65001:100" in row and "65001:1:2" in row and "\x1b" not in row
     assert more == "1 of 250 routes; `limit N` and `offset N` show others"
-    assert says == "Searched all 1,050 routes of both families; they are kept current."
+    assert says == "Searched all 1,050 routes of both families."
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from webui.ui.tables.declaration import Column, Link, Look, Page, Search, Search
 from webui.ui.tables.row import Row
 
 _NEIGHBORS = "/routing/bgp/neighbors"
-_A_LINE, _LINES = 3, 4
-"""Words of a long path, or of many communities, in one line of a cell, and lines that are shown."""
+_ASNS, _COMMUNITIES = 6, 3
+"""In one line of a cell."""
+_LINES = 4
+"""Of a cell; what is beyond them is counted."""
 
 
 def _before() -> str:
@@ -23,10 +25,13 @@ def _before() -> str:
         return index.why
     if index.state == "ready":
         held = index.ipv4.paths + index.ipv6.paths
-        return f"{held:,} routes can be searched. With no field filled in, all of a family are listed."
+        return (
+            f"{held:,} routes of the default VRF can be searched. With no field filled in, all of a family "
+            "are listed."
+        )
     return (
-        "Fill in what you look for; with no field filled in, all routes of a family are listed. The first "
-        "search reads them from BGP, which takes some seconds for a full table."
+        "Routes of the default VRF are searched; with no field filled in, all of a family are listed. The "
+        "first search reads them from BGP, which takes some seconds for a full table."
     )
 
 
@@ -34,12 +39,11 @@ def _rows(answer: BgpSearch) -> Iterator[tuple[str, FoundRoute]]:
     return ((route.prefix, route) for route in answer.routes)
 
 
-def _in_lines(words: Sequence[str]) -> list[str]:
-    """A few words a line; what is beyond the last line is counted."""
-    lines = [" ".join(words[at : at + _A_LINE]) for at in range(0, len(words), _A_LINE)]
+def _in_lines(words: Sequence[str], a_line: int) -> list[str]:
+    lines = [" ".join(words[at : at + a_line]) for at in range(0, len(words), a_line)]
     if len(lines) <= _LINES:
         return lines
-    return [*lines[:_LINES], f"and {len(words) - _LINES * _A_LINE:,} more"]
+    return [*lines[:_LINES], f"and {len(words) - _LINES * a_line:,} more"]
 
 
 def _neighbor(row: Row) -> Link | str:
@@ -51,12 +55,14 @@ def _neighbor(row: Row) -> Link | str:
 
 
 def _path(row: Row) -> Iterable[str]:
-    return _in_lines(str(row.live("as_path", "")).split())
+    return _in_lines(str(row.live("as_path", "")).split(), _ASNS)
 
 
 def _communities(row: Row) -> Iterable[str]:
     route: FoundRoute = row.state
-    return _in_lines([*route.communities, *route.large_communities, *route.extended_communities])
+    return _in_lines(
+        [*route.communities, *route.large_communities, *route.extended_communities], _COMMUNITIES
+    )
 
 
 def _route(row: Row) -> str:
@@ -82,7 +88,9 @@ PAGE = Page(
                 BGP_SEARCH,
                 (
                     SearchField("prefix", "Prefix or address", "198.51.100.0/24"),
-                    SearchField("match", "Match", choices=("within", "exact", "covering")),
+                    SearchField(
+                        "match", "Match", choices=("within", "exact", "covering"), unpicked="automatic"
+                    ),
                     SearchField("asn", "AS in path", "65010"),
                     SearchField("origin_asn", "Origin AS", "65020"),
                     SearchField("first_asn", "Neighbor AS", "65001"),

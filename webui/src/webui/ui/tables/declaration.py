@@ -103,6 +103,8 @@ class SearchField:
     example: str = ""
     choices: tuple[str, ...] = ()
     """Where given, one of these is picked."""
+    unpicked: str = "any"
+    """The word for none of them."""
     picked: bool = False
     """Whether one of the choices always is, at first the first."""
 
