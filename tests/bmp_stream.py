@@ -17,6 +17,7 @@ from tests.soak import bgp_bytes as bgp
 _ROUTE_MONITORING, _PEER_DOWN, _PEER_UP, _INITIATION = 0, 2, 3, 4
 _IPV6, _POST_POLICY = 0x80, 0x40
 _OPTIONAL, _TRANSITIVE = 0x80, 0x40
+_WELL_KNOWN, _NON_TRANSITIVE = {1, 2, 3, 5, 6}, {4, 9, 10, 14, 15}
 SEQUENCE, SET = 2, 1
 
 Segment = Sequence[int] | frozenset[int]
@@ -49,13 +50,15 @@ def initiation() -> bytes:
     return message(_INITIATION, struct.pack("!HH", 1, 3) + b"FRR")
 
 
-def opening(asn: int, families: Iterable[int] = (4, 6), *, four_octets: bool = True) -> bytes:
+def opening(
+    asn: int, families: Iterable[int] = (4, 6), *, four_octets: bool = True, bgp_id: str = "10.0.0.1"
+) -> bytes:
     """An OPEN that tells these families of addresses."""
     capabilities = b"".join(struct.pack("!BBHBB", 1, 4, {4: 1, 6: 2}[family], 0, 1) for family in families)
     if four_octets:
         capabilities += struct.pack("!BBI", 65, 4, asn)
     short = asn if asn < 65536 else 23456
-    fixed = struct.pack("!BHH4sB", 4, short, 90, bytes([10, 0, 0, 1]), len(capabilities) + 2)
+    fixed = struct.pack("!BHH4sB", 4, short, 90, ip_address(bgp_id).packed, len(capabilities) + 2)
     return bgp.message(bgp.OPEN, fixed + bytes([2, len(capabilities)]) + capabilities)
 
 
@@ -73,7 +76,8 @@ def peer_down(peer: Peer) -> bytes:
 
 def attribute(kind: int, value: bytes) -> bytes:
     """An attribute by its type."""
-    return bgp.attribute(_OPTIONAL | _TRANSITIVE, kind, value)
+    flags = (0 if kind in _WELL_KNOWN else _OPTIONAL) | (0 if kind in _NON_TRANSITIVE else _TRANSITIVE)
+    return bgp.attribute(flags, kind, value)
 
 
 def as_path(*segments: Segment) -> bytes:
@@ -106,24 +110,30 @@ def _nlri(prefix: str) -> bytes:
     return bytes([network.prefixlen]) + packed[: (network.prefixlen + 7) // 8]
 
 
+def coming(prefix: str, attributes: bytes, hop: str = "") -> bytes:
+    """An UPDATE of BGP with one prefix; ``hop`` is the next hop of an IPv6 one."""
+    if ":" not in prefix:
+        return bgp.update(b"", attributes, _nlri(prefix))
+    packed = ip_address(hop).packed
+    reach = struct.pack("!HBB", 2, 1, len(packed)) + packed + b"\0" + _nlri(prefix)
+    return bgp.update(b"", attributes + attribute(14, reach), b"")
+
+
+def going(prefix: str) -> bytes:
+    """An UPDATE of BGP that withdraws one prefix."""
+    if ":" not in prefix:
+        return bgp.update(_nlri(prefix), b"", b"")
+    return bgp.update(b"", attribute(15, struct.pack("!HB", 2, 1) + _nlri(prefix)), b"")
+
+
 def announcement(peer: Peer, prefix: str, attributes: bytes, *, hop: str = "", at_s: int = 0) -> bytes:
-    """A path; ``hop`` is the next hop of an IPv6 prefix."""
-    if ":" in prefix:
-        packed = ip_address(hop).packed
-        reach = struct.pack("!HBB", 2, 1, len(packed)) + packed + b"\0" + _nlri(prefix)
-        update = bgp.update(b"", attributes + attribute(14, reach), b"")
-    else:
-        update = bgp.update(b"", attributes, _nlri(prefix))
-    return message(_ROUTE_MONITORING, peer.header(at_s=at_s) + update)
+    """A path of this neighbor."""
+    return message(_ROUTE_MONITORING, peer.header(at_s=at_s) + coming(prefix, attributes, hop))
 
 
 def withdrawal(peer: Peer, prefix: str) -> bytes:
     """The end of a path."""
-    if ":" in prefix:
-        update = bgp.update(b"", attribute(15, struct.pack("!HB", 2, 1) + _nlri(prefix)), b"")
-    else:
-        update = bgp.update(_nlri(prefix), b"", b"")
-    return message(_ROUTE_MONITORING, peer.header() + update)
+    return message(_ROUTE_MONITORING, peer.header() + going(prefix))
 
 
 def raw_update(peer: Peer, body: bytes) -> bytes:

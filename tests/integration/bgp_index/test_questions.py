@@ -1,4 +1,4 @@
-"""The index beside a bgpd that a test plays: what it reads and finds, and what it does when bgpd misbehaves."""
+"""The index beside a bgpd that a test plays: what it reads and finds, and what it does when bgpd fails."""
 
 from __future__ import annotations
 

@@ -155,6 +155,11 @@ class FrrHarness:
         argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-b"]
         subprocess.run(argv, check=True, capture_output=True, timeout=60)
 
+    def vtysh_file(self, file: Path) -> None:
+        """Run the configuration of a file."""
+        argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-f", str(file)]
+        subprocess.run(argv, check=True, capture_output=True, timeout=60)
+
     def add_link(self, name: str, *addresses: str, peer: tuple[str, str] | None = None) -> None:
         """A veth in the namespace; its other end is ``peer``: (namespace, name), else beside it."""
         far_netns, far_name = peer or (self.netns, f"{name}-far")
