@@ -13,7 +13,7 @@ use crate::table::Table;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A neighbor chooses how long its attributes are: rows end where an answer would be longer than this.
-const LONGEST_BYTES: usize = 8 << 20;
+const LONGEST_BYTES: usize = 4 << 20;
 
 /// How many paths match, and those of the page.
 pub struct Found<K> {

@@ -60,10 +60,10 @@ class FrrHarness:
         daemons: Sequence[str] = DAEMONS,
         *,
         feeds: bool = False,
-        bmp: bool = False,
+        indexed: bool = False,
     ) -> None:
         self.netns, self.pathspace = netns, pathspace
-        self._modules = {**({"zebra": "dplane_fpm_nl"} if feeds else {}), **({"bgpd": "bmp"} if bmp else {})}
+        self._feeds, self._indexed = feeds, indexed
         self.vty_dir, self.config_dir = _RUN / pathspace, _ETC / pathspace
         present = [name for name in daemons if (LIBEXEC / name).exists()]
         self.daemons = tuple(dict.fromkeys(present))
@@ -116,8 +116,10 @@ class FrrHarness:
         argv = ["ip", "netns", "exec", self.netns, *_CHROOT, f"{_LIBEXEC}/{daemon}", "-N", self.pathspace]
         argv += ["-u", _USER, "-g", _USER, "-A", "127.0.0.1", "-P", "0"]
         argv += ["--log", "stdout", "--log-level", "debugging"]
-        if daemon in self._modules:
-            argv += ["-M", self._modules[daemon]]
+        if daemon == "zebra" and self._feeds:
+            argv += ["-M", "dplane_fpm_nl"]
+        if daemon == "bgpd" and self._indexed:
+            argv += ["-M", "bmp"]
         with log.open("ab") as output:
             self._processes[daemon] = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
@@ -151,6 +153,11 @@ class FrrHarness:
     def vtysh_boot(self) -> None:
         """Load ``frr.conf`` as FRR's start script does."""
         argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-b"]
+        subprocess.run(argv, check=True, capture_output=True, timeout=60)
+
+    def vtysh_file(self, file: Path) -> None:
+        """Run the configuration of a file."""
+        argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-f", str(file)]
         subprocess.run(argv, check=True, capture_output=True, timeout=60)
 
     def add_link(self, name: str, *addresses: str, peer: tuple[str, str] | None = None) -> None:
