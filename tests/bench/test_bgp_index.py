@@ -106,8 +106,9 @@ def _ask_often(index: BgpIndex) -> None:
         took_ms.sort()
         worked_ms = (_worked_ms(index.pid) - worked_ms) / _ASKED
         print(
-            f"search ipv4 {words}: {matching:,} match; {worked_ms:.1f} ms of CPU, median {took_ms[_ASKED // 2]:.1f} ms,"
-            f" p95 {took_ms[_ASKED * 95 // 100]:.1f} ms, longest {took_ms[-1]:.1f} ms"
+            f"search ipv4 {words}: {matching:,} match; {worked_ms:.1f} ms of CPU,"
+            f" median {took_ms[_ASKED // 2]:.1f} ms, p95 {took_ms[_ASKED * 95 // 100]:.1f} ms,"
+            f" longest {took_ms[-1]:.1f} ms"
         )
 
 
