@@ -14,11 +14,15 @@ const LAST_RETRY: Duration = Duration::from_secs(2);
 /// Whoever asks waits no longer than for this.
 const READ_AT_ONCE: usize = 1 << 20;
 const BUFFER: usize = 256 * 1024;
-/// A family that no session speaks has no end that bgpd tells: all was told when nothing came for so long after the end of
-/// the other family,
+/// bgpd tells of all sessions that are up in one go; what it tells after so long came up since.
+const ANSWER: Duration = Duration::from_millis(100);
+/// A family that no session spoke when bgpd answered has no end that it tells: all was told when nothing came for so long
+/// after the end of the other family,
 const QUIET_AFTER_OTHER: Duration = Duration::from_millis(100);
 /// or, where no session speaks any, since bgpd answered.
 const QUIET: Duration = Duration::from_secs(1);
+/// Sessions that came up since may never be quiet: what bgpd had before them was told by then.
+const NOT_QUIET: Duration = Duration::from_secs(5);
 
 pub enum Bgpd {
     /// Nobody asks.
@@ -33,6 +37,10 @@ pub struct Connection {
     deframer: Deframer,
     buffer: Vec<u8>,
     last_bytes: Instant,
+    /// When bgpd began to answer.
+    answer: Option<Instant>,
+    /// When it told an end, or began to answer.
+    last_end: Instant,
     pub table: Table,
     pub ready: bool,
     /// What has to pass before it is tried again, if this one is lost.
@@ -108,7 +116,8 @@ impl Bgpd {
             Bgpd::Idle => None,
             Bgpd::Away { next, .. } => Some(*next),
             Bgpd::Connected(connection) if connection.ready || connection.waits_for_an_end() => None,
-            Bgpd::Connected(connection) => Some(connection.last_bytes + connection.quiet()),
+            Bgpd::Connected(connection) if connection.answer.is_none() => None,
+            Bgpd::Connected(connection) => Some(connection.quiet_at()),
         }
     }
 }
@@ -135,6 +144,8 @@ impl Connection {
             deframer: Deframer::default(),
             buffer: vec![0; BUFFER],
             last_bytes: Instant::now(),
+            answer: None,
+            last_end: Instant::now(),
             table: Table::new(limits),
             ready: false,
             pause: (pause * 2).min(LAST_RETRY),
@@ -142,12 +153,18 @@ impl Connection {
     }
 
     fn read(&mut self) -> Result<(), String> {
+        self.table.peers.answered |= self.answer.map_or(false, |began| began.elapsed() >= ANSWER);
+        let told = self.table.told;
         let mut budget = READ_AT_ONCE;
         while budget > 0 {
             match self.stream.read(&mut self.buffer) {
                 Ok(0) => return Err("the connection ended".to_string()),
                 Ok(length) => {
                     self.last_bytes = Instant::now();
+                    if self.answer.is_none() {
+                        self.answer = Some(self.last_bytes);
+                        self.last_end = self.last_bytes;
+                    }
                     self.deframer.push(&self.buffer[..length]);
                     self.take_messages()?;
                     budget = budget.saturating_sub(length);
@@ -156,6 +173,9 @@ impl Connection {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.to_string()),
             }
+        }
+        if self.table.told != told {
+            self.last_end = Instant::now();
         }
         self.ready = self.ready || self.all_told();
         Ok(())
@@ -181,15 +201,13 @@ impl Connection {
     }
 
     fn all_told(&self) -> bool {
-        let quiet = self.last_bytes.elapsed() >= self.quiet();
-        self.table.told == [true; 2] || (quiet && !self.waits_for_an_end())
+        let quiet = Instant::now() >= self.quiet_at();
+        self.table.told == [true; 2] || (self.answer.is_some() && quiet && !self.waits_for_an_end())
     }
 
-    fn quiet(&self) -> Duration {
-        if self.table.told.contains(&true) {
-            QUIET_AFTER_OTHER
-        } else {
-            QUIET
-        }
+    /// From when on nothing more is waited for, if nothing comes.
+    fn quiet_at(&self) -> Instant {
+        let quiet = if self.table.told.contains(&true) { QUIET_AFTER_OTHER } else { QUIET };
+        (self.last_bytes + quiet).min(self.last_end + NOT_QUIET)
     }
 }

@@ -18,6 +18,9 @@ pub struct Peer {
     pub paths: [usize; 2],
     /// The families that both ends speak.
     pub families: [bool; 2],
+    /// It was up when bgpd answered: bgpd tells the end of what it has of it. Of one that comes up later it does not, unless
+    /// it is still busy with its table.
+    pub from_start: bool,
 }
 
 impl Peer {
@@ -41,6 +44,8 @@ pub struct Peers {
     peers: Vec<Peer>,
     known: HashMap<Name, u16>,
     own_as: Option<u32>,
+    /// bgpd has told which sessions are up; those that it tells of from now on came up since.
+    pub answered: bool,
 }
 
 impl Peers {
@@ -83,7 +88,7 @@ impl Peers {
         // The router itself comes up with no message in bgpd 8.4.
         let up = told.own;
         let (v6, address, _) = name;
-        self.peers.push(Peer { v6, address, origin, up, paths: [0; 2], families: [false; 2] });
+        self.peers.push(Peer { v6, address, origin, up, paths: [0; 2], families: [false; 2], from_start: false });
         self.known.insert(name, number);
         Some(number)
     }
@@ -106,9 +111,10 @@ impl Peers {
         if let (Some(open), false) = (sent, told.own) {
             self.own_as = Some(open.asn);
         }
-        let own_as = self.own_as;
+        let (own_as, from_start) = (self.own_as, !self.answered);
         let peer = self.get_mut(number);
         peer.up = true;
+        peer.from_start = from_start;
         let wide = |open: Option<Open>| open.map_or(true, |open| open.four_byte_as);
         peer.origin = Origin {
             own: told.own,
@@ -123,9 +129,9 @@ impl Peers {
         };
     }
 
-    /// Whether some session that is up speaks the family.
+    /// Whether some session that was up from the start, and is, speaks the family.
     pub fn speak(&self, v6: bool) -> bool {
-        self.peers.iter().any(|peer| peer.up && peer.families[usize::from(v6)])
+        self.peers.iter().any(|peer| peer.up && peer.from_start && peer.families[usize::from(v6)])
     }
 
     /// The neighbors in the order of their names' addresses, the router itself first: each one's place.

@@ -60,6 +60,7 @@ impl Table {
 
     /// Takes one message of BMP; false where bgpd says that it ends.
     pub fn take(&mut self, kind: u8, body: &[u8]) -> bool {
+        self.peers.answered |= kind == bmp::ROUTE_MONITORING;
         match kind {
             bmp::ROUTE_MONITORING | bmp::PEER_UP | bmp::PEER_DOWN => {
                 if self.take_of_peer(kind, body).is_none() {
