@@ -14,7 +14,7 @@ const LAST_RETRY: Duration = Duration::from_secs(2);
 /// Whoever asks waits no longer than for this.
 const READ_AT_ONCE: usize = 1 << 20;
 const BUFFER: usize = 256 * 1024;
-/// bgpd tells of all sessions that are up in one go; what it tells after so long came up since.
+/// bgpd tells of all sessions in one go, those that are down too; what it tells so long after the first came up since.
 const ANSWER: Duration = Duration::from_millis(100);
 /// A family that no session spoke when bgpd answered has no end that it tells: all was told when nothing came for so long
 /// after the end of the other family,
@@ -153,7 +153,8 @@ impl Connection {
     }
 
     fn read(&mut self) -> Result<(), String> {
-        self.table.peers.answered |= self.answer.map_or(false, |began| began.elapsed() >= ANSWER);
+        let is_past = |began: Option<Instant>, time| began.map_or(false, |began| began.elapsed() >= time);
+        self.table.peers.answered |= is_past(self.table.peers.first_told, ANSWER) || is_past(self.answer, QUIET);
         let told = self.table.told;
         let mut budget = READ_AT_ONCE;
         while budget > 0 {

@@ -5,6 +5,7 @@ use crate::bmp::PerPeer;
 use crate::open::Open;
 use crate::prefix::address_text;
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// Fewer than numbers there are: bgpd has some hundreds at most.
 const MOST: usize = 20_000;
@@ -44,6 +45,8 @@ pub struct Peers {
     peers: Vec<Peer>,
     known: HashMap<Name, u16>,
     own_as: Option<u32>,
+    /// When the first session was told, up or down.
+    pub first_told: Option<Instant>,
     /// bgpd has told which sessions are up; those that it tells of from now on came up since.
     pub answered: bool,
 }

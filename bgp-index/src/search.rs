@@ -73,13 +73,19 @@ pub fn find<K: Key>(table: &Table, ordered: &Ordered<K>, search: &Search) -> Fou
     });
     let mut verdicts = Verdicts::new(table, search);
     let mut page = Page { offset: search.offset, limit: search.limit, matching: 0, rows: Vec::new(), group: Vec::new() };
+    let all_match = from.is_none() && search.wanted.is_all() && ranges_say_all(search);
     for (first, last) in ranges::<K>(search) {
-        for entry in ordered.range(first, last).flatten() {
-            let matches = from.as_ref().map_or(true, |from| from[usize::from(entry.key.neighbor())])
-                && verdicts.of(entry.set)
-                && is_inside(entry.key, search);
-            if matches {
-                page.take(entry, &ranks);
+        for entries in ordered.range(first, last) {
+            if all_match && page.pass(entries.len(), &ranks) {
+                continue;
+            }
+            for entry in entries {
+                let matches = from.as_ref().map_or(true, |from| from[usize::from(entry.key.neighbor())])
+                    && verdicts.of(entry.set)
+                    && is_inside(entry.key, search);
+                if matches {
+                    page.take(entry, &ranks);
+                }
             }
         }
     }
@@ -104,18 +110,17 @@ fn ranges<K: Key>(search: &Search) -> Vec<(K, K)> {
     }
 }
 
+/// Whether `ranges` took all that is asked for of prefixes: it takes one, and the others are looked at by `is_inside`.
+fn ranges_say_all(search: &Search) -> bool {
+    [&search.exact, &search.covering, &search.within].into_iter().flatten().count() <= 1
+}
+
 fn is_inside<K: Key>(key: K, search: &Search) -> bool {
-    // `ranges` took one of them; the others are looked at here.
-    let (covering, within) = match (&search.exact, &search.covering) {
-        (Some(_), covering) => (covering.as_ref(), search.within.as_ref()),
-        (None, Some(_)) => (None, search.within.as_ref()),
-        (None, None) => (None, None),
-    };
-    if covering.is_none() && within.is_none() {
+    if ranges_say_all(search) {
         return true;
     }
     let prefix = key.prefix();
-    covering.map_or(true, |covered| prefix.contains(covered)) && within.map_or(true, |outer| outer.contains(&prefix))
+    search.covering.map_or(true, |covered| prefix.contains(&covered)) && search.within.map_or(true, |outer| outer.contains(&prefix))
 }
 
 /// Whether a set's attributes match, looked at when the first path with it comes.
@@ -160,13 +165,22 @@ struct Page<K> {
 }
 
 impl<K: Key> Page<K> {
-    fn take(&mut self, entry: &Entry<K>, ranks: &[u16]) {
-        // Far from the page it is enough to count.
-        if self.rows.len() >= self.limit || self.matching + self.group.len() + ranks.len() < self.offset {
+    /// Counts so many that match, where none of them can be on the page; false where some may be.
+    fn pass(&mut self, count: usize, ranks: &[u16]) -> bool {
+        // A prefix has no more paths than there are neighbors: one that begins here ends before the page.
+        let before = self.matching + self.group.len() + count + ranks.len() <= self.offset;
+        let passes = self.rows.len() >= self.limit || before;
+        if passes {
             if !self.group.is_empty() {
                 self.flush(ranks);
             }
-            self.matching += 1;
+            self.matching += count;
+        }
+        passes
+    }
+
+    fn take(&mut self, entry: &Entry<K>, ranks: &[u16]) {
+        if self.pass(1, ranks) {
             return;
         }
         let other = self.group.first().map_or(false, |first| first.key.prefix() != entry.key.prefix());

@@ -79,6 +79,9 @@ impl Table {
             Some(peer) => peer,
             None => return Some(()),
         };
+        if kind != bmp::ROUTE_MONITORING {
+            self.peers.first_told.get_or_insert_with(Instant::now);
+        }
         match kind {
             bmp::PEER_UP => {
                 let (sent, received) = bmp::read_opens(rest)?;

@@ -22,7 +22,7 @@ from tests import bmp_stream as bmp
 from tests import requirements
 from tests.bgp_index_process import BgpIndex
 from tests.bgp_peer import BgpPeer
-from tests.integration.frr.harness import FrrHarness, frr_installed, ip
+from tests.integration.frr.harness import FrrHarness, frr_installed, ip, wait_until
 
 pytestmark = pytest.mark.root
 
@@ -151,6 +151,13 @@ class Neighbors:
         rows = self.index.search(f"{family} limit=1000")["rows"]
         return {(row["prefix"], row["neighbor"], row["as_path"]) for row in rows}
 
+    def wait_shown(self, paths: int, paths6: int) -> None:
+        """Until bgpd has so many valid paths: 8.4 does not tell of one that becomes valid later."""
+        wait_until(
+            lambda: (len(self.shown("ipv4")), len(self.shown("ipv6"))) == (paths, paths6),
+            f"{paths} valid paths of IPv4 and {paths6} of IPv6 in bgpd",
+        )
+
     def wait_alike(self, paths: int, paths6: int) -> None:
         """Until index and bgpd have so many paths; they are the same then."""
         self.index.wait(
@@ -192,6 +199,7 @@ def neighbors(tmp_path: Path) -> Iterator[Neighbors]:
             neighbors.connect()
             neighbors.announce()
             try:
+                neighbors.wait_shown(6, 1)
                 neighbors.index.search("ipv4 wait=5000")
                 neighbors.wait_alike(6, 1)
                 yield neighbors
