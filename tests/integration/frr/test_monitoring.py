@@ -34,7 +34,7 @@ def monitored() -> Iterator[FrrHarness]:
     """zebra, and bgpd with its module."""
     require_frr()
     name = f"fm-{os.getpid() % 100000}"
-    with FrrHarness(name, name, bmp=True) as harness:
+    with FrrHarness(name, name, indexed=True) as harness:
         harness.add_link("d0", *INTERFACES["d0"])
         yield harness
 
