@@ -74,11 +74,9 @@ class Neighbors:
         self.narrow = BgpPeer(far, NARROW, 65003, router=ROUTER, families=(4,), four_octets=False)
         self.internal = BgpPeer(far, INTERNAL, 65000, router=ROUTER, families=(4,))
 
-    def configure(self, directory: Path) -> None:
+    def configure(self) -> None:
         """Give FRR its configuration."""
-        file = directory / "frr.conf"
-        file.write_text(CONFIGURATION)
-        self.frr.vtysh_file(file)
+        self.frr.vtysh_file(CONFIGURATION)
 
     def connect(self) -> None:
         """All sessions up."""
@@ -195,7 +193,7 @@ def neighbors(tmp_path: Path) -> Iterator[Neighbors]:
                 ip("-n", far, "address", "add", f"{address}/24", "dev", "d0")
             ip("-n", far, "address", "add", f"{EXTERNAL6}/64", "dev", "d0", "nodad")
             neighbors = Neighbors(frr, far, index)
-            neighbors.configure(tmp_path)
+            neighbors.configure()
             neighbors.connect()
             neighbors.announce()
             try:
@@ -277,13 +275,13 @@ def test_a_session_that_goes_down_takes_its_paths_with_it(neighbors: Neighbors) 
     neighbors.wait_alike(6, 1)
 
 
-def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighbors, tmp_path: Path) -> None:
+def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighbors) -> None:
     """What it held goes at once; the index comes back by itself."""
     neighbors.frr.kill("bgpd")
     assert neighbors.index.wait_for("connecting")["ipv4"]["paths"] == 0
     neighbors.close()
     neighbors.frr.start_daemon("bgpd")
-    neighbors.configure(tmp_path)
+    neighbors.configure()
     neighbors.connect()
     neighbors.announce()
     neighbors.wait_alike(6, 1)
