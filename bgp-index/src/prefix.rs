@@ -213,5 +213,11 @@ mod tests {
             let key = u64::of(&prefix(text), 7);
             assert_eq!(from <= key && key <= to, outer.contains(&prefix(text)), "{}", text);
         }
+        let outer = prefix("2001:db8:8000::/33");
+        let (from, to) = keys_within::<V6Key>(&outer);
+        for text in ["2001:db8:8000::/33", "2001:db8:ffff:ffff::/64", "2001:db8:8000::/128", "2001:db8::/32", "2001:db9::/32", "2001:db8:7fff::/48"] {
+            let key = V6Key::of(&prefix(text), 7);
+            assert_eq!(from <= key && key <= to, outer.contains(&prefix(text)), "{}", text);
+        }
     }
 }

@@ -86,7 +86,10 @@ impl Table {
             bmp::PEER_UP => {
                 let (sent, received) = bmp::read_opens(rest)?;
                 if let Some(number) = self.peers.number(&peer) {
-                    self.forget(number);
+                    // The router's own routes are not told again.
+                    if !peer.own {
+                        self.forget(number);
+                    }
                     self.peers.up(number, &peer, open::read(sent), open::read(received));
                 }
             }

@@ -87,6 +87,29 @@ fn paths_come_change_and_go_and_their_sets_with_them() {
 }
 
 #[test]
+fn the_routers_own_routes_stay_whatever_is_told_of_it_and_have_its_as() {
+    let mut table = table();
+    // As bgpd 10.3 names it, and as 8.4 does.
+    let mut own = per_peer(0, 65000, 5);
+    own[0] = 3;
+    own[10..26].fill(0);
+    let mut older = own.clone();
+    older[0] = 0;
+    older[26..30].fill(0);
+    for (peer, second) in [(&older, 1), (&own, 2)] {
+        let narrow = attribute(AS_PATH, &[2, 1, 0xfd, 0xe9]);
+        let message = update(&Bgp { attributes: narrow, prefixes: vec![16, 10, second], ..Bgp::default() });
+        table.take(ROUTE_MONITORING, &[&peer[..], &message].concat());
+    }
+    let body = [&own[..], &[0; 20], &open(65000, &[1, 2]), &open(65000, &[1, 2])].concat();
+    assert!(table.take(PEER_UP, &body));
+    let (matching, rows) = found(&table, "neighbor=self as=65001");
+    assert_eq!((matching, rows), (2, vec![(1, 0), (2, 0)]));
+    let json = answer(&table, &asked("neighbor=self"), Instant::now(), Json::new()).end();
+    assert_eq!(json.matches("\"neighbor\":\"self\",\"neighbor_as\":65000,\"as_path\":\"65001\"").count(), 2, "{}", json);
+}
+
+#[test]
 fn a_page_is_in_the_order_of_prefix_and_neighbor_wherever_it_begins() {
     let mut table = Table::new(Limits { paths: 10_000, bytes: 1 << 30 });
     // They come up in another order than that of their addresses.

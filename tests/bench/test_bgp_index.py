@@ -154,14 +154,12 @@ def test_a_full_table_is_read_from_a_real_bgpd(tmp_path: Path) -> None:
     if not RouteFeed.possible():
         pytest.skip("BIRD is not installed (Debian package bird2)")
     name, far = f"xi-{os.getpid() % 100000}", f"xf-{os.getpid() % 100000}"
-    configuration = tmp_path / "frr.conf"
-    configuration.write_text(_CONFIGURATION)
     with (
         FrrHarness(name, name, indexed=True) as frr,
         RouteFeed(frr, far, tmp_path, _ROUTES),
         BgpIndex(tmp_path, netns=name) as index,
     ):
-        frr.vtysh_file(configuration)
+        frr.vtysh_file(_CONFIGURATION)
         client = frr.client()
         began = time.monotonic()
         while _received(client) < _ROUTES:

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyroute2 import netns
 
 from tests import bmp_stream as bmp
 from tests import requirements
 from tests.bgp_index_process import BgpIndex
 from tests.bgp_peer import BgpPeer
 from tests.integration.frr.harness import FrrHarness, frr_installed, ip, wait_until
+from tests.soak.bgp_speaker import Speaker
 
 pytestmark = pytest.mark.root
 
@@ -68,17 +72,15 @@ class Neighbors:
     """The router, its three neighbors and an index beside it."""
 
     def __init__(self, frr: FrrHarness, far: str, index: BgpIndex) -> None:
-        self.frr, self.index = frr, index
+        self.frr, self.far, self.index = frr, far, index
         self.external = BgpPeer(far, EXTERNAL, 65001, router=ROUTER, families=(4,))
         self.sixth = BgpPeer(far, EXTERNAL6, 65001, router=ROUTER6, families=(6,))
         self.narrow = BgpPeer(far, NARROW, 65003, router=ROUTER, families=(4,), four_octets=False)
         self.internal = BgpPeer(far, INTERNAL, 65000, router=ROUTER, families=(4,))
 
-    def configure(self, directory: Path) -> None:
+    def configure(self) -> None:
         """Give FRR its configuration."""
-        file = directory / "frr.conf"
-        file.write_text(CONFIGURATION)
-        self.frr.vtysh_file(file)
+        self.frr.vtysh_file(CONFIGURATION)
 
     def connect(self) -> None:
         """All sessions up."""
@@ -195,7 +197,7 @@ def neighbors(tmp_path: Path) -> Iterator[Neighbors]:
                 ip("-n", far, "address", "add", f"{address}/24", "dev", "d0")
             ip("-n", far, "address", "add", f"{EXTERNAL6}/64", "dev", "d0", "nodad")
             neighbors = Neighbors(frr, far, index)
-            neighbors.configure(tmp_path)
+            neighbors.configure()
             neighbors.connect()
             neighbors.announce()
             try:
@@ -277,14 +279,32 @@ def test_a_session_that_goes_down_takes_its_paths_with_it(neighbors: Neighbors) 
     neighbors.wait_alike(6, 1)
 
 
-def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighbors, tmp_path: Path) -> None:
+def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighbors) -> None:
     """What it held goes at once; the index comes back by itself."""
     neighbors.frr.kill("bgpd")
     assert neighbors.index.wait_for("connecting")["ipv4"]["paths"] == 0
     neighbors.close()
     neighbors.frr.start_daemon("bgpd")
-    neighbors.configure(tmp_path)
+    neighbors.configure()
     neighbors.connect()
     neighbors.announce()
     neighbors.wait_alike(6, 1)
     assert neighbors.index.wait_for("ready")["truncated"] is False
+
+
+def test_what_a_hostile_neighbor_makes_bgpd_say_can_be_read(neighbors: Neighbors) -> None:
+    """Whatever it sends, nothing that bgpd makes of it is malformed; in the end all of it is gone."""
+    neighbors.external.close()
+    neighbors.wait_alike(4, 1)
+    speaker = Speaker(ROUTER, EXTERNAL, 65001, b"")
+
+    def attack() -> None:
+        netns.setns(neighbors.far)  # of this thread alone
+        speaker.attack(random.Random(1), 120, 60)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(attack).result(timeout=240)
+    assert speaker.sessions > 1
+    neighbors.wait_alike(4, 1)
+    status = neighbors.index.status()
+    assert (status["state"], status["malformed"], status["truncated"]) == ("ready", 0, False)

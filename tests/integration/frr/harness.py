@@ -155,9 +155,10 @@ class FrrHarness:
         argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-b"]
         subprocess.run(argv, check=True, capture_output=True, timeout=60)
 
-    def vtysh_file(self, file: Path) -> None:
-        """Run the configuration of a file."""
-        argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-f", str(file)]
+    def vtysh_file(self, text: str) -> None:
+        """Let vtysh run lines of configuration."""
+        (self.config_dir / "lines.conf").write_text(text)
+        argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-f", f"/etc/frr/{self.pathspace}/lines.conf"]
         subprocess.run(argv, check=True, capture_output=True, timeout=60)
 
     def add_link(self, name: str, *addresses: str, peer: tuple[str, str] | None = None) -> None:
