@@ -124,7 +124,7 @@ def test_opening_the_page_starts_nothing(viewer: Client, index: ToyBgpIndex) -> 
 
 def test_the_page_shows_routes_with_their_ways(viewer: Client, index: ToyBgpIndex) -> None:
     index.rows[1] = row(1, neighbor="192.0.2.99", med=70, local_preference=200, large_communities=["1:2:3"])
-    index.rows[2] = row(2, neighbor="self", as_path="")
+    index.rows[2] = row(2, neighbor="self", as_path="", as_of_s=125)
     page = get(viewer, f"{ALL}&asn=65001")
     words = _words(page)
     assert "1-100 of 250" in words
@@ -132,7 +132,7 @@ def test_the_page_shows_routes_with_their_ways(viewer: Client, index: ToyBgpInde
     assert '<a href="/bgp/neighbors/192.0.2.1">192.0.2.1</a>' in page
     assert '<a href="/bgp/neighbors/192.0.2.99">' not in page, "no such neighbor is configured"
     assert "192.0.2.99 65001 64501 65001:1 1:2:3 192.0.2.1 200 70 1m 1s" in words
-    assert "198.18.2.0/24 this router - 65001:2" in words
+    assert "198.18.2.0/24 this router read 2 min ago - 65001:2" in words
     assert "Searched all 1,050 routes of both families" in words and AGAIN not in page
     assert 'name="asn" value="65001"' in page and "<option selected>ipv4</option>" in page
 

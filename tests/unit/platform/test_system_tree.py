@@ -182,7 +182,7 @@ def test_the_index_of_bgp_routes_has_no_right_and_comes_last() -> None:
     assert 'bgpd_options="-A 127.0.0.1 -P 0 -M bmp"' in daemons
 
 
-@pytest.mark.parametrize(("memory_mb", "most_mib"), [(1024, 153), (2048, 307), (65536, 1024)])
+@pytest.mark.parametrize(("memory_mb", "most_mib"), [(1024, 153), (2048, 307), (65536, 512)])
 def test_the_index_takes_no_more_than_the_machine_has(memory_mb: int, most_mib: int, tmp_path: Path) -> None:
     bgp_index.announce(memory_mb, tmp_path / "mark")
     assert (tmp_path / "mark").read_text() == f"MOST_MIB={most_mib}\n"

@@ -12,8 +12,8 @@ MARK = Path("/run/millrace/bgp-index.env")
 """The environment of millrace-bgp-index.service, which does not start without it."""
 MEMORY_SHARE = 0.25
 """Of the machine's memory: the unit's limit, above which the kernel ends it."""
-_MOST_MIB = 1024
-"""On any machine: some four million routes, a full table from each of three neighbors and more."""
+_MOST_MIB = 512
+"""On any machine: four million routes, which are all that it holds, take less unless attributes are long."""
 _COUNTED = 0.6
 """Of that limit what it counts itself: lists that grow are there twice for a moment."""
 

@@ -62,7 +62,7 @@ class BgpSearchQuery(Question):
     community: SearchedCommunity | None = Field(
         None,
         description="Only with this community: 65001:100, large as 65001:1:2, extended as rt:65001:100 or in "
-        "16 hexadecimal digits, or no-export, no-advertise, local-AS, blackhole, graceful-shutdown.",
+        "16 hexadecimal digits, or no-export, no-advertise, local-AS, no-peer, blackhole, graceful-shutdown.",
     )
     neighbor: SearchedNeighbor | None = Field(
         None, description="Only accepted from the neighbor with this address; self for this router's own."

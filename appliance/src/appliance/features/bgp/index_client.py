@@ -14,8 +14,8 @@ from appliance.engine.backend import BackendUnavailable
 NAME = "BGP index"
 _ANSWER_S = 8.0
 """For a whole answer. The index itself waits 0.3 s for routes that are being read."""
-_LONGEST_LINE_BYTES = 9 << 20
-"""The index ends the rows of an answer at 8 MiB: a neighbor chooses how long its attributes are."""
+_LONGEST_LINE_BYTES = 5 << 20
+"""The index ends the rows of an answer at 4 MiB: a neighbor chooses how long its attributes are."""
 _PIECE_BYTES = 1 << 16
 
 

@@ -14,7 +14,7 @@ OWN = "self"
 MOST_ASNS = 64
 """In the sequence of a search."""
 _LARGEST_ASN = 4294967295
-_WELL_KNOWN = ("no-export", "no-advertise", "local-AS", "blackhole", "graceful-shutdown")
+_WELL_KNOWN = ("no-export", "no-advertise", "local-AS", "no-peer", "blackhole", "graceful-shutdown")
 _TWO_OCTETS = 65535
 _EXTENDED = re.compile(r"(?:0x)?([0-9a-f]{16})")
 _SUBTYPES = {"rt": 0x02, "soo": 0x03}

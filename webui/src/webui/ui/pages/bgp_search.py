@@ -46,10 +46,11 @@ def _in_lines(words: Sequence[str], a_line: int) -> list[str]:
     return [*lines[:_LINES], f"and {len(words) - _LINES * a_line:,} more"]
 
 
-def _neighbor(row: Row) -> Link | str:
+def _neighbor(row: Row) -> Link | str | list[str]:
     route: FoundRoute = row.state
     if route.is_own:
-        return "this router"
+        read = [] if route.as_of_s is None else [f"read {route.as_of_s / 60:,.0f} min ago"]
+        return ["this router", *read]
     known = route.neighbor in row.beside(_NEIGHBORS)
     return Link(route.neighbor, _NEIGHBORS + join([route.neighbor])) if known else route.neighbor
 
