@@ -52,8 +52,7 @@ up down test bench soak soak-impact ova image-tools image-test image-compare cle
 else
 
 up:
-	@setup/packages.sh python node lab $(if $(filter-out linux-nl,$(or $(ROUTES),feeder)),$(if $(wildcard /usr/bin/vpp)$(filter vpp,$(DATAPLANE)),feeder)) \
-	    $(if $(filter postgres,$(DATABASE)),database)
+	@setup/packages.sh python node lab rust $(if $(filter postgres,$(DATABASE)),database)
 	@$(if $(filter vpp,$(DATAPLANE)),setup/vpp.sh)
 	@setup/python.sh
 	@setup/assets.sh
@@ -64,20 +63,20 @@ down:
 	@if [ -x $(PYTHON) ]; then exec $(PYTHON) -m lab down; else echo "millrace: nothing was set up here" >&2; fi
 
 test:
-	@setup/packages.sh python node lab feeder database test
+	@setup/packages.sh python node lab rust database test
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -n $(JOBS) \
 	    $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:
-	@setup/packages.sh python node lab feeder database
+	@setup/packages.sh python node lab rust database
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m bench -s --timeout=1800 tests/bench $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 soak:
-	@setup/packages.sh python node lab database test
+	@setup/packages.sh python node lab rust database test
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m soak -s --timeout=14400 tests/soak $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
@@ -86,14 +85,14 @@ soak:
 soak-impact: export MILLRACE_ROUNDS := $(or $(MILLRACE_ROUNDS),500)
 soak-impact: export MILLRACE_LABS := $(or $(MILLRACE_LABS),2)
 soak-impact:
-	@setup/packages.sh python node lab test
+	@setup/packages.sh python node lab rust test
 	@setup/python.sh
 	@setup/assets.sh
 	@$(PYTHON) -m pytest -m soak -s tests/soak/test_impact_calibration.py $(PYTEST); \
 	    status=$$?; setup/give_back.sh; exit $$status
 
 ova:
-	@setup/packages.sh python node image feeder
+	@setup/packages.sh python node image rust
 	@setup/python.sh
 	@setup/assets.sh
 	@setup/packer.sh
@@ -115,7 +114,7 @@ image-test: image-tools
 	@$(PYTHON) -m pytest -m image -v -n $(JOBS) --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 image-compare:
-	@setup/packages.sh python node image feeder
+	@setup/packages.sh python node image rust
 	@setup/python.sh
 	@setup/assets.sh
 	@VPP_SOURCE='$(VPP_SOURCE)' MILLRACE_VERSION='$(VERSION)' \

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from lab import frr_daemons, memif_traffic
+from lab import bgp_index, frr_daemons, memif_traffic
 from lab.layout import REPOSITORY, Layout
 from lab.namespaces import Dataplane, Namespaces, Routes
 from lab.supervision import Program
@@ -46,6 +46,8 @@ def write_settings(
             "vpp_startup_conf": str(layout.vpp("startup.conf")),
             "bench_generator": str(memif_traffic.build(layout.bin)),
         }
+    if bgp_index.lacking() is None:
+        settings["bgp_index_socket"] = str(layout.bgp_index_socket)
     if routes == "feeder":
         settings["feeder_socket"] = str(layout.feeder_socket)
     layout.agent_config.write_text(json.dumps(settings, indent=1) + "\n")

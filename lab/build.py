@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lab import accounts, agent_process, readiness, state, traffic, web_process
+from lab import accounts, agent_process, bgp_index, readiness, state, traffic, web_process
 from lab.accounts import Account
 from lab.databases import Databases
 from lab.initial_document import build as initial_document
@@ -13,7 +13,7 @@ from lab.kernel_settings import Register
 from lab.layout import Layout
 from lab.leftovers import end_processes, marked_processes
 from lab.namespaces import Dataplane, Routes
-from lab.programs import frr_programs, frr_watch, peer_programs, traffic_programs
+from lab.programs import frr_programs, frr_watch, index_program, peer_programs, traffic_programs
 from lab.readiness import Check
 from lab.router_agent import RouterAgent
 from lab.state import LabState
@@ -176,6 +176,11 @@ class Lab:
             programs += frr_programs(self.names, self.wanted.dataplane, self.wanted.routes)
             programs.append(frr_watch(self.layout.directory, self.names))
         if self._reaches("agent"):
+            index = index_program(self.layout, self.names)
+            if index is not None:
+                programs.append(index)
+            else:
+                self.say(f"NOTE: BGP routes cannot be searched: {bgp_index.lacking()}")
             programs.append(agent_process.program(self.layout))
             programs += traffic_programs(self.names)
         if databases is not None:

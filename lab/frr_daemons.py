@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from frr_config import V10_3, required_daemons
+from lab import bgp_index
 from lab.command import run
 from lab.errors import MissingProgram
 from lab.namespaces import Dataplane, Routes
@@ -52,6 +53,8 @@ def argv(daemon: str, path_space: str, dataplane: Dataplane, routes: Routes = "l
     """The command that runs one daemon in the foreground; it becomes user frr by itself."""
     command = [str(LIBEXEC / daemon), "-N", path_space, "--log", "stdout", "--log-level", "informational"]
     command += ["-A", "127.0.0.1", "-P", "0"]  # no vty on TCP
+    if daemon == "bgpd" and bgp_index.lacking() is None:
+        command += ["-M", bgp_index.MODULE]
     if daemon == "zebra":
         # Routes left by a zebra that died stay until the new one knows which are still wanted.
         command += ["-K", str(_KEEP_ROUTES_S)]

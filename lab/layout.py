@@ -54,6 +54,11 @@ class Layout:
         return self.run / "feeder.sock"
 
     @property
+    def bgp_index_socket(self) -> Path:
+        """Where the index of BGP routes answers."""
+        return self.run / "bgp-index.sock"
+
+    @property
     def supervisor_socket(self) -> Path:
         """Where supervisord answers."""
         return self.run / "supervisor.sock"

@@ -4,13 +4,16 @@ import sys
 from pathlib import Path
 
 from lab import addressing as at
-from lab import bird_peers, frr_daemons
+from lab import bgp_index, bird_peers, frr_daemons, rust_program
+from lab.layout import Layout
 from lab.namespaces import Dataplane, Namespaces, Routes, enter
 from lab.supervision import Program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 _FRR, _PEERS, _TRAFFIC = 20, 30, 90
+_LAST_NICE = 10
+"""All else goes before a search."""
 
 
 def peer_programs(directory: Path, names: Namespaces) -> list[Program]:
@@ -51,6 +54,14 @@ def frr_watch(directory: Path, names: Namespaces) -> Program:
     zserv = frr_daemons.vty_dir(names.router) / "zserv.api"
     argv = [sys.executable, "-m", "lab.frr_watch", str(directory), str(zserv), *leaning]
     return Program("frr-watch", argv, priority=_PEERS, directory=REPOSITORY)
+
+
+def index_program(layout: Layout, names: Namespaces) -> Program | None:
+    """The index that BGP routes are searched in, beside bgpd; None where this machine cannot have one."""
+    if bgp_index.lacking() is not None:
+        return None
+    argv = bgp_index.argv(rust_program.build("bgp-index", rust_program.TOOLS), socket=layout.bgp_index_socket)
+    return Program("bgpindex", enter(names.router, argv), priority=_PEERS, nice=_LAST_NICE)
 
 
 def traffic_programs(names: Namespaces) -> list[Program]:

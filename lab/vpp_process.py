@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import feeder
+from lab import feeder, rust_program
 from lab.dataplane_choice import VPP_BINARY
-from lab.layout import REPOSITORY, Layout
+from lab.layout import Layout
 from lab.namespaces import Namespaces, Routes, enter
 from lab.supervision import Program
 from tests.lab_support import vhost_net_stand_in
@@ -16,7 +16,6 @@ _PRIORITY = 10
 _NICE = -13
 _RULE = "*" * 100
 _SHARED_MEMORY = Path("/dev/shm")
-_TOOLS = REPOSITORY / ".tools" / "feeder"
 # linux-cp's mirrors poll: without a pause VPP takes a whole core of a machine that also runs everything else.
 _POLL_SLEEP_US = 100
 
@@ -50,7 +49,7 @@ class Vpp:
 
     def _feeder(self) -> Program:
         argv = feeder.argv(
-            feeder.build(_TOOLS),
+            rust_program.build("feeder", rust_program.TOOLS),
             vpp=self.layout.vpp("api.sock"),
             status=self.layout.feeder_socket,
             netns=self.names.router,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: setup/packages.sh GROUP...   (groups: python, node, lab, feeder, database, test, image)
+# Usage: setup/packages.sh GROUP...   (groups: python, node, lab, rust, database, test, image)
 # Installs the Debian packages of these groups that are missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,8 +27,8 @@ wanted() {
             echo bird2 curl ethtool frr gcc iproute2 iputils-ping libc6-dev nftables openssl procps tcpdump \
                 traceroute
             ;;
-        # Any compiler from Debian 12's 1.63 on builds the feeder; it needs no crate.
-        feeder) have rustc || echo rustc ;;
+        # Any compiler from Debian 12's 1.63 on builds the Rust programs (lab/rust_program.py); they need no crate.
+        rust) have rustc || echo rustc ;;
         database)
             echo postgresql
             if ! have redis-server && ! have valkey-server; then

@@ -16,10 +16,8 @@ from typing import Any, Self
 
 from pyroute2 import netns
 
-from lab import feeder
+from lab import feeder, rust_program
 from tests.fpm_stream import Zebra
-
-_BUILD = Path(__file__).resolve().parents[1] / ".tools" / "feeder"
 
 
 def connect_in(namespace: str, address: tuple[str, int]) -> socket.socket:
@@ -58,7 +56,7 @@ class Feeder:
 
     def argv(self) -> list[str]:
         """The command that runs it in its namespace."""
-        program = feeder.build(_BUILD)
+        program = rust_program.build("feeder", rust_program.TOOLS)
         argv = feeder.argv(program, vpp=self.vpp, status=self.status_socket, netns=self.namespace)
         return ["ip", "netns", "exec", self.namespace, *argv]
 

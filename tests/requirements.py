@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import feeder
+from lab import rust_program
 
 VPP = Path("/usr/bin/vpp")
 
@@ -67,8 +67,8 @@ def require_vpp() -> None:
 
 
 def require_rustc() -> None:
-    """Skip the running test, or all that use the running fixture, unless the feeder can be built."""
-    if feeder.compiler() is None:
+    """Skip the running test, or all that use the running fixture, unless the Rust programs can be built."""
+    if rust_program.compiler() is None:
         pytest.skip("there is no Rust compiler (Debian package rustc)")
 
 

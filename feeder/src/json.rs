@@ -33,7 +33,12 @@ impl Json {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// An array of what is JSON already.
+pub fn list(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
+}
+
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
         match letter {

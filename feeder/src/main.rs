@@ -24,6 +24,7 @@ mod nexthop;
 mod pages;
 mod path_cache;
 mod pins;
+mod poll;
 mod proof;
 mod question;
 mod questions;

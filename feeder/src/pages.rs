@@ -1,7 +1,7 @@
 //! Answers about many routes: a page of them, and how many there are of each protocol.
 
 use crate::fpm::Prefix;
-use crate::json::Json;
+use crate::json::{list, Json};
 use crate::listing::{by_protocol, Page};
 use crate::mirrors::Mirrors;
 use crate::nexthop::{Action, NextHop};
@@ -99,8 +99,4 @@ fn address(bytes: &[u8; 16], length: u8) -> String {
     } else {
         Ipv6Addr::from(*bytes).to_string()
     }
-}
-
-fn list(items: &[String]) -> String {
-    format!("[{}]", items.join(","))
 }

@@ -13,8 +13,8 @@
 //! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
 
 use crate::mark::Mark;
+use crate::poll::{POLLIN, POLLOUT};
 use crate::question::{parse, Question};
-use crate::sys::{POLLIN, POLLOUT};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -1,13 +1,8 @@
-//! The system calls that std does not have: poll, and netlink sockets.
+//! The system calls that std does not have: netlink sockets, and a look into what a socket received.
 
 use std::io::{self, Write};
 use std::mem::size_of;
 use std::os::unix::io::RawFd;
-
-pub const POLLIN: i16 = 0x001;
-pub const POLLOUT: i16 = 0x004;
-pub const POLLERR: i16 = 0x008;
-pub const POLLHUP: i16 = 0x010;
 
 const AF_NETLINK: i32 = 16;
 const SOCK_RAW: i32 = 3;
@@ -21,14 +16,6 @@ const MSG_PEEK: i32 = 0x02;
 const MSG_DONTWAIT: i32 = 0x40;
 
 #[repr(C)]
-#[derive(Clone, Copy)]
-pub struct PollFd {
-    pub fd: RawFd,
-    pub events: i16,
-    pub revents: i16,
-}
-
-#[repr(C)]
 struct SockaddrNetlink {
     family: u16,
     padding: u16,
@@ -37,7 +24,6 @@ struct SockaddrNetlink {
 }
 
 extern "C" {
-    fn poll(fds: *mut PollFd, count: u64, timeout_ms: i32) -> i32;
     fn socket(domain: i32, kind: i32, protocol: i32) -> i32;
     fn bind(fd: i32, address: *const SockaddrNetlink, length: u32) -> i32;
     fn send(fd: i32, buffer: *const u8, length: usize, flags: i32) -> isize;
@@ -49,19 +35,6 @@ extern "C" {
 /// A line for the log. A log that takes nothing any more is no reason to end, as `eprintln` would.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "millrace-feeder: {}", line);
-}
-
-/// Waits until one of `fds` is ready or the time is over.
-pub fn wait(fds: &mut [PollFd], timeout_ms: i32) -> io::Result<()> {
-    // SAFETY: the pointer and the count describe one live slice of a repr(C) struct.
-    let ready = unsafe { poll(fds.as_mut_ptr(), fds.len() as u64, timeout_ms) };
-    if ready < 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    Ok(())
 }
 
 /// What a socket has received, without taking it; 0 at its end. Without `waiting`, `WouldBlock` when there is nothing.

@@ -16,7 +16,6 @@ from packer.image.builder_apt import AptSources, sources
 from packer.image.command import run
 from packer.image.disk import SLOT_BYTES, make_disk
 from packer.image.errors import BadSetting, BuildError
-from packer.image.feeder import install_feeder
 from packer.image.file_system import make_ext4
 from packer.image.progress import say, step
 from packer.image.python_code import (
@@ -29,6 +28,7 @@ from packer.image.python_code import (
 from packer.image.qcow2 import make_qcow2
 from packer.image.removal import remove_tree
 from packer.image.root_tree import finish, make_initramfs, pack, unpack
+from packer.image.rust_programs import install_rust_program
 from packer.image.settings import REPOSITORY, BuildSettings
 from packer.image.system_overlay import install_overlay, install_upgrade_key, write_release
 from packer.image.tools_chroot import make_tools
@@ -122,9 +122,11 @@ def code(settings: BuildSettings) -> None:
         download_wheels(REPOSITORY, settings.cache / "wheels")
         build_members(REPOSITORY, settings.work / "members", epoch_s)
     install_code(REPOSITORY, settings.work / "root", settings.cache / "wheels", settings.work / "members")
+    with step("BGP index"):
+        install_rust_program("bgp-index", settings.work / "root", settings.cache / "rust")
     if (settings.work / "vpp-version").read_text():
         with step("FIB feeder"):
-            install_feeder(settings.work / "root", settings.cache / "feeder")
+            install_rust_program("feeder", settings.work / "root", settings.cache / "rust")
         with step("packet generator"):
             install_bench_generator(settings.work / "root", settings.cache / "bench-generator")
 

@@ -30,6 +30,7 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.health.events import EventLog
 from appliance.health.watch import HealthWatch
 from appliance.impact.change import Arrival
@@ -245,6 +246,8 @@ class RouterInMemory:
 
     log_source: LogSource | None = None
     """Where its programs log; a test sets it before."""
+    bgp_index: BgpIndexClient | None = None
+    """What its BGP routes are searched in; a test sets it before ``start``."""
 
     def __init__(self, document: dict[str, Any] | None = None, upgrade_paths: Paths | None = None) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="mr-api-"))
@@ -303,7 +306,15 @@ class RouterInMemory:
             time.sleep(0.05)
 
     async def _start(self) -> None:
-        router = Router(self._engine, self.dataplane, self.routing, "nowhere", None, self.log_source)
+        router = Router(
+            self._engine,
+            self.dataplane,
+            self.routing,
+            "nowhere",
+            None,
+            self.log_source,
+            bgp_index=self.bgp_index,
+        )
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
         # A test that must not wait looks itself.
         self.watch = HealthWatch(router, EventLog(self.directory), period_s=self.health_period_s)

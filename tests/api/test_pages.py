@@ -49,6 +49,8 @@ PAGES = (
     "/interfaces",
     "/static-routes",
     "/bgp",
+    "/bgp/search",
+    "/bgp/search?family=ipv4",
     "/ospf",
     "/bfd",
     "/policies",

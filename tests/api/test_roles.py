@@ -42,6 +42,8 @@ TABLE: dict[str, str] = {
     "get_bgp_state": "viewer",
     "get_bgp_neighbor_state": "viewer",
     "get_bgp_routes_state": "viewer",
+    "get_bgp_search_state": "viewer",
+    "get_bgp_index_state": "viewer",
     "get_ospf_state": "viewer",
     "get_ospf_database_state": "viewer",
     "get_acls_state": "viewer",

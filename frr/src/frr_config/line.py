@@ -10,7 +10,7 @@ Context = tuple[str, ...]
 Daemons = frozenset[str]
 _OPENERS: Mapping[Context, tuple[str, ...]] = {(): ("router ", "route-map "), ("bfd",): ("profile ",)}
 """What the lines begin with that open a context, by the context they are in."""
-EMPTY_CONTEXTS = ("interface ", "address-family ", "vrf ", "bfd")
+EMPTY_CONTEXTS = ("interface ", "address-family ", "bmp targets ", "vrf ", "bfd")
 """What opens a context that FRR prints, and keeps, without anything in it: the opening line says nothing."""
 
 

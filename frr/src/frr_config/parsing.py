@@ -12,7 +12,7 @@ from frr_config.version import FrrVersion
 
 # Top-level words that open a context even where a configuration file does not indent what is inside.
 _OPENERS = ("router ", "route-map ", "interface ", "vrf ", "key chain ", "bfd")
-_INNER_OPENERS = ("address-family ", "vnc ", "bmp ", "profile ")
+_INNER_OPENERS = ("address-family ", "vnc ", "bmp targets ", "profile ")
 
 
 def parse(text: str, version: FrrVersion) -> FrrConfig:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from frr_config.config import FrrConfig
 from frr_config.line import Line
 from frr_config.protocols.bfd.render import bfd_lines
+from frr_config.protocols.bgp.monitoring import monitoring_lines
 from frr_config.protocols.bgp.render import bgp_lines
 from frr_config.protocols.fpm.render import fpm_lines
 from frr_config.protocols.ospf.render import ospf_lines
@@ -25,9 +26,11 @@ def render(
     vrfs: Mapping[str, VrfRouting] | None = None,
     vrf_of: Mapping[str, str] | None = None,
     feeds: bool = False,
+    indexed: bool = False,
 ) -> FrrConfig:
     """The configuration of a router with this routing. Raises RenderError for a sealed secret,
-    and for what this release cannot do. With ``feeds`` zebra tells a feeder beside it of its routes.
+    and for what this release cannot do. With ``feeds`` zebra tells a feeder beside it of its routes; with
+    ``indexed`` bgpd, where it runs, tells an index of those of the default VRF.
 
     ``vrfs`` is the routing of each VRF by name, ``vrf_of`` the VRF of each interface that is in one.
     """
@@ -37,6 +40,8 @@ def render(
         *policy_lines(routing.policy),
         *_of_vrf("", routing, version),
     ]
+    if indexed and routing.bgp is not None:
+        lines += monitoring_lines(routing.bgp.asn)
     for name, own in (vrfs or {}).items():
         lines += _of_vrf(name, own, version)
     return FrrConfig.of(lines, version, vrf_of)

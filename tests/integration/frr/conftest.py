@@ -16,7 +16,8 @@ INTERFACES = {f"d{at}": [f"10.9.{at}.1/24", f"2001:db8:9:{at}::1/64"] for at in 
 PEER, PEER6, OTHER_PEER = "10.9.0.2", "2001:db8:9::2", "10.9.1.2"
 
 
-def _require_frr() -> None:
+def require_frr() -> None:
+    """Skips where FRR cannot run."""
     require_root_netns()
     if not frr_installed():
         pytest.skip("FRRouting is not installed (Debian package frr)")
@@ -36,7 +37,7 @@ def configure(client: Frr, routing: Routing | dict[str, Any]) -> list[str]:
 @pytest.fixture(scope="session")
 def router() -> Iterator[FrrHarness]:
     """FRR with the interfaces d0 to d3, connected to nobody."""
-    _require_frr()
+    require_frr()
     name = f"fc-r{os.getpid() % 100000}"
     with FrrHarness(name, name) as harness:
         for interface, addresses in INTERFACES.items():
@@ -125,7 +126,7 @@ class Pair:
 @pytest.fixture(scope="session")
 def running_pair() -> Iterator[Pair]:
     """Two FRRs with two links between them."""
-    _require_frr()
+    require_frr()
     name = f"fc-p{os.getpid() % 100000}"
     with FrrHarness(f"{name}a", f"{name}a") as near, FrrHarness(f"{name}b", f"{name}b") as far:
         for at in range(2):

@@ -54,10 +54,16 @@ class FrrHarness:
     """FRR in a namespace. Every daemon is a child of this process and is ended by its own pid."""
 
     def __init__(
-        self, netns: str, pathspace: str, daemons: Sequence[str] = DAEMONS, *, feeds: bool = False
+        self,
+        netns: str,
+        pathspace: str,
+        daemons: Sequence[str] = DAEMONS,
+        *,
+        feeds: bool = False,
+        indexed: bool = False,
     ) -> None:
         self.netns, self.pathspace = netns, pathspace
-        self._feeds = feeds
+        self._feeds, self._indexed = feeds, indexed
         self.vty_dir, self.config_dir = _RUN / pathspace, _ETC / pathspace
         present = [name for name in daemons if (LIBEXEC / name).exists()]
         self.daemons = tuple(dict.fromkeys(present))
@@ -112,6 +118,8 @@ class FrrHarness:
         argv += ["--log", "stdout", "--log-level", "debugging"]
         if daemon == "zebra" and self._feeds:
             argv += ["-M", "dplane_fpm_nl"]
+        if daemon == "bgpd" and self._indexed:
+            argv += ["-M", "bmp"]
         with log.open("ab") as output:
             self._processes[daemon] = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
@@ -145,6 +153,12 @@ class FrrHarness:
     def vtysh_boot(self) -> None:
         """Load ``frr.conf`` as FRR's start script does."""
         argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-b"]
+        subprocess.run(argv, check=True, capture_output=True, timeout=60)
+
+    def vtysh_file(self, text: str) -> None:
+        """Let vtysh run lines of configuration."""
+        (self.config_dir / "lines.conf").write_text(text)
+        argv = [*_CHROOT, "vtysh", "-N", self.pathspace, "-f", f"/etc/frr/{self.pathspace}/lines.conf"]
         subprocess.run(argv, check=True, capture_output=True, timeout=60)
 
     def add_link(self, name: str, *addresses: str, peer: tuple[str, str] | None = None) -> None:

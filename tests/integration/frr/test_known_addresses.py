@@ -18,7 +18,7 @@ from appliance.health.check import Look
 from appliance.health.known_addresses import tell_again, unknown
 from appliance.routing.frr import FrrBackend
 from appliance.routing.known_addresses import LINK_LOCAL, untold
-from tests.integration.frr.conftest import _require_frr
+from tests.integration.frr.conftest import require_frr
 from tests.integration.frr.harness import FrrHarness, ip, wait_until
 
 pytestmark = pytest.mark.root
@@ -49,7 +49,7 @@ CONFIG: RouterConfig = parse_document(
 
 @pytest.fixture
 def frr() -> Iterator[FrrHarness]:
-    _require_frr()
+    require_frr()
     name = f"ka-{os.getpid() % 100000}"
     with FrrHarness(name, name, daemons=("mgmtd", "zebra", "staticd")) as harness:
         yield harness

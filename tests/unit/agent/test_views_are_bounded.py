@@ -58,7 +58,7 @@ PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
     "forwarding",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "benches", "counters", "traces",
-    "feeder",
+    "feeder", "bgp/index", "bgp/search", "bgp/search?asn=65010&offset=900000&limit=200",
     "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
     "routes", "routes?family=ipv4&offset=900000&limit=1000", "routes?protocol=bgp", "routes?protocol=static",
     "routes?protocol=ospf", "routes?prefix=16.0.0.0/8&within=true", "routes?prefix=0.0.0.0/0&within=true",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
-from lab import feeder
+from lab import rust_program
 from tests import requirements
 
-_BUILD = Path(__file__).resolve().parents[3] / ".tools" / "feeder"
 _PASSED = re.compile(r"^test result: ok\. (\d+) passed; 0 failed; 0 ignored", re.MULTILINE)
 _AT_LEAST = 30
 
@@ -17,7 +15,7 @@ _AT_LEAST = 30
 def test_the_feeders_own_tests_pass() -> None:
     """All of them: a module that is no longer built would take its tests with it."""
     requirements.require_rustc()
-    program = feeder.build(_BUILD, tests=True)
+    program = rust_program.build("feeder", rust_program.TOOLS, tests=True)
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=120)
     passed = _PASSED.search(done.stdout)
     assert done.returncode == 0 and passed is not None, done.stdout + done.stderr
@@ -27,7 +25,7 @@ def test_the_feeders_own_tests_pass() -> None:
 def test_it_says_what_is_wrong_with_its_arguments() -> None:
     """One line that names the argument, the usage, and status 2."""
     requirements.require_rustc()
-    program = feeder.build(_BUILD)
+    program = rust_program.build("feeder", rust_program.TOOLS)
     for arguments, said in (
         (["--fpm", "nowhere"], "nowhere is no ADDRESS:PORT"),
         (["--lanes", "0"], "0 is no number of connections from 1 to 8"),

@@ -14,7 +14,7 @@ from appliance.dataplane.machine import Machine
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import sizing, startup
 from appliance.features.dataplane.model import Dataplane
-from appliance.platform import agent_file, boot, route_carrier, startup_file
+from appliance.platform import agent_file, bgp_index, boot, route_carrier, startup_file
 from appliance.platform.route_carrier import Carrier
 from appliance.programs import Ran
 
@@ -125,6 +125,7 @@ def test_the_agent_reads_what_the_boot_writes(
     path.write_text(agent_file.render(wanted))
     assert agent_settings.load(path) == wanted
     assert (wanted.vpp_startup_conf is None) == (dataplane == "linux" or machine is None)
+    assert wanted.bgp_index_socket == bgp_index.SOCKET
     assert wanted.feeder_socket == (route_carrier.FEEDER_SOCKET if dataplane == "vpp" else None)
 
 

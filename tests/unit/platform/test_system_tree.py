@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from appliance.platform import firewall
+from appliance.platform import bgp_index, firewall
 from appliance.platform.boot import NETNS
 from appliance.platform.paths import AGENT_FILE, SOCKET_GROUP, STARTUP_FILE
 from frr_config import V10_3, required_daemons
+from frr_config.protocols.bgp.monitoring import ADDRESS, PORT
 
 TREE = Path(__file__).resolve().parents[3] / "appliance/system"
 UNITS = sorted(
@@ -124,6 +125,7 @@ def test_the_web_half_has_no_capability_and_no_network(unit: str) -> None:
         "usr/lib/systemd/system/millrace-web.service",
         "usr/lib/systemd/system/millrace-worker.service",
         "usr/lib/systemd/system/millrace-beat.service",
+        "usr/lib/systemd/system/millrace-bgp-index.service",
         "etc/systemd/system/nginx.service.d/millrace.conf",
         "etc/systemd/system/redis-server.service",
     ],
@@ -137,7 +139,7 @@ def test_a_service_above_its_memory_is_ended_and_begins_anew(file: str) -> None:
     assert found["Restart"] == ["always"]
 
 
-@pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat"])
+@pytest.mark.parametrize("unit", ["millrace-web", "millrace-worker", "millrace-beat", "millrace-bgp-index"])
 def test_when_the_machine_is_short_of_memory_the_web_half_goes_and_never_vpp(unit: str) -> None:
     found = settings(TREE / f"usr/lib/systemd/system/{unit}.service")
     vpp = settings(TREE / "etc/systemd/system/vpp.service")
@@ -153,12 +155,37 @@ def test_no_filter_is_on_who_speaks_in_the_router_s_namespace() -> None:
     """
     makers = {"millrace-netns.service"}
     # The agent also makes tunnels, whose sockets it owns.
-    speakers = {"frr.service", "millrace-agent.service", "millrace-feeder.service"}
+    speakers = {
+        *("frr.service", "millrace-agent.service"),
+        *("millrace-feeder.service", "millrace-bgp-index.service"),
+    }
     units = {unit.name: settings(unit) for unit in UNITS}
     assert {name for name, unit in units.items() if "--net=" in "".join(unit.get("ExecStart", []))} == makers
     assert {name for name, unit in units.items() if "NetworkNamespacePath" in unit} <= speakers
     for unit in makers | speakers:
         assert not units[unit].keys() & PACKET_FILTERS, unit
+
+
+def test_the_index_of_bgp_routes_has_no_right_and_comes_last() -> None:
+    """It reads what neighbors send."""
+    found = settings(TREE / "usr/lib/systemd/system/millrace-bgp-index.service")
+    assert found["User"] == ["millrace-index"] and found["CapabilityBoundingSet"] == []
+    assert "u millrace-index " in (TREE / "usr/lib/sysusers.d/millrace.conf").read_text()
+    assert found["NetworkNamespacePath"] == [f"/run/netns/{NETNS}"]
+    assert found["MemoryMax"] == [f"{bgp_index.MEMORY_SHARE:.0%}"]
+    assert int(found["CPUWeight"][0]) < 100 and int(found["Nice"][0]) > 0
+    (start,) = found["ExecStart"]
+    assert f"--socket {bgp_index.SOCKET} " in start and f"--bmp {ADDRESS}:{PORT} " in start
+    assert found["RuntimeDirectory"] == [str(bgp_index.SOCKET.parent.relative_to("/run"))]
+    assert found["EnvironmentFile"] == [str(bgp_index.MARK)]
+    daemons = (TREE / f"etc/frr/{NETNS}/daemons").read_text()
+    assert 'bgpd_options="-A 127.0.0.1 -P 0 -M bmp"' in daemons
+
+
+@pytest.mark.parametrize(("memory_mb", "most_mib"), [(1024, 153), (2048, 307), (65536, 512)])
+def test_the_index_takes_no_more_than_the_machine_has(memory_mb: int, most_mib: int, tmp_path: Path) -> None:
+    bgp_index.announce(memory_mb, tmp_path / "mark")
+    assert (tmp_path / "mark").read_text() == f"MOST_MIB={most_mib}\n"
 
 
 @pytest.mark.parametrize("unit", ["postgresql", "redis-server"])

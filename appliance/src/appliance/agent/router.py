@@ -25,6 +25,7 @@ from appliance.dataplane.route_answer import VrfTable
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.features.vrf.model import table_of
 from appliance.health.platform import Platform
 from appliance.logs.known_secrets import REVISIONS, KnownSecrets
@@ -61,6 +62,8 @@ class Router:
     """What the router stands on."""
     bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
     """The program that sends and counts the packets of a bench."""
+    bgp_index: BgpIndexClient | None = None
+    """What BGP routes are searched in, where there is one."""
 
     @cached_property
     def _lists(self) -> RouteLists:

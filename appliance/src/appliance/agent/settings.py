@@ -70,6 +70,8 @@ class AgentSettings(_Settings):
     vpp_startup_conf: Path | None = None
     feeder_socket: Path | None = None
     """Status socket of the FIB feeder, which then carries the routes; None: VPP's plugin linux_nl does."""
+    bgp_index_socket: Path | None = None
+    """Socket of the index of BGP routes; bgpd then runs with its module bgpd_bmp. None: there is no index."""
     bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
     """The program that sends and counts the packets of a bench."""
     machine: MachineSettings | None = None

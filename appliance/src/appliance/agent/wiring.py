@@ -20,6 +20,7 @@ from appliance.dataplane.machine import Machine
 from appliance.engine.backend import SomeBackend
 from appliance.engine.engine import Engine
 from appliance.engine.transaction import Patience
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.health.platform import Platform
 from appliance.host import HostBackend
 from appliance.logs.files import LogFiles
@@ -40,8 +41,13 @@ def build(settings: AgentSettings) -> Router:
     feeder = _feeder(settings)
     services = _services(settings)
     dataplane = _dataplane(settings, services, feeder)
+    index = settings.bgp_index_socket
     routing = FrrBackend(
-        settings.netns, settings.frr_vty_dir, settings.frr_config_dir, feeds=feeder is not None
+        settings.netns,
+        settings.frr_vty_dir,
+        settings.frr_config_dir,
+        feeds=feeder is not None,
+        indexed=index is not None,
     )
     backends: tuple[SomeBackend, ...] = (dataplane, routing, HostBackend(settings.host_root))
     path = CallerPath(settings.netns)
@@ -65,6 +71,7 @@ def build(settings: AgentSettings) -> Router:
         _log_source(settings),
         platform,
         settings.bench_generator,
+        None if index is None else BgpIndexClient(index),
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from appliance.cli import text
 from appliance.cli.alarms import show_alarms, show_events
 from appliance.cli.bench import show_benches
+from appliance.cli.bgp_search import show_bgp_routes
 from appliance.cli.capture import show_captures
 from appliance.cli.commits import show_commits
 from appliance.cli.errors import CommandError
@@ -146,13 +147,15 @@ def _exchanged(family: str, counts: Mapping[str, Any]) -> str:
 
 
 def show_bgp(agent: AgentClient, words: list[str]) -> Output:
-    """BGP neighbors, or one: ``bgp [vrf NAME] [neighbors ADDRESS]``."""
+    """BGP neighbors, or one: ``bgp [vrf NAME] [neighbors ADDRESS]``; or a search: ``bgp routes ...``."""
+    if words[:1] == ["routes"]:
+        return show_bgp_routes(agent, words[1:])
     vrf, words = vrf_in(words)
     if words[:1] == ["neighbors"] and len(words) > 1:
         neighbor = _neighbor(agent, _need(words[1:], "neighbor"), vrf).model_dump(mode="json")
         return Output(neighbor, _facts({key: item for key, item in neighbor.items() if key != "detail"}))
     if words not in ([], ["neighbors"], ["summary"]):
-        raise CommandError("show bgp [vrf NAME] [neighbors ADDRESS]")
+        raise CommandError("show bgp [vrf NAME] [neighbors ADDRESS], or show bgp routes ...")
     answer = agent.state(BGP, asked(BGP, vrf)).model_dump(mode="json")
     rows = [
         {

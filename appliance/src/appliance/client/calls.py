@@ -43,7 +43,7 @@ class Call(Generic[T]):
     """Instead of a JSON body."""
 
 
-def get(path: str, read: Callable[[Any], T], **query: object) -> Call[T]:
+def get(path: str, read: Callable[[Any], T], /, **query: object) -> Call[T]:
     """A read; parameters that are None or False are left out."""
     return Call(
         "GET",

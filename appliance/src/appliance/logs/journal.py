@@ -30,6 +30,7 @@ _UNITS = {
     "nginx": ("nginx.service",),
     "vpp": ("vpp.service",),
     "feeder": ("millrace-feeder.service",),
+    "bgpindex": ("millrace-bgp-index.service",),
     "postgres": ("postgresql.service", "postgresql@17-main.service", "millrace-database.service"),
     "redis": ("redis-server.service", "valkey-server.service"),
 }

@@ -10,6 +10,7 @@ from typing import Literal
 from appliance.agent.settings import AgentSettings, JournalSettings, MachineSettings, SystemdSettings
 from appliance.dataplane.machine import Machine
 from appliance.firstboot.layout import Layout
+from appliance.platform import bgp_index
 from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
 
 
@@ -40,6 +41,7 @@ def settings(
         vpp_stats_socket=Path("/run/vpp/stats.sock") if vpp else None,
         vpp_startup_conf=STARTUP_FILE if vpp and machine is not None else None,
         feeder_socket=feeder_socket if vpp else None,
+        bgp_index_socket=bgp_index.SOCKET,
         machine=MachineSettings(**asdict(machine)) if machine is not None else None,
         dpdk=dpdk,
         nic_inventory=nic_inventory,

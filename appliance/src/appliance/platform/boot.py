@@ -20,6 +20,7 @@ from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
 from appliance.platform import (
     agent_file,
+    bgp_index,
     firewall,
     hugepages,
     links,
@@ -107,6 +108,7 @@ def prepare() -> None:
         records = lay_open(records, renames.values(), HostPrograms())
         nic_inventory.write(records)
     machine = hugepages.machine()
+    bgp_index.announce(machine.memory_mb)
     heard = True
     carrier: Carrier | None = None
     if built.dataplane == "vpp":

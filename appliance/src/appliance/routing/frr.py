@@ -39,7 +39,9 @@ log = logging.getLogger(__name__)
 class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
     """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing.
 
-    With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes.
+    With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes. With
+    ``indexed`` bgpd, which then runs with its module bgpd_bmp, tells an index of them; without the module it
+    would refuse the lines, so whoever starts bgpd says whether it has it.
     ``client`` stands for FRR in tests.
     """
 
@@ -53,12 +55,13 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         config_dir: Path,
         *,
         feeds: bool = False,
+        indexed: bool = False,
         client: FrrClient | FakeFrr | None = None,
     ) -> None:
         super().__init__(client or FrrClient(vty_dir, config_dir))
         self._netns = netns
         self._space = Namespace(netns)
-        self._feeds = feeds
+        self._feeds, self._indexed = feeds, indexed
         self._startup_file = config_dir / "frr.conf"
         self._version: FrrVersion | None = None
         self._rendered: tuple[WantedRouting, FrrVersion, FrrConfig] | None = None
@@ -170,7 +173,8 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         """The same part of a document is asked for several times in one commit."""
         kept = self._rendered
         if kept is None or not kept[0].is_same(desired) or kept[1] != version:
-            kept = (desired, version, desired.render(version, feeds=self._feeds))
+            rendered = desired.render(version, feeds=self._feeds, indexed=self._indexed)
+            kept = (desired, version, rendered)
             self._rendered = kept
         return kept[2]
 

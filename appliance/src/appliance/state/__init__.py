@@ -10,6 +10,7 @@ from appliance.state.benches import BENCHES
 from appliance.state.bfd import BFD
 from appliance.state.bgp import BGP, BGP_NEIGHBOR
 from appliance.state.bgp_routes import BGP_ROUTES
+from appliance.state.bgp_search import BGP_INDEX, BGP_SEARCH
 from appliance.state.bonds import BONDS
 from appliance.state.captures import CAPTURES
 from appliance.state.control_plane import CONTROL_PLANE
@@ -39,6 +40,8 @@ PARTS: tuple[AnyPart, ...] = (
     BGP,
     BGP_NEIGHBOR,
     BGP_ROUTES,
+    BGP_SEARCH,
+    BGP_INDEX,
     OSPF,
     OSPF_DATABASE,
     BFD,

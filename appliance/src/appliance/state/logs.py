@@ -11,6 +11,7 @@ from appliance.state.part import Answer, Question
 PARTS = (
     *("agent", "web", "worker", "scheduler", "nginx"),
     *("vpp", "feeder", "zebra", "mgmtd", "bgpd", "ospfd", "bfdd", "staticd", "watchfrr"),
+    "bgpindex",
     *("postgres", "redis", "kernel"),
 )
 """Parts of the router that log; a router has some of them."""

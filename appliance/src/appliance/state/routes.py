@@ -32,6 +32,8 @@ def _gateway(text: str) -> str:
 
 Destination = Annotated[str, StringConstraints(max_length=64), AfterValidator(_destination)]
 """An address or a prefix, in its canonical form."""
+Gateway = Annotated[str, StringConstraints(max_length=64), AfterValidator(_gateway)]
+"""An address, in its canonical form."""
 
 
 class RoutesQuery(OfVrf):
@@ -46,7 +48,7 @@ class RoutesQuery(OfVrf):
     covering: bool = Field(
         False, description="Of an address or a prefix: every route that contains it, the longest first."
     )
-    next_hop: Annotated[str, StringConstraints(max_length=64), AfterValidator(_gateway)] | None = Field(
+    next_hop: Gateway | None = Field(
         None, description="Of a list: only routes some path of which leads to this address."
     )
     protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = Field(

@@ -9,6 +9,7 @@ from typing import Any
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
 from frr_config.protocols.bgp.leaking import import_identities, import_title, imports_order, instances_order
+from frr_config.protocols.bgp.monitoring import MONITORING, MONITORING_LINES, MONITORING_OPENER
 from frr_config.protocols.bgp.peers import filtered_by, is_address, members_of, neighbors_in, reset_of
 from frr_config.protocols.policy.syntax import PREFIX_LIST
 from frr_config.step import Command
@@ -241,13 +242,14 @@ def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
 
 PROTOCOL = Protocol(
     "bgp",
-    kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY, IMPORT),
+    kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY, IMPORT, MONITORING),
     sections=(
         Section("", _TOP, _bgpd),
         Section(r"router bgp (?P<name>\d+)(?: vrf \S+)?", _LINES, _bgpd, BGP),
         Section(
             r"router bgp \d+(?: vrf \S+)? / address-family (?P<name>ipv4|ipv6) unicast", _LINES, _bgpd, FAMILY
         ),
+        Section(MONITORING_OPENER, MONITORING_LINES, _bgpd, MONITORING),
         Section(r"router bgp .*", (ANY,), _bgpd),
     ),
     places={60: ("bgp route-map delay-timer ",), 80: ("router bgp ",)},

@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, ValidationError, create_model
 
-from appliance.config.problem_text import message_of
-from appliance.errors import NotFound
+from appliance.config.problem_text import message_of, problems_of_request
+from appliance.errors import NotFound, ValidationFailed
 from appliance.state import PARTS, AnyPart
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -44,8 +44,11 @@ def _view(part: AnyPart) -> Callable[..., Any]:
         try:
             question = part.asked({**given, **in_path})
         except ValidationError as error:
-            # The query was validated already: it is a name in the path that cannot be one.
+            # Fields of the query were validated one by one: it is a name in the path that cannot be one, or
+            # two fields that do not go together.
             first = error.errors(include_url=False)[0]
+            if first["loc"][0] not in part.in_path:
+                raise ValidationFailed(problems_of_request(error.errors(include_url=False))) from None
             raise NotFound(f"{first['loc'][0]}: {message_of(first)}") from None
         return agent().state(part, question)
 

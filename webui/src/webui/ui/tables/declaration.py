@@ -103,6 +103,10 @@ class SearchField:
     example: str = ""
     choices: tuple[str, ...] = ()
     """Where given, one of these is picked."""
+    unpicked: str = "any"
+    """The word for none of them."""
+    picked: bool = False
+    """Whether one of the choices always is, at first the first."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,16 @@ class Search:
     note: Callable[[Any], str] | None = None
     """What the answer says of itself, such as what was not looked at; nothing where it is empty."""
     act: SearchAction | None = None
+    before: Callable[[], str] | None = None
+    """What the page says before anything is searched for. Where it is given, the router is asked only once a
+    field is filled in: one of the fields is always picked.
+    """
+    absent: Callable[[Any], str] | None = None
+    """Why nothing can be searched; nothing where it is empty."""
+    says: Callable[[Any], str] | None = None
+    """What the answer says of how much was searched: a line above the rows, which keeps its place."""
+    unfinished: Callable[[Any], bool] | None = None
+    """Whether more is being read: the table then asks again, until all is."""
 
 
 @dataclass(frozen=True)

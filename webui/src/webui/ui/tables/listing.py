@@ -28,6 +28,8 @@ from webui.ui.tables.row import Row, rows_of
 from webui.ui.vrfs import query_of
 
 PER_PAGE = 200
+_MANY_PAGES = 5
+"""From so many on a search offers a way to any of them."""
 _ABBREVIATION = 3
 """A kind of so few letters is one."""
 
@@ -91,6 +93,12 @@ class Listing:
     section: str = ""
     note: str = ""
     """What the answer of a search says of itself."""
+    says: str = ""
+    """How much was searched."""
+    before: str = ""
+    """What is said in place of rows, before anything is searched for or where nothing can be."""
+    unfinished: bool = False
+    """Whether the search finds more in a moment."""
 
     @property
     def id(self) -> str:
@@ -98,9 +106,14 @@ class Listing:
         return self.table.name.replace("_", "-")
 
     @property
+    def address(self) -> str:
+        """The page."""
+        return reverse(f"ui:{self.section}")
+
+    @property
     def url(self) -> str:
         """The page with this table and question."""
-        return reverse(f"ui:{self.section}") + self.query.address()
+        return self.address + self.query.address()
 
     @property
     def fragment_url(self) -> str:
@@ -133,6 +146,11 @@ class Listing:
         )
 
     @property
+    def waits(self) -> bool:
+        """Whether nothing is asked before a field is filled in."""
+        return self.table.search is not None and self.table.search.before is not None
+
+    @property
     def search_button(self) -> Button | None:
         """What can be done to all that the search found."""
         act = self.table.search.act if self.table.search else None
@@ -144,6 +162,14 @@ class Listing:
         name = f"{self.table.name}-found"
         fields += fields_in(self.query.vrf, act.action.question)
         return Button(name, act.action.name, title, act.icon, confirm, fields)
+
+    @property
+    def jump(self) -> list[tuple[str, Any]]:
+        """Fields of a form that leads to any page of a search; none where the pages are few."""
+        if self.table.search is None or self.cut.paginator.num_pages < _MANY_PAGES:
+            return []
+        kept = {"vrf": self.query.vrf, "kind": self.query.kind, **dict(self.query.fields)}
+        return [(name, value) for name, value in kept.items() if value]
 
     @property
     def newer(self) -> str:

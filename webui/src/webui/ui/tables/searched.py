@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,8 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str,
     assert search is not None
     query = Query.of(given, search, vrf)
     found, problem = Live(None), ""
+    if search.before is not None and not query.fields:
+        return _nothing_yet(table, look(search.before, ""), query, section)
     try:
         found = _ask(search, query, query.page)
         if found.value is not None and found.value.total and not list(search.rows(found.value)):
@@ -67,7 +70,29 @@ def searched(table: Table, candidate: Candidate, given: QueryDict, section: str,
         away="" if found.answered else found.failure,
         problem=problem,
         section=section,
-        note=search.note(found.value) if search.note is not None and found.value is not None else "",
+        note=_said(search.note, found),
+        before=_said(search.absent, found),
+        says=_said(search.says, found),
+        unfinished=bool(_said(search.unfinished, found)),
+    )
+
+
+def _said(what: Callable[[Any], Any] | None, found: Live) -> Any:
+    return "" if what is None or found.value is None else what(found.value)
+
+
+def _nothing_yet(table: Table, before: Live, query: Query, section: str) -> Listing:
+    return Listing(
+        table=table,
+        query=query,
+        heads=(),
+        rows=[],
+        cut=Paginator([], PER_PAGE).get_page(1),
+        total=0,
+        failure=before.failure,
+        away="" if before.answered else before.failure,
+        before=before.value,
+        section=section,
     )
 
 

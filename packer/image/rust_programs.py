@@ -1,22 +1,22 @@
-"""The FIB feeder in the image: built here, with the builder's Rust compiler."""
+"""The programs in Rust in the image: built here, with the builder's compiler."""
 
 import shutil
 from pathlib import Path
 
-from lab import feeder
+from lab import rust_program
 from lab.errors import MissingProgram
 from packer.image.errors import BuildError
 
-PROGRAM = Path("usr/lib/millrace/feeder")
+FOLDER = Path("usr/lib/millrace")
 
 
-def install_feeder(root: Path, cache: Path) -> None:
+def install_rust_program(name: rust_program.Name, root: Path, cache: Path) -> None:
     """Build it, unless `cache` has it of these sources, and put it into `root`. Raises BuildError."""
     try:
-        built = feeder.build(cache)
+        built = rust_program.build(name, cache)
     except MissingProgram as error:
         raise BuildError(str(error)) from None
-    target = root / PROGRAM
+    target = root / FOLDER / name
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(built, target)
     target.chmod(0o755)

@@ -1,0 +1,214 @@
+//! The connection to bgpd's BMP listener, and what came over it.
+
+use crate::bmp::Deframer;
+use crate::table::{Limits, Table};
+use std::io::{ErrorKind, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::io::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
+
+/// The listener is on this machine: it answers at once or not at all.
+const CONNECT: Duration = Duration::from_millis(200);
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+const LAST_RETRY: Duration = Duration::from_secs(2);
+/// Whoever asks waits no longer than for this.
+const READ_AT_ONCE: usize = 1 << 20;
+const BUFFER: usize = 256 * 1024;
+/// bgpd tells of all sessions in one go, those that are down too; what it tells so long after the first came up since.
+const ANSWER: Duration = Duration::from_millis(100);
+/// A family that no session spoke when bgpd answered has no end that it tells: all was told when nothing came for so long
+/// after the end of the other family,
+const QUIET_AFTER_OTHER: Duration = Duration::from_millis(100);
+/// or, where no session speaks any, since bgpd answered.
+const QUIET: Duration = Duration::from_secs(1);
+/// Sessions that came up since may never be quiet: what bgpd had before them was told by then.
+const NOT_QUIET: Duration = Duration::from_secs(5);
+
+pub enum Bgpd {
+    /// Nobody asks.
+    Idle,
+    /// It does not answer, or did not speak BMP.
+    Away { why: String, next: Instant, pause: Duration },
+    Connected(Box<Connection>),
+}
+
+pub struct Connection {
+    stream: TcpStream,
+    deframer: Deframer,
+    buffer: Vec<u8>,
+    last_bytes: Instant,
+    /// When bgpd began to answer.
+    answer: Option<Instant>,
+    /// When it told an end, or began to answer.
+    last_end: Instant,
+    pub table: Table,
+    pub ready: bool,
+    /// What has to pass before it is tried again, if this one is lost.
+    pause: Duration,
+}
+
+impl Bgpd {
+    /// Connects, unless it is connected or was tried a moment ago.
+    pub fn connect(&mut self, address: SocketAddr, limits: Limits, now: Instant) {
+        let pause = match self {
+            Bgpd::Idle => FIRST_RETRY,
+            Bgpd::Away { next, pause, .. } if *next <= now => *pause,
+            _ => return,
+        };
+        *self = match Connection::open(address, limits, pause) {
+            Ok(connection) => Bgpd::Connected(Box::new(connection)),
+            Err(error) => away(format!("bgpd does not answer at {}: {}", address, error), pause),
+        };
+    }
+
+    /// Reads what came; a connection that is lost takes all with it that was read over it.
+    pub fn read(&mut self, address: SocketAddr) {
+        if let Bgpd::Connected(connection) = self {
+            if let Err(why) = connection.read() {
+                // One that brought everything may be followed at once.
+                let pause = if connection.ready { FIRST_RETRY } else { connection.pause };
+                *self = away(format!("bgpd at {}: {}", address, why), pause);
+                give_back();
+            }
+        }
+    }
+
+    /// Disconnects, and gives back what was read.
+    pub fn release(&mut self) {
+        if let Bgpd::Connected(_) = std::mem::replace(self, Bgpd::Idle) {
+            give_back();
+        }
+    }
+
+    pub fn state(&self) -> &'static str {
+        match self {
+            Bgpd::Idle => "idle",
+            Bgpd::Away { .. } => "connecting",
+            Bgpd::Connected(connection) if connection.ready => "ready",
+            Bgpd::Connected(_) => "reading",
+        }
+    }
+
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Bgpd::Away { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
+    pub fn table(&self) -> Option<&Table> {
+        match self {
+            Bgpd::Connected(connection) => Some(&connection.table),
+            _ => None,
+        }
+    }
+
+    pub fn fd(&self) -> Option<RawFd> {
+        match self {
+            Bgpd::Connected(connection) => Some(connection.stream.as_raw_fd()),
+            _ => None,
+        }
+    }
+
+    /// When something is to be done even if nothing comes.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match self {
+            Bgpd::Idle => None,
+            Bgpd::Away { next, .. } => Some(*next),
+            Bgpd::Connected(connection) if connection.ready || connection.waits_for_an_end() => None,
+            Bgpd::Connected(connection) if connection.answer.is_none() => None,
+            Bgpd::Connected(connection) => Some(connection.quiet_at()),
+        }
+    }
+}
+
+fn away(why: String, pause: Duration) -> Bgpd {
+    Bgpd::Away { why, next: Instant::now() + pause, pause: (pause * 2).min(LAST_RETRY) }
+}
+
+/// The allocator keeps what was freed in small pieces, unless it is told.
+fn give_back() {
+    extern "C" {
+        fn malloc_trim(pad: usize) -> i32;
+    }
+    // SAFETY: it takes a plain integer and frees nothing that is in use.
+    unsafe { malloc_trim(0) };
+}
+
+impl Connection {
+    fn open(address: SocketAddr, limits: Limits, pause: Duration) -> std::io::Result<Connection> {
+        let stream = TcpStream::connect_timeout(&address, CONNECT)?;
+        stream.set_nonblocking(true)?;
+        Ok(Connection {
+            stream,
+            deframer: Deframer::default(),
+            buffer: vec![0; BUFFER],
+            last_bytes: Instant::now(),
+            answer: None,
+            last_end: Instant::now(),
+            table: Table::new(limits),
+            ready: false,
+            pause: (pause * 2).min(LAST_RETRY),
+        })
+    }
+
+    fn read(&mut self) -> Result<(), String> {
+        let is_past = |began: Option<Instant>, time| began.map_or(false, |began| began.elapsed() >= time);
+        self.table.peers.answered |= is_past(self.table.peers.first_told, ANSWER) || is_past(self.answer, QUIET);
+        let told = self.table.told;
+        let mut budget = READ_AT_ONCE;
+        while budget > 0 {
+            match self.stream.read(&mut self.buffer) {
+                Ok(0) => return Err("the connection ended".to_string()),
+                Ok(length) => {
+                    self.last_bytes = Instant::now();
+                    if self.answer.is_none() {
+                        self.answer = Some(self.last_bytes);
+                        self.last_end = self.last_bytes;
+                    }
+                    self.deframer.push(&self.buffer[..length]);
+                    self.take_messages()?;
+                    budget = budget.saturating_sub(length);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        if self.table.told != told {
+            self.last_end = Instant::now();
+        }
+        self.ready = self.ready || self.all_told();
+        Ok(())
+    }
+
+    fn take_messages(&mut self) -> Result<(), String> {
+        loop {
+            match self.deframer.next_message() {
+                Ok(Some((kind, body))) => {
+                    if !self.table.take(kind, body) {
+                        return Err("it ended the session".to_string());
+                    }
+                }
+                Ok(None) => return Ok(()),
+                Err(_) => return Err("what answers does not speak BMP, or its framing is lost".to_string()),
+            }
+        }
+    }
+
+    /// Whether bgpd will tell the end of a family that it has not told yet.
+    fn waits_for_an_end(&self) -> bool {
+        [false, true].into_iter().any(|v6| !self.table.told[usize::from(v6)] && self.table.peers.speak(v6))
+    }
+
+    fn all_told(&self) -> bool {
+        let quiet = Instant::now() >= self.quiet_at();
+        self.table.told == [true; 2] || (self.answer.is_some() && quiet && !self.waits_for_an_end())
+    }
+
+    /// From when on nothing more is waited for, if nothing comes.
+    fn quiet_at(&self) -> Instant {
+        let quiet = if self.table.told.contains(&true) { QUIET_AFTER_OTHER } else { QUIET };
+        (self.last_bytes + quiet).min(self.last_end + NOT_QUIET)
+    }
+}
