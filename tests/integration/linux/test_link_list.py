@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.dataplane.link_list import kind_of, links
+from appliance.dataplane.link_list import links
 from appliance.dataplane.namespace import Attributes, attributes, is_up
 from appliance.dataplane.netlink import attribute
 from appliance.dataplane.nics import of_link
@@ -26,8 +26,8 @@ def test_nics_are_the_same_either_way(router: Router) -> None:
         assert [one[name] for name in ("index", "flags", "ifi_type")] == [
             other[name] for name in ("index", "flags", "ifi_type")
         ]
-    kinds = {attributes(link)["IFLA_IFNAME"]: kind_of(link) for link in read}
-    assert (kinds["br0"], kinds["nic-l"], kinds["lo"]) == ("bridge", "veth", None)
+    aliases = {attributes(link)["IFLA_IFNAME"]: attributes(link).get("IFLA_IFALIAS") for link in read}
+    assert (aliases["nic-l"], aliases["br0"]) == ("millrace:eth7 millrace-mac:02:00:00:00:00:01", None)
 
 
 def test_flags_are_read_in_the_namespace(router: Router) -> None:

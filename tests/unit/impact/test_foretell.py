@@ -15,6 +15,7 @@ from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
 from appliance.features.ospf.adjacent import ADJACENCIES
+from appliance.features.static.impact import Table
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
 from appliance.impact.facts import Fact, Live, LiveFacts, ToldFacts
@@ -22,6 +23,7 @@ from appliance.impact.result import Finding, Result, summary
 from appliance.state.bgp import BgpNeighborState, BgpState
 from appliance.state.interfaces import Interfaces
 from appliance.state.ospf import OspfState
+from tests.unit.impact.changes import found
 
 BEFORE, AFTER = parse_document({}), parse_document({"system": {"hostname": "r2"}})
 LIVE = Live(cast("Any", None), cast("Any", None))
@@ -169,3 +171,22 @@ def test_a_thousand_neighbors_behind_ten_thousand_rules_are_all_looked_at() -> N
 
 def _neighbors(config: Any) -> list[str]:
     return list(config.routing.bgp.neighbors)
+
+
+def test_tables_that_several_analyses_ask_for_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of static routes they are the dearest part of foretelling one line."""
+    made: list[Table] = []
+    make = Table.__init__
+
+    def counted(self: Table, *arguments: Any) -> None:
+        made.append(self)
+        make(self, *arguments)
+
+    monkeypatch.setattr(Table, "__init__", counted)
+    bgp: dict[str, Any] = {"ipv4_unicast": {"redistribute": {"static": {}}}}
+    findings = found(
+        {"routing": {"static": {"198.51.100.0/24": None}}},
+        first={"routing": {"bgp": bgp, "ospf": {"redistribute": {"static": {}}}}},
+    )
+    assert {one.path for one in findings} >= {"/routing/static/198.51.100.0~124"}
+    assert len(made) == 2, "one before the change and one after it"

@@ -20,6 +20,7 @@ _LINK = struct.Struct("=BxHiII")
 """Family, type of hardware, index, flags, change."""
 _INFORMATION, _FILTER, _WITHOUT_STATISTICS = 18, 29, 8
 _KIND, _HOLDER, _HELD, _HELD_ADDRESS = 1, 4, 5, 4
+_BOND = b"bond"
 _TIMEOUT_S = 5.0
 _BUFFER_BYTES = 1 << 18
 
@@ -35,13 +36,6 @@ def links() -> list[Mapping[str, Any]]:
             return list(_answers(kernel))
     except OSError as error:
         raise DataPlaneError(f"cannot read the links: {error.strerror or error}") from error
-
-
-def kind_of(link: Mapping[str, Any]) -> str | None:
-    """``vrf`` and the like; None for hardware."""
-    information = dict(link["attrs"]).get("IFLA_LINKINFO")
-    kind: str | None = None if information is None else dict(information["attrs"]).get("IFLA_INFO_KIND")
-    return kind
 
 
 def _answers(kernel: socket.socket) -> Iterator[Mapping[str, Any]]:
@@ -75,7 +69,7 @@ def _information(content: bytes, start: int, end: int) -> list[tuple[str, Any]]:
         found.append(("IFLA_INFO_KIND", _text(content[slice(*own)])))
     holder = places.get(_HOLDER)
     # What holds a link decides what it says of it.
-    if holder is not None and _text(content[slice(*holder)]) == "bond" and _HELD in places:
+    if holder is not None and content[slice(*holder)].rstrip(b"\0") == _BOND and _HELD in places:
         held = [
             ("IFLA_BOND_SLAVE_PERM_HWADDR", _mac(content[at:to]))
             for kind, at, to in attributes(content, *places[_HELD])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+from typing import Any, TypeVar
 
 from appliance.config.document import RouterConfig
 from appliance.config.vrf_view import seen_in, views
 from appliance.impact.facts import Facts, ToldFacts
 from frr_config.types import IpAddress, IpNetwork
 
+T = TypeVar("T")
 BUDGET_S = 2.0
 """What foretelling may take in all; it then ends and says so."""
 
@@ -149,6 +151,17 @@ class Change:
     @cached_property
     def _afters(self) -> dict[str, RouterConfig]:
         return dict(views(self.after))
+
+    def once(self, find: Callable[[Change], T]) -> T:
+        """What ``find`` makes of this change: made once, however many analyses ask for it."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: T = self._found[find]
+        return found
+
+    @cached_property
+    def _found(self) -> dict[Callable[[Change], Any], Any]:
+        return {}
 
     def is_remade(self, name: str) -> bool:
         """Whether an interface that stays up, or one it is on, goes down for a moment."""

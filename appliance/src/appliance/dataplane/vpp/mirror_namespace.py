@@ -8,13 +8,13 @@ from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane import policy
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.link_list import kind_of, links
+from appliance.dataplane.link_list import links
 from appliance.dataplane.linux.access import Access
-from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.dump import OURS, Dump
 from appliance.dataplane.linux.objects import MIRROR_KINDS
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.linux.sysctl import MIRRORS
-from appliance.dataplane.namespace import Namespace, is_up, read_sysctl, write_sysctl
+from appliance.dataplane.namespace import Namespace, attributes, is_up, read_sysctl, write_sysctl
 
 _LO = 1
 _SETTINGS = KernelSettings(()).key
@@ -38,8 +38,8 @@ class MirrorNamespace:
         return self._guard.observe()
 
     def objects(self) -> LinuxState:
-        """What the mirrors are in. Where there is no VRF none of them is in one, and none is read."""
-        if not any(kind_of(link) == "vrf" for link in links()):
+        """What the mirrors are in. Where no link is ours they are in nothing, and none of them is read."""
+        if not any(str(attributes(link).get("IFLA_IFALIAS") or "").startswith(OURS) for link in links()):
             return LinuxState({})
         dump = Dump(self._access)
         return LinuxState.of(item for kind in MIRROR_KINDS for item in kind.observe(dump))

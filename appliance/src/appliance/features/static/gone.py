@@ -23,6 +23,10 @@ class Gone:
 
 def gone(change: Change) -> Gone:
     """A blackhole is in the table like any other route; a route that a connected network hides is not."""
+    return change.once(_gone)
+
+
+def _gone(change: Change) -> Gone:
     if stands(change):
         return Gone()
     before, after = tables(change)

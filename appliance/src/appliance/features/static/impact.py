@@ -134,6 +134,10 @@ def _key(prefix: IpNetwork) -> tuple[int, int, int]:
 
 def tables(change: Change) -> tuple[Table, Table]:
     """The one before the change and the one after it."""
+    return change.once(_tables)
+
+
+def _tables(change: Change) -> tuple[Table, Table]:
     return (
         Table(change.before, change.connected_before, partial(_side_before, change)),
         Table(change.after, change.connected_after, partial(_side_after, change)),
@@ -186,7 +190,7 @@ def routes(change: Change) -> Iterator[Finding]:
                 text=f"No next hop of the static route to {prefix} is on a connected network any more.",
                 depends_on="no other route leads to one of them",
             )
-        else:
+        elif now is not was:
             yield from _otherwise(prefix, was, now)
     yield from _begun(change, before, after)
     yield from _connected(change, before)
