@@ -1,4 +1,4 @@
-"""A lab whose machine cannot have the index: bgpd is started without its module, and the agent knows of none."""
+"""A lab whose machine cannot have the index: bgpd starts without its module, and the agent knows of none."""
 
 from __future__ import annotations
 
