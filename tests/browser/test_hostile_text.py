@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from selenium import webdriver
 
+from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.routing.rows import RibRow
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.health import PartHealth
@@ -22,6 +23,7 @@ from tests.api.router_in_memory import RouterInMemory
 from tests.browser.browser_page import BrowserPage
 from tests.browser.own_server import tab_on_a_server
 from tests.browser.screenshots import PAGES
+from tests.toy_bgp_index import READY, ToyBgpIndex, row
 
 HOSTILE = (
     "<script>window.hacked=1</script>",
@@ -74,7 +76,12 @@ def router(settings: Any) -> Iterator[RouterInMemory]:
     settings.SECURE_SSL_REDIRECT = settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = False
     settings.STORAGES = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     texts = _strings()
-    with RouterInMemory() as running:
+    running = RouterInMemory()
+    index = running.directory / "index.sock"
+    running.bgp_index = BgpIndexClient(index)
+    with ToyBgpIndex(index) as toy, running:
+        toy.status = READY
+        toy.rows = [_poison(row(number, large_communities=["x"] * 9), texts) for number in range(9)]
         interfaces = [
             {"name": name, "type": "x", "link": "x", "mac": "x", "driver": "x", "device": "x", "note": "x"}
             for name in ("lan0", *HOSTILE[:2])
@@ -144,6 +151,12 @@ def _harmless(page: BrowserPage, where: str) -> None:
     assert page.driver.execute_script(_FINGERPRINT) == [], where
     refused = [entry for entry in page.complaints() if "Content Security Policy" in entry]
     assert refused == [], where
+
+
+def test_whatever_neighbors_say_is_found_as_text(page: BrowserPage) -> None:
+    page.open("/bgp/search?family=ipv4")
+    assert HOSTILE[0] in page.text("#bgp-search")
+    _harmless(page, "/bgp/search")
 
 
 def test_whatever_the_router_says_is_shown_as_text(page: BrowserPage) -> None:
