@@ -73,7 +73,7 @@ def test_its_processes_share_what_one_of_them_imported(web: Served) -> None:
     assert set(children) == NAMES
     for pid in children.values():
         assert _kib(pid, "Shared_Dirty") > _kib(pid, "Private_Dirty") / 4, "memory that nobody wrote to since"
-    opened = [os.readlink(path) for path in Path(f"/proc/{web.pid}/fd").iterdir()]
+    opened = [str(path.readlink()) for path in Path(f"/proc/{web.pid}/fd").iterdir()]
     # The test's own, on which the server listens.
     assert len([name for name in opened if name.startswith("socket:")]) == 1
     assert len(list(Path(f"/proc/{web.pid}/task").iterdir())) == 1

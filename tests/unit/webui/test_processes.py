@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -102,3 +104,9 @@ def test_a_web_half_that_was_not_forked_does_not_look_at_a_scheduler(
     settings.CELERY_BROKER_URL = "redis+socket:///nowhere"
     monkeypatch.setattr(shared, "board", None)
     assert "scheduler" not in [part.name for part in alarm_parts()]
+
+
+def test_the_client_of_the_agent_does_not_load_httpx_s_command_line() -> None:
+    code = "import sys, appliance.client, httpx; print('httpx' in sys.modules, 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
