@@ -113,24 +113,10 @@ class Web:
         return self._token_file.read_text().strip()
 
     def programs(self) -> list[Program]:
-        """The ASGI server, and with a broker the worker and what recurs."""
-        server = ["uvicorn", "webui.asgi:application", "--host", HOST, "--port", str(self.port)]
+        """The parent of the server and, with a broker, of the worker and the scheduler."""
+        server = ["webui", "serve", "--host", HOST, "--port", str(self.port)]
         server += ["--ssl-keyfile", str(self._key), "--ssl-certfile", str(self._certificate)]
-        server += [
-            "--no-server-header",
-            "--no-proxy-headers",
-            "--timeout-graceful-shutdown",
-            "3",
-            "--no-access-log",
-        ]
-        programs = [self._program("web", server)]
-        if self.databases is not None:
-            worker = ["celery", "-A", "webui", "worker", "--loglevel", "INFO", "--concurrency", "1"]
-            programs += [
-                self._program("worker", worker),
-                self._program("beat", ["webui", "run_schedule"]),
-            ]
-        return programs
+        return [self._program("web", server)]
 
     def _program(self, name: str, module: list[str]) -> Program:
         return Program(

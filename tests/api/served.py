@@ -1,4 +1,4 @@
-"""The web half as it is deployed: uvicorn with TLS and its own SQLite, before a router in memory."""
+"""The web half as it is deployed: its processes, with TLS and its own SQLite, before a router in memory."""
 
 from __future__ import annotations
 
@@ -36,6 +36,13 @@ class Served:
     token: str
     router: RouterInMemory
     environment: dict[str, str] = field(repr=False)
+    pid: int
+    """Of the parent of its processes."""
+
+    def children(self) -> dict[str, int]:
+        """Process ids of its processes, by the names that they gave themselves."""
+        pids = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return {Path(f"/proc/{pid}/comm").read_text().strip(): int(pid) for pid in pids}
 
     def http(self, token: str | None = None) -> httpx.Client:
         """A client that trusts the certificate."""
@@ -71,16 +78,8 @@ def served(**environment: str) -> Iterator[Served]:
             _webui(told, "prepare")
             words = ["--username", "admin", "--password-file", str(password), "--print-token"]
             token = _webui(told, "bootstrap_admin", *words).strip()
-            argv = [
-                sys.executable,
-                "-m",
-                "uvicorn",
-                "webui.asgi:application",
-                "--fd",
-                str(listening.fileno()),
-            ]
-            argv += ["--ssl-certfile", str(certificate), "--ssl-keyfile", str(key), "--no-proxy-headers"]
-            argv += ["--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "2"]
+            argv = [sys.executable, "-m", "webui", "serve", "--fd", str(listening.fileno())]
+            argv += ["--ssl-certfile", str(certificate), "--ssl-keyfile", str(key)]
             with (directory / "web.log").open("wb") as log:
                 process = subprocess.Popen(
                     argv, env=told, stdout=log, stderr=log, pass_fds=[listening.fileno()]
@@ -88,7 +87,7 @@ def served(**environment: str) -> Iterator[Served]:
             try:
                 found = Served(
                     f"https://127.0.0.1:{port}", ca, directory / "state", "admin",
-                    password.read_text().strip(), token, router, told,
+                    password.read_text().strip(), token, router, told, process.pid,
                 )  # fmt: skip
                 _wait(found, process, directory / "web.log")
                 yield found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -203,32 +201,31 @@ def _web_alarms(web: Served) -> dict[str, str]:
 def test_a_worker_and_a_redis_that_are_away_are_alarms_and_the_pages_say_so(
     web: Served, services: Services, person: httpx.Client
 ) -> None:
-    wait_until(
-        lambda: _web_alarms(web) == {"worker": "no worker answered within 2 seconds"},
-        timeout_s=90,
-        what="nobody started a worker",
-    )
-    with web.http(web.token) as http:
-        assert http.get("/api/v1/status").json()["alarms"]["counts"]["minor"] == 1
-        assert 'millrace_alarms{severity="minor"} 1.0' in http.get("/metrics").text
-    assert "No worker takes jobs." in person.get("/alarms").text
-    assert "1 minor" in person.get("/status").text
-    argv = [sys.executable, "-m", "celery", "-A", "webui", "worker", "--concurrency", "1"]
-    worker = subprocess.Popen(argv, env=web.environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    worker = web.children()["web-worker"]
+    os.kill(worker, signal.SIGSTOP)
     try:
-        wait_until(lambda: _web_alarms(web) == {}, timeout_s=90, what="the worker takes jobs")
-        with services.stopped("redis"):
-            wait_until(
-                lambda: (
-                    set(_web_alarms(web).items()) >= {("worker", "unchecked")} and "Redis" in _web_alarms(web)
-                ),
-                timeout_s=90,
-                what="Redis holds still, and of the worker nothing is known",
-            )
-            # The router is as it was, and is reached.
-            with web.http(web.token) as http:
-                assert http.put("/api/v1/config/system/hostname", json="without-redis").status_code == 200
-        wait_until(lambda: _web_alarms(web) == {}, timeout_s=90, what="Redis answers again")
+        wait_until(
+            lambda: _web_alarms(web) == {"worker": "no worker answered within 2 seconds"},
+            timeout_s=90,
+            what="the worker holds still",
+        )
+        with web.http(web.token) as http:
+            assert http.get("/api/v1/status").json()["alarms"]["counts"]["minor"] == 1
+            assert 'millrace_alarms{severity="minor"} 1.0' in http.get("/metrics").text
+        assert "No worker takes jobs." in person.get("/alarms").text
+        assert "1 minor" in person.get("/status").text
     finally:
-        worker.terminate()
-        worker.wait(30)
+        os.kill(worker, signal.SIGCONT)
+    wait_until(lambda: _web_alarms(web) == {}, timeout_s=90, what="the worker takes jobs")
+    with services.stopped("redis"):
+        wait_until(
+            lambda: (
+                set(_web_alarms(web).items()) >= {("worker", "unchecked")} and "Redis" in _web_alarms(web)
+            ),
+            timeout_s=90,
+            what="Redis holds still, and of the worker nothing is known",
+        )
+        # The router is as it was, and is reached.
+        with web.http(web.token) as http:
+            assert http.put("/api/v1/config/system/hostname", json="without-redis").status_code == 200
+    wait_until(lambda: _web_alarms(web) == {}, timeout_s=90, what="Redis answers again")

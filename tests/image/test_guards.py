@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lab import namespaces
-from lab.traffic import Flow
+from lab.traffic import Flow, FlowResult
 from tests.image import bird
 from tests.image.bird import Bird
 from tests.image.fleet import Fleet, Member
@@ -41,6 +41,8 @@ TRIES = 200
 FLOW_PPS = 100
 FLOW_S = 1200
 GAP_S = 3.0
+WEB_PROCESSES = 4
+"""The parent, the server, the worker and the scheduler."""
 FORWARDING = ("vpp.service", "frr.service", "millrace-agent.service")
 
 
@@ -212,21 +214,30 @@ def _runs(router: Router, unit: str, not_as: str = "0") -> bool:
     return shown["ActiveState"] == "active" and shown["MainPID"] != not_as
 
 
-@pytest.mark.parametrize(
-    "unit", ["millrace-web.service", "nginx.service", "millrace-worker.service", "millrace-beat.service"]
-)
-def test_above_its_ceiling_a_service_is_ended_and_comes_back_while_forwarding_goes_on(
-    router: Router, hosts: TwoHosts, directory: Path, unit: str
-) -> None:
-    """The process that takes the memory joins the unit, as a request that is too much for it would."""
-    process = ("MainPID", "NRestarts")
-    wait_for(lambda: _runs(router, unit), timeout_s=300, what=unit, pause_s=2)
-    untouched = {name: _shown(router, name, *process) for name in FORWARDING}
-    before = _shown(router, unit, *process, "ControlGroup")
-    group = f"/sys/fs/cgroup{before['ControlGroup']}"
+def _ceiling(router: Router, unit: str) -> tuple[str, list[str]]:
+    """The unit's control group, and what takes more memory in it than it may have."""
+    group = f"/sys/fs/cgroup{_shown(router, unit, 'ControlGroup')['ControlGroup']}"
     assert router.root("cat", f"{group}/memory.high").strip() == "max"
     too_much = str(2 * (int(router.root("cat", f"{group}/memory.max")) >> 20))
     taking = ["env", f"PYTHONPATH={GUEST_TREE}", PYTHON, "-m", "tests.image.guest_memory", group, too_much]
+    return group, taking
+
+
+def _went_on(result: FlowResult) -> None:
+    """A data plane that began anew would be silent for longer; a starved emulator loses packets anyhow."""
+    assert result.sent > FLOW_PPS
+    assert result.longest_gap_s < GAP_S and result.received > result.sent * 0.9, result
+
+
+def test_above_its_ceiling_a_service_is_ended_and_comes_back_while_forwarding_goes_on(
+    router: Router, hosts: TwoHosts, directory: Path
+) -> None:
+    """The process that takes the memory joins the unit, as a request that is too much for it would."""
+    unit, process = "nginx.service", ("MainPID", "NRestarts")
+    wait_for(lambda: _runs(router, unit), timeout_s=300, what=unit, pause_s=2)
+    untouched = {name: _shown(router, name, *process) for name in FORWARDING}
+    before = _shown(router, unit, *process)
+    _, taking = _ceiling(router, unit)
     through = partial(Flow, directory, sender=hosts.left, receiver=hosts.right, destination="10.77.2.2")
     with through(pps=FLOW_PPS, seconds=FLOW_S) as flow:
         assert router.root(*taking, timeout_s=120, check=False).split() == ["joined"]
@@ -243,6 +254,29 @@ def test_above_its_ceiling_a_service_is_ended_and_comes_back_while_forwarding_go
     assert int(_shown(router, unit, "NRestarts")["NRestarts"]) == int(before["NRestarts"]) + 1
     assert "oom-kill" in router.root("journalctl", "-b", "-u", unit, "-o", "cat", "--no-pager")
     assert {name: _shown(router, name, *process) for name in FORWARDING} == untouched
-    assert result.sent > FLOW_PPS
-    # A data plane that began anew would be silent for longer; a starved emulator loses packets anyhow.
-    assert result.longest_gap_s < GAP_S and result.received > result.sent * 0.9, result
+    _went_on(result)
+
+
+def test_above_its_ceiling_the_web_half_loses_what_took_the_memory_and_nothing_else(
+    router: Router, hosts: TwoHosts, directory: Path
+) -> None:
+    unit, process = "millrace-web.service", ("MainPID", "NRestarts")
+    wait_for(lambda: _runs(router, unit), timeout_s=300, what=unit, pause_s=2)
+    group, taking = _ceiling(router, unit)
+    wait_for(
+        lambda: len(router.root("cat", f"{group}/cgroup.procs").split()) == WEB_PROCESSES,
+        timeout_s=120,
+        what="all processes of the web half",
+        pause_s=2,
+    )
+    members = sorted(router.root("cat", f"{group}/cgroup.procs").split())
+    untouched = {name: _shown(router, name, *process) for name in (*FORWARDING, unit)}
+    through = partial(Flow, directory, sender=hosts.left, receiver=hosts.right, destination="10.77.2.2")
+    with through(pps=FLOW_PPS, seconds=FLOW_S) as flow:
+        assert router.root(*taking, timeout_s=120, check=False).split() == ["joined"]
+        router.wait_until_up("a process of the web half ended by its ceiling: to the page")
+        assert flow.sending
+        result = flow.stop()
+    assert sorted(router.root("cat", f"{group}/cgroup.procs").split()) == members
+    assert {name: _shown(router, name, *process) for name in (*FORWARDING, unit)} == untouched
+    _went_on(result)

@@ -11,7 +11,7 @@ from tests.live_lab import LiveLab
 from tests.soak import processes
 from tests.soak.processes import Held
 
-ROUTER = ("agent", "web", "vpp", "feeder", *frr_daemons.DAEMONS)
+ROUTER = ("agent", "web-server", "vpp", "feeder", *frr_daemons.DAEMONS)
 _MORE_RSS_BYTES = 192 * 2**20
 _SAME_SESSION_S = 2
 """FRR derives when a session began from a rounded uptime: two readings differ by a second."""

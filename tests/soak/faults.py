@@ -27,7 +27,7 @@ When = Literal["during", "before", "after"]
 _FORWARDING = ("vpp", *DAEMONS)
 _FEEDER = "feeder"
 """VPP forwards on without it; a commit that takes an interface away waits for it, and fails."""
-_WEB_HALF = ("web", "worker", "beat", "postgres", "redis")
+_WEB_HALF = ("web", "web-server", "web-worker", "web-scheduler", "postgres", "redis")
 _JUMP_S = 3600
 _BALLAST = "ballast"
 _CHUNK = bytes(64 * 1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +28,19 @@ class Held:
 
 
 def programs(live: LiveLab) -> dict[str, int]:
-    """Program name to process id, of those that run."""
+    """Program name to process id, of those that run; and the processes of the web half by their own names."""
     supervisor = Supervisor(live.directory)
-    return {name: pid for name in supervisor.states() if (pid := supervisor.pid(name))}
+    found = {name: pid for name in supervisor.states() if (pid := supervisor.pid(name))}
+    return {**children(found.get("web", 0)), **found}
+
+
+def children(pid: int) -> dict[str, int]:
+    """Name to process id, of those that this one forked; names are those that they gave themselves."""
+    named = {}
+    with suppress(OSError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            named[Path(f"/proc/{child}/comm").read_text().strip()] = int(child)
+    return named
 
 
 def held(pid: int) -> Held | None:

@@ -26,10 +26,11 @@ import pytest
 from lab.traffic import Flow
 from tests.live_lab import LiveLab, live_lab
 from tests.requirements import require_root_netns, vpp_installed
+from tests.soak import processes
 
 SECONDS = float(os.environ.get("LOGIN_FLOOD_SECONDS", "30"))
 CEILING_BYTES = 400 << 20
-"""What the web half may hold: two thirds of its ceiling on a router with 2 GB."""
+"""What the server may hold: half of the web half's ceiling on a router with 2 GB."""
 LOGIN_S = 3.0
 KNOWN, NEW = "an address of an earlier login", "a new address"
 CSRF = "a" * 32
@@ -137,7 +138,7 @@ def _rss(pid: int) -> int:
 def test_a_right_login_gets_in_and_nothing_is_lost(flooded: LiveLab) -> None:
     live, seen = flooded, Seen()
     names = live.topology.namespaces
-    pid = int(live.supervisorctl("pid", "web").split()[-1])
+    pid = processes.programs(live)["web-server"]
 
     async def first() -> int:
         async with _client(live, "127.0.0.1") as http:
@@ -171,4 +172,4 @@ def test_a_right_login_gets_in_and_nothing_is_lost(flooded: LiveLab) -> None:
     assert all(max(took_s) <= LOGIN_S for took_s in seen.logins_s.values())
     assert seen.most_bytes <= CEILING_BYTES
     assert result.lost == 0
-    assert pid == int(live.supervisorctl("pid", "web").split()[-1]), "the web process was restarted"
+    assert pid == processes.programs(live)["web-server"], "the web process was restarted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import socket
@@ -21,6 +22,8 @@ from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
 from appliance.logs.source import LogSource
 from appliance.state.logs import LogPage, LogQuery
+from tests.live_lab import wait_until
+from webui.processes.child import process_name
 
 JOURNALD = Path("/lib/systemd/systemd-journald")
 _UNITS = {"agent": "millrace-agent.service", "web": "millrace-web.service", "bgpd": "frr.service"}
@@ -115,6 +118,11 @@ def _journal() -> Iterator[_Journal]:
             shutil.rmtree(folder)
         if not had_kept and kept.exists():
             kept.rmdir()
+
+
+@pytest.fixture
+def journal() -> Iterator[_Journal]:
+    yield from _journal()
 
 
 @pytest.fixture(params=["files", "journal"])
@@ -345,3 +353,49 @@ def test_only_logs_of_parts_are_read(tmp_path: Path) -> None:
     assert "wan-peer" not in page.parts
     with pytest.raises(Exception, match=r"web\.log cannot be read"):
         _logs(written).page(LogQuery(part="web"))
+
+
+def _everything(journal: _Journal) -> str:
+    argv = ["journalctl", f"--namespace={journal.name}", "-q", "-o", "json"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+
+
+def test_the_processes_of_the_web_half_are_parts_of_their_own(journal: _Journal) -> None:
+    """One unit, whose children write into the stream that they have from their parent."""
+    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stream.connect(f"/run/systemd/journal.{journal.name}/stdout")
+    # What systemd says of a unit's output, then its lines.
+    stream.sendall(b"python\nmillrace-web.service\n6\n1\n0\n0\n0\nfrom the parent\n")
+    children, reading, writing = [], *os.pipe()
+    for name in (b"server", b"worker", b"scheduler"):
+        pid = os.fork()
+        if pid == 0:
+            os.close(writing)
+            ctypes.CDLL(None).prctl(15, process_name(name.decode()).encode())
+            stream.sendall(b"from the " + name + b"\n")
+            # journald looks at who wrote while it lives.
+            os.read(reading, 1)
+            os._exit(0)
+        children.append(pid)
+    logs = Logs(journal.source, Redaction(lambda: ()))
+    wanted = {
+        "worker": ["from the worker"],
+        "scheduler": ["from the scheduler"],
+        "web": ["from the parent", "from the server"],
+    }
+    try:
+        for part, texts in wanted.items():
+            wait_until(
+                lambda part=part, texts=texts: sorted(_texts(logs.page(LogQuery(part=part)))) == texts,  # type: ignore[misc]
+                timeout_s=60,
+                what=f"lines of the {part}",
+                instead=lambda: _everything(journal),
+            )
+    finally:
+        os.close(writing)
+        for pid in children:
+            os.waitpid(pid, 0)
+        os.close(reading)
+        stream.close()
+    everything = {line.text: line.part for line in logs.page(LogQuery()).lines}
+    assert everything["from the worker"] == "worker" and everything["from the server"] == "web"

@@ -16,7 +16,7 @@ from tests.requirements import require_root_netns, vpp_installed
 
 pytestmark = [pytest.mark.integration, pytest.mark.root]
 
-WEB_HALF = ("web", "worker", "beat", "postgres", "redis")
+WEB_HALF = ("web", "postgres", "redis")
 
 
 @pytest.fixture(scope="module")

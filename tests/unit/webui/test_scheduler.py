@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import signal
 import threading
-from pathlib import Path
 
 import pytest
 
-from tests.unit.platform.test_system_tree import TREE, settings
 from webui.jobs import scheduler
 from webui.jobs.scheduler import Scheduler
+from webui.processes.parts import keep_the_schedule
 
 
 class _Task:
@@ -44,28 +41,18 @@ def test_a_task_that_hangs_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatc
         running.stop()
 
 
-@pytest.mark.parametrize("unit", ["millrace-beat"])
-def test_what_recurs_does_not_pass_through_the_queue_of_the_tools(unit: str) -> None:
-    command = settings(Path(TREE) / f"usr/lib/systemd/system/{unit}.service")["ExecStart"][0]
-    assert "run_schedule" in command and "celery" not in command
-
-
-# The real command, in an interpreter of its own, ended by its own signal once it has started.
-_STARTED = """
-import os, signal, sys
-import django
-django.setup()
-from django.core.management import execute_from_command_line
-from webui.jobs import scheduler
-scheduler.Scheduler.start = lambda _: os.kill(os.getpid(), signal.SIGTERM)
-scheduler.Scheduler.stop = lambda _: None
-execute_from_command_line(["webui", "run_schedule"])
-print("webui.jobs.scheduler" in sys.modules, "webui.urls" in sys.modules)
-"""
-
-
-def test_what_runs_the_schedule_does_not_keep_the_pages_in_memory() -> None:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webui.settings", "MILLRACE_COLLECTING": "1"}
-    argv = [sys.executable, "-c", _STARTED]
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.split() == ["True", "False"]
+def test_the_scheduler_s_process_runs_it_itself_until_it_is_told_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not through the queue: a user's slow tool must not keep the counters' history waiting."""
+    done: list[str] = []
+    monkeypatch.setattr(scheduler.Scheduler, "start", lambda _: done.append("started"))
+    monkeypatch.setattr(scheduler.Scheduler, "stop", lambda _: done.append("stopped"))
+    ends = {signal.SIGTERM, signal.SIGINT}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    try:
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        keep_the_schedule()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert done == ["started", "stopped"]

@@ -11,6 +11,9 @@ from typing import Any
 class JsonLines(logging.Formatter):
     """A log record as one line of JSON (escaped control characters included)."""
 
+    process: str | None = None
+    """Which of the web half's processes this is, where it is not the one that serves."""
+
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         entry: dict[str, Any] = {
@@ -19,6 +22,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if self.process is not None:
+            entry["process"] = self.process
         if fields := getattr(record, "fields", None):
             entry |= fields
         if record.exc_info:

@@ -1,5 +1,6 @@
 """The agent as its callers see it: web and command line speak to the router only through this."""
 
+from appliance.client import bare_httpx  # noqa: F401 - before what imports httpx
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
 from appliance.client.asynchronous import AsyncAgentClient
 from appliance.client.synchronous import AgentClient

@@ -22,11 +22,10 @@ _MOST_BYTES = 8 * 1024 * 1024
 """Of journalctl's answer to one question."""
 _CURSOR = re.compile(r"^[a-z]=[0-9a-f]+(?:;[a-z]=[0-9a-f]+)*$")
 _FRR = "frr.service"
+_WEB = "millrace-web.service"
 _UNITS = {
     "agent": ("millrace-agent.service",),
-    "web": ("millrace-web.service", "millrace-web-prepare.service"),
-    "worker": ("millrace-worker.service",),
-    "scheduler": ("millrace-beat.service",),
+    "web": (_WEB, "millrace-web-prepare.service"),
     "nginx": ("nginx.service",),
     "vpp": ("vpp.service",),
     "feeder": ("millrace-feeder.service",),
@@ -35,10 +34,13 @@ _UNITS = {
     "redis": ("redis-server.service", "valkey-server.service"),
 }
 _DAEMONS = ("zebra", "mgmtd", "bgpd", "ospfd", "bfdd", "staticd", "watchfrr")
+_FORKED = {"worker": "web-worker", "scheduler": "web-scheduler"}
+"""Processes of the web half that are parts of their own, by the names they have given themselves."""
 _SAID_BY = ("_SYSTEMD_UNIT", "UNIT", "OBJECT_SYSTEMD_UNIT")
 """Fields with the unit that a line is of: the program's own, systemd's of it, and others' of it."""
 _NAMES = ("FRR_DAEMON", "SYSLOG_IDENTIFIER", "_COMM")
 _FIELDS = ("MESSAGE", "PRIORITY", "_TRANSPORT", *_SAID_BY, *_NAMES)
+_PART_OF_PROCESS = {process: part for part, process in _FORKED.items()}
 _PART_OF_UNIT = {unit: part for part, units in _UNITS.items() for unit in units}
 
 
@@ -71,7 +73,7 @@ class Journal:
         newest, more = cursor, cut
         for looked_at, (place, line) in enumerate(entries):
             newest = place
-            if wanted.fits(line):
+            if line.part in wanted.parts and wanted.fits(line):
                 taken.append(line)
             if len(taken) == wanted.limit:
                 more = more or looked_at + 1 < len(entries)
@@ -84,7 +86,7 @@ class Journal:
         oldest, unread = None, cut
         for looked_at, (place, line) in enumerate(entries):
             oldest = place
-            if wanted.fits(line):
+            if line.part in wanted.parts and wanted.fits(line):
                 taken.append(line)
             if len(taken) == wanted.limit:
                 unread = cut or looked_at + 1 < len(entries)
@@ -159,6 +161,8 @@ def _part(entry: dict[str, Any]) -> str:
     if _text(entry.get("_TRANSPORT")) == "kernel":
         return "kernel"
     units = [_text(entry.get(field)) for field in _SAID_BY]
+    if _WEB in units and (forked := _PART_OF_PROCESS.get(_text(entry.get("_COMM")))) is not None:
+        return forked
     for unit in units:
         if unit in _PART_OF_UNIT:
             return _PART_OF_UNIT[unit]
@@ -172,6 +176,8 @@ def _matches(parts: Sequence[str]) -> list[str]:
     for part in parts:
         if part == "kernel":
             ways.append(["_TRANSPORT=kernel"])
+        elif part in _FORKED:
+            ways += [[f"{field}={_WEB}", f"_COMM={_FORKED[part]}"] for field in _SAID_BY]
         elif part in _DAEMONS:
             ways += [[f"{field}={_FRR}", f"{name}={part}"] for field in _SAID_BY for name in _NAMES]
         else:

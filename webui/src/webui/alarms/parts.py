@@ -10,6 +10,10 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
+from webui.processes import board as shared
+from webui.processes.board import Board
+from webui.processes.parent import how
+
 _ANSWER_S = 2.0
 
 
@@ -38,6 +42,8 @@ def parts() -> tuple[Part, ...]:
         found.append(Part("Redis", lambda: _redis(url), "Redis does not answer.", _NO_REDIS))
     if settings.CELERY_BROKER_URL:
         found.append(Part("worker", _worker, "No worker takes jobs.", _NO_WORKER))
+        if (forked := shared.board) is not None:
+            found.append(Part("scheduler", lambda: _scheduler(forked), "The scheduler fails.", _NO_SCHEDULER))
     return tuple(found)
 
 
@@ -47,7 +53,11 @@ _NO_REDIS = (
 )
 _NO_WORKER = (
     "Forwarding, routing and commits go on. Ping and traceroute wait until a worker runs. "
-    "Look at `systemctl status millrace-worker`."
+    "Look at the worker's lines of the page Logs."
+)
+_NO_SCHEDULER = (
+    "Forwarding, routing and commits go on. The history of counters has gaps, and old records stay. "
+    "Look at the scheduler's lines of the page Logs."
 )
 
 
@@ -59,6 +69,13 @@ def _redis(url: str) -> None:
         raise DoesNotWork(str(error)) from error
     finally:
         client.close()
+
+
+def _scheduler(forked: Board) -> None:
+    standing = forked.read()["scheduler"]
+    if standing.in_a_row > 1:
+        last = how(standing.exit_code)
+        raise DoesNotWork(f"it ended {standing.in_a_row} times soon after its start, lastly {last}")
 
 
 def _worker() -> None:

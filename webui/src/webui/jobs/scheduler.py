@@ -1,7 +1,7 @@
 """The recurring tasks: each has a thread of its own, so that none waits for another, nor for a user's job.
 
-They never go through the broker. With one, a process of their own runs them (``run_schedule``); without, the
-web process does.
+They never go through the broker. With one, a process of their own runs them (`webui.processes`);
+without, the web process does.
 """
 
 from __future__ import annotations

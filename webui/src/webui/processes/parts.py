@@ -1,0 +1,114 @@
+"""The parts of this web half, and what they share."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from webui.processes.part import Part
+
+_SHARED = (
+    "webui.asgi",
+    "webui.urls",
+    "webui.celery",
+    "webui.jobs.tasks",
+    "webui.jobs.scheduler",
+    "webui.metrics.sampler",
+    "webui.accounts.command_line",
+    "webui.storage.clean_up",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.uvloop",
+    "uvicorn.protocols.http.httptools_impl",
+)
+_SHARED_WITH_A_WORKER = (
+    "celery.apps.worker",
+    "celery.bin.celery",
+    "celery.concurrency.thread",
+    "celery.worker.consumer",
+    "kombu.transport.redis",
+)
+
+
+def parts(server: Mapping[str, Any]) -> tuple[Part, ...]:
+    """The server, with uvicorn's settings, and with a broker the worker and the scheduler."""
+    pages = Part("server", lambda: serve(server), vital=True)
+    if not settings.CELERY_BROKER_URL:
+        return (pages,)
+    return (
+        pages,
+        Part("worker", work, nice=5, oom_score_adj=650),
+        Part("scheduler", keep_the_schedule, nice=5, oom_score_adj=650),
+    )
+
+
+def preload() -> None:
+    """Import what any part needs, so that all have it in the same memory. No socket, no thread.
+
+    What is there afterwards is never garbage: a collection that looked at it would copy its pages.
+    """
+    for name in _SHARED + (_SHARED_WITH_A_WORKER if settings.CELERY_BROKER_URL else ()):
+        importlib.import_module(name)
+    from webui.celery import app
+
+    app.loader.import_default_modules()
+    app.finalize()
+    if threading.active_count() != 1:
+        raise RuntimeError(f"a thread runs before the fork: {threading.enumerate()}")
+    gc.collect()
+    gc.freeze()
+
+
+def serve(server: Mapping[str, Any]) -> None:
+    """Pages and REST, until SIGTERM."""
+    import uvicorn
+
+    # Each said by name: to find out what there is, uvicorn would import what is not used.
+    uvicorn.run(
+        "webui.asgi:application",
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        server_header=False,
+        proxy_headers=False,
+        access_log=False,
+        timeout_graceful_shutdown=3,
+        **server,
+    )
+
+
+def work() -> None:
+    """The jobs that users start, one after the other, until SIGTERM."""
+    from webui.celery import app
+    from webui.jobs import time_limit
+
+    # The parent has made them.
+    os.environ["CELERY_SKIP_CHECKS"] = "1"
+    time_limit.watch()
+    # A job has a thread: a process would cost memory, and without either nobody is answered meanwhile.
+    app.worker_main(["worker", "--loglevel", "INFO", "--pool", "threads", "--concurrency", "1"])
+
+
+def keep_the_schedule() -> None:
+    """What recurs, until SIGTERM: not through the worker's queue, so that no slow tool keeps it waiting."""
+    from webui.jobs.scheduler import Scheduler
+
+    ends = {signal.SIGTERM, signal.SIGINT}
+    # Before its threads start: they have the same mask, so that the signal is this thread's.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    scheduler = Scheduler()
+    scheduler.start()
+    signal.sigwait(ends)
+    scheduler.stop()
+
+
+def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """uvicorn's settings of a command's options: those that were given."""
+    names: Sequence[str] = ("uds", "host", "port", "fd", "ssl_keyfile", "ssl_certfile")
+    return {name: options[name] for name in names if options.get(name) is not None}
