@@ -29,6 +29,10 @@ _BGPD_ENDED = "bgpd does not answer"
 """FRR 8.4.4's bgpd ended in one of ten runs, while imports between VRFs changed. On a router it is started
 again and configured anew, which other tests show; here nobody starts it, and everything after it fails.
 """
+_UNKNOWN_REGISTERS = "ptrace set fp regs failed"
+"""What Debian 12's ends with, before it runs anything, where a processor has more registers than it knows of
+(AMX).
+"""
 
 
 def _run(modules: tuple[str, ...], test: str) -> str:
@@ -76,6 +80,8 @@ def test_on_a_kernel_with_more_drivers(test: str, modules: tuple[str, ...], at_l
     if not frr_installed() or not bird_installed():
         pytest.skip("FRRouting or BIRD is not installed (Debian packages frr, bird2)")
     printed = _run(modules, test)
+    if _UNKNOWN_REGISTERS in printed:
+        pytest.skip("this processor has registers that user-mode Linux does not know: no program runs in it")
     if _BGPD_ENDED in printed:
         printed = _run(modules, test)
     _, began, rest = printed.partition("RESULTS BEGIN\n")

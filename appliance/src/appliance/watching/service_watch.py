@@ -128,7 +128,17 @@ class ServiceWatch:
     def report(self, revision: int) -> dict[str, Any] | None:
         """What is known of the watch of a revision, as it stands."""
         known = self._reports.get(revision)
-        return self._watches.report(revision) if known is None else known.model_dump(mode="json")
+        if known is not None:
+            return known.model_dump(mode="json")
+        kept = self._watches.report(revision)
+        if kept is None and (watch := self._not_looked_at(revision)) is not None:
+            return self._report_of(self._prepared(watch), "watching", watch.note).model_dump(mode="json")
+        return kept
+
+    def _not_looked_at(self, revision: int) -> Watch | None:
+        """The watch of a commit that was made a moment ago."""
+        watches = (self._watches.current, *self._begun.copy())
+        return next((one for one in watches if one is not None and one.revision == revision), None)
 
     def rules(self) -> dict[str, str]:
         """See Observer."""
@@ -265,9 +275,16 @@ class ServiceWatch:
         del self._aftermaths[revision]
 
     def _tell(self, active: _Active, state: WatchState, note: str, kept: bool = True) -> None:
+        report = self._report_of(active, state, note)
+        self._know(report)
+        if kept:
+            final = state not in ("watching", "superseded")
+            self._watches.keep(report.revision, report.model_dump(mode="json"), final=final)
+
+    def _report_of(self, active: _Active, state: WatchState, note: str) -> WatchReport:
         watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
         standing, passed = judgement.standing(now_s), judgement.passed()
-        report = WatchReport(
+        return WatchReport(
             revision=watch.revision,
             state=state,
             rolls_back=watch.rolls_back,
@@ -286,10 +303,6 @@ class ServiceWatch:
             rolled_back_to=watch.rollback_to if state == "rolled_back" else None,
             note=note,
         )
-        self._know(report)
-        if kept:
-            final = state not in ("watching", "superseded")
-            self._watches.keep(watch.revision, report.model_dump(mode="json"), final=final)
 
     def _know(self, report: WatchReport) -> None:
         newest = {**self._reports, report.revision: report}
