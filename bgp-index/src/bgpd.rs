@@ -23,6 +23,13 @@ const QUIET_AFTER_OTHER: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_secs(1);
 /// Sessions that came up since may never be quiet: what bgpd had before them was told by then.
 const NOT_QUIET: Duration = Duration::from_secs(5);
+/// bgpd 8.4 does not tell of a path whose next hop it resolves after the path came, as with a session that has just come
+/// up: the table is read once more when nothing came for so long,
+const SETTLED: Duration = Duration::from_secs(2);
+/// or so long after the session came up, and never sooner after the connection than that.
+const NOT_SETTLED: Duration = Duration::from_secs(15);
+const ONCE_MORE: Duration = Duration::from_secs(5);
+const CAME_UP: &str = "a session came up: the table is read once more when its routes are there";
 
 pub enum Bgpd {
     /// Nobody asks.
@@ -37,6 +44,7 @@ pub struct Connection {
     deframer: Deframer,
     buffer: Vec<u8>,
     last_bytes: Instant,
+    opened: Instant,
     /// When bgpd began to answer.
     answer: Option<Instant>,
     /// When it told an end, or began to answer.
@@ -66,7 +74,8 @@ impl Bgpd {
         if let Bgpd::Connected(connection) = self {
             if let Err(why) = connection.read() {
                 // One that brought everything may be followed at once.
-                let pause = if connection.ready { FIRST_RETRY } else { connection.pause };
+                let whole = connection.ready || connection.table.peers.came_up.is_some();
+                let pause = if whole { FIRST_RETRY } else { connection.pause };
                 *self = away(format!("bgpd at {}: {}", address, why), pause);
                 give_back();
             }
@@ -92,6 +101,7 @@ impl Bgpd {
     pub fn why(&self) -> Option<&str> {
         match self {
             Bgpd::Away { why, .. } => Some(why),
+            Bgpd::Connected(connection) if connection.table.peers.came_up.is_some() => Some(CAME_UP),
             _ => None,
         }
     }
@@ -115,6 +125,7 @@ impl Bgpd {
         match self {
             Bgpd::Idle => None,
             Bgpd::Away { next, .. } => Some(*next),
+            Bgpd::Connected(connection) if connection.again_at().is_some() => connection.again_at(),
             Bgpd::Connected(connection) if connection.ready || connection.waits_for_an_end() => None,
             Bgpd::Connected(connection) if connection.answer.is_none() => None,
             Bgpd::Connected(connection) => Some(connection.quiet_at()),
@@ -144,6 +155,7 @@ impl Connection {
             deframer: Deframer::default(),
             buffer: vec![0; BUFFER],
             last_bytes: Instant::now(),
+            opened: Instant::now(),
             answer: None,
             last_end: Instant::now(),
             table: Table::new(limits),
@@ -178,8 +190,18 @@ impl Connection {
         if self.table.told != told {
             self.last_end = Instant::now();
         }
-        self.ready = self.ready || self.all_told();
+        match self.again_at() {
+            Some(again) if again <= Instant::now() => return Err(CAME_UP.to_string()),
+            Some(_) => self.ready = false,
+            None => self.ready = self.ready || self.all_told(),
+        }
         Ok(())
+    }
+
+    /// When the table is read once more, if nothing comes until then.
+    fn again_at(&self) -> Option<Instant> {
+        let came_up = self.table.peers.came_up?;
+        Some((self.last_bytes + SETTLED).min(came_up + NOT_SETTLED).max(self.opened + ONCE_MORE))
     }
 
     fn take_messages(&mut self) -> Result<(), String> {

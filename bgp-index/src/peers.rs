@@ -49,6 +49,8 @@ pub struct Peers {
     pub first_told: Option<Instant>,
     /// bgpd has told which sessions are up; those that it tells of from now on came up since.
     pub answered: bool,
+    /// When the first session came up after bgpd had told which are.
+    pub came_up: Option<Instant>,
 }
 
 impl Peers {
@@ -115,6 +117,9 @@ impl Peers {
             self.own_as = Some(open.asn);
         }
         let (own_as, from_start) = (self.own_as, !self.answered);
+        if !from_start && !told.own {
+            self.came_up.get_or_insert_with(Instant::now);
+        }
         let peer = self.get_mut(number);
         peer.up = true;
         peer.from_start = from_start;

@@ -161,9 +161,10 @@ class Neighbors:
         )
 
     def wait_alike(self, paths: int, paths6: int) -> None:
-        """Until index and bgpd have so many paths; they are the same then."""
+        """Until index and bgpd have so many paths, all of them told; they are the same then."""
+        wanted = ("ready", paths, paths6)
         self.index.wait(
-            lambda status: (status["ipv4"]["paths"], status["ipv6"]["paths"]) == (paths, paths6),
+            lambda status: (status["state"], status["ipv4"]["paths"], status["ipv6"]["paths"]) == wanted,
             f"{paths} paths of IPv4 and {paths6} of IPv6",
         )
         assert self.found("ipv4") == self.shown("ipv4")
