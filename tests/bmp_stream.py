@@ -62,11 +62,11 @@ def opening(
     return bgp.message(bgp.OPEN, fixed + bytes([2, len(capabilities)]) + capabilities)
 
 
-def peer_up(peer: Peer, own_asn: int = 65000, families: Iterable[int] = (4, 6)) -> bytes:
-    """A session came up."""
+def peer_up(peer: Peer, own_asn: int = 65000, families: Iterable[int] = (4, 6), *, at_s: int = 0) -> bytes:
+    """A session came up, at this time of the clock."""
     families = tuple(families)
     opens = opening(own_asn, families) + opening(peer.asn, families)
-    return message(_PEER_UP, peer.header() + bytes(20) + opens)
+    return message(_PEER_UP, peer.header(at_s=at_s) + bytes(20) + opens)
 
 
 def peer_down(peer: Peer) -> bytes:

@@ -26,9 +26,11 @@ const NOT_QUIET: Duration = Duration::from_secs(5);
 /// bgpd 8.4 does not tell of a path whose next hop it resolves after the path came, as with a session that has just come
 /// up: the table is read once more when nothing came for so long,
 const SETTLED: Duration = Duration::from_secs(2);
-/// or so long after the session came up, and never sooner after the connection than that.
+/// or so long after the last session came up, and not sooner after the connection than the third, or, where that was made
+/// for this already, the fourth: a session that comes and goes has bgpd write its table no more often.
 const NOT_SETTLED: Duration = Duration::from_secs(15);
-const ONCE_MORE: Duration = Duration::from_secs(5);
+const FIRST_AGAIN: Duration = Duration::from_secs(5);
+const NEXT_AGAIN: Duration = Duration::from_secs(15);
 const CAME_UP: &str = "a session came up: the table is read once more when its routes are there";
 
 pub enum Bgpd {
@@ -36,6 +38,8 @@ pub enum Bgpd {
     Idle,
     /// It does not answer, or did not speak BMP.
     Away { why: String, next: Instant, pause: Duration },
+    /// It was left to be read once more.
+    Again { next: Instant },
     Connected(Box<Connection>),
 }
 
@@ -45,6 +49,8 @@ pub struct Connection {
     buffer: Vec<u8>,
     last_bytes: Instant,
     opened: Instant,
+    /// Made to read the table once more.
+    again: bool,
     /// When bgpd began to answer.
     answer: Option<Instant>,
     /// When it told an end, or began to answer.
@@ -58,12 +64,13 @@ pub struct Connection {
 impl Bgpd {
     /// Connects, unless it is connected or was tried a moment ago.
     pub fn connect(&mut self, address: SocketAddr, limits: Limits, now: Instant) {
-        let pause = match self {
-            Bgpd::Idle => FIRST_RETRY,
-            Bgpd::Away { next, pause, .. } if *next <= now => *pause,
+        let (pause, again) = match self {
+            Bgpd::Idle => (FIRST_RETRY, false),
+            Bgpd::Again { next } if *next <= now => (FIRST_RETRY, true),
+            Bgpd::Away { next, pause, .. } if *next <= now => (*pause, false),
             _ => return,
         };
-        *self = match Connection::open(address, limits, pause) {
+        *self = match Connection::open(address, limits, pause, again) {
             Ok(connection) => Bgpd::Connected(Box::new(connection)),
             Err(error) => away(format!("bgpd does not answer at {}: {}", address, error), pause),
         };
@@ -74,9 +81,11 @@ impl Bgpd {
         if let Bgpd::Connected(connection) = self {
             if let Err(why) = connection.read() {
                 // One that brought everything may be followed at once.
-                let whole = connection.ready || connection.table.peers.came_up.is_some();
-                let pause = if whole { FIRST_RETRY } else { connection.pause };
+                let pause = if connection.ready { FIRST_RETRY } else { connection.pause };
                 *self = away(format!("bgpd at {}: {}", address, why), pause);
+                give_back();
+            } else if connection.again_at().map_or(false, |again| again <= Instant::now()) {
+                *self = Bgpd::Again { next: Instant::now() + FIRST_RETRY };
                 give_back();
             }
         }
@@ -93,6 +102,7 @@ impl Bgpd {
         match self {
             Bgpd::Idle => "idle",
             Bgpd::Away { .. } => "connecting",
+            Bgpd::Again { .. } => "reading",
             Bgpd::Connected(connection) if connection.ready => "ready",
             Bgpd::Connected(_) => "reading",
         }
@@ -101,7 +111,8 @@ impl Bgpd {
     pub fn why(&self) -> Option<&str> {
         match self {
             Bgpd::Away { why, .. } => Some(why),
-            Bgpd::Connected(connection) if connection.table.peers.came_up.is_some() => Some(CAME_UP),
+            Bgpd::Again { .. } => Some(CAME_UP),
+            Bgpd::Connected(connection) if !connection.ready && connection.reads_again() => Some(CAME_UP),
             _ => None,
         }
     }
@@ -124,7 +135,7 @@ impl Bgpd {
     pub fn next_deadline(&self) -> Option<Instant> {
         match self {
             Bgpd::Idle => None,
-            Bgpd::Away { next, .. } => Some(*next),
+            Bgpd::Away { next, .. } | Bgpd::Again { next } => Some(*next),
             Bgpd::Connected(connection) if connection.again_at().is_some() => connection.again_at(),
             Bgpd::Connected(connection) if connection.ready || connection.waits_for_an_end() => None,
             Bgpd::Connected(connection) if connection.answer.is_none() => None,
@@ -147,7 +158,7 @@ fn give_back() {
 }
 
 impl Connection {
-    fn open(address: SocketAddr, limits: Limits, pause: Duration) -> std::io::Result<Connection> {
+    fn open(address: SocketAddr, limits: Limits, pause: Duration, again: bool) -> std::io::Result<Connection> {
         let stream = TcpStream::connect_timeout(&address, CONNECT)?;
         stream.set_nonblocking(true)?;
         Ok(Connection {
@@ -156,6 +167,7 @@ impl Connection {
             buffer: vec![0; BUFFER],
             last_bytes: Instant::now(),
             opened: Instant::now(),
+            again,
             answer: None,
             last_end: Instant::now(),
             table: Table::new(limits),
@@ -190,18 +202,20 @@ impl Connection {
         if self.table.told != told {
             self.last_end = Instant::now();
         }
-        match self.again_at() {
-            Some(again) if again <= Instant::now() => return Err(CAME_UP.to_string()),
-            Some(_) => self.ready = false,
-            None => self.ready = self.ready || self.all_told(),
-        }
+        self.ready = self.again_at().is_none() && (self.ready || self.all_told());
         Ok(())
+    }
+
+    /// Whether the table is being read once more, or will be.
+    fn reads_again(&self) -> bool {
+        self.again || self.again_at().is_some()
     }
 
     /// When the table is read once more, if nothing comes until then.
     fn again_at(&self) -> Option<Instant> {
         let came_up = self.table.peers.came_up?;
-        Some((self.last_bytes + SETTLED).min(came_up + NOT_SETTLED).max(self.opened + ONCE_MORE))
+        let soonest = self.opened + if self.again { NEXT_AGAIN } else { FIRST_AGAIN };
+        Some((self.last_bytes + SETTLED).min(came_up + NOT_SETTLED).max(soonest))
     }
 
     fn take_messages(&mut self) -> Result<(), String> {
@@ -232,5 +246,53 @@ impl Connection {
     fn quiet_at(&self) -> Instant {
         let quiet = if self.table.told.contains(&true) { QUIET_AFTER_OTHER } else { QUIET };
         (self.last_bytes + quiet).min(self.last_end + NOT_QUIET)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bmp::read_peer;
+    use std::net::TcpListener;
+
+    fn header(asn: u32, seconds: u32) -> Vec<u8> {
+        let mut header = vec![0; 42];
+        header[2 + 8 + 15] = asn as u8;
+        header[26..30].copy_from_slice(&asn.to_be_bytes());
+        header[34..38].copy_from_slice(&seconds.to_be_bytes());
+        header
+    }
+
+    fn comes_up(connection: &mut Connection, asn: u32, seconds: u32) {
+        let header = header(asn, seconds);
+        let peer = read_peer(&header).unwrap().0.unwrap();
+        let number = connection.table.peers.number(&peer).unwrap();
+        connection.table.peers.up(number, &peer, None, None);
+    }
+
+    #[test]
+    fn each_session_that_comes_up_has_its_time_to_settle() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let limits = Limits { paths: 10, bytes: 1 << 20 };
+        let address = listener.local_addr().unwrap();
+        let now = Instant::now();
+        let mut connection = Connection::open(address, limits, FIRST_RETRY, false).unwrap();
+        comes_up(&mut connection, 1, 1000);
+        assert_eq!(connection.again_at(), None, "it was up long before bgpd answered");
+
+        connection.table.peers.answered = true;
+        connection.opened = now - Duration::from_secs(60);
+        comes_up(&mut connection, 2, 1000);
+        connection.table.peers.came_up = Some(now - Duration::from_secs(14));
+        connection.last_bytes = now;
+        assert_eq!(connection.again_at(), Some(now + Duration::from_secs(1)), "however much comes");
+        comes_up(&mut connection, 3, 1000);
+        assert!(connection.again_at() >= Some(now + SETTLED), "the second one starts the wait anew");
+
+        let mut again = Connection::open(address, limits, FIRST_RETRY, true).unwrap();
+        let young = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        assert!(again.reads_again() && again.again_at().is_none());
+        comes_up(&mut again, 4, young as u32);
+        assert!(again.again_at() >= Some(now + NEXT_AGAIN), "young, but read again only now");
     }
 }

@@ -5,10 +5,12 @@ use crate::bmp::PerPeer;
 use crate::open::Open;
 use crate::prefix::address_text;
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Fewer than numbers there are: bgpd has some hundreds at most.
 const MOST: usize = 20_000;
+/// bgpd resolves the next hops of a session's paths while it takes them in.
+const YOUNG: Duration = Duration::from_secs(5);
 
 pub struct Peer {
     v6: bool,
@@ -49,7 +51,7 @@ pub struct Peers {
     pub first_told: Option<Instant>,
     /// bgpd has told which sessions are up; those that it tells of from now on came up since.
     pub answered: bool,
-    /// When the first session came up after bgpd had told which are.
+    /// When a session came up last, or was told of that had come up a moment before: bgpd may not have all its paths yet.
     pub came_up: Option<Instant>,
 }
 
@@ -117,8 +119,8 @@ impl Peers {
             self.own_as = Some(open.asn);
         }
         let (own_as, from_start) = (self.own_as, !self.answered);
-        if !from_start && !told.own {
-            self.came_up.get_or_insert_with(Instant::now);
+        if !told.own && (!from_start || is_young(told.seconds)) {
+            self.came_up = Some(Instant::now());
         }
         let peer = self.get_mut(number);
         peer.up = true;
@@ -155,6 +157,13 @@ impl Peers {
         }
         ranks
     }
+}
+
+/// Whether a session that came up then, by the clock of the machine, did so a moment ago.
+fn is_young(seconds: u32) -> bool {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_secs(seconds.into()));
+    // One that came up in the future did so before the clock was set back.
+    since.map_or(true, |since| since < YOUNG)
 }
 
 fn name(told: &PerPeer) -> Name {

@@ -342,9 +342,26 @@ def test_the_table_is_read_once_more_after_a_session_came_up(bgpd: bmp.Listener,
     assert (found["state"], found["complete"], found["matching"]) == ("reading", False, 2)
     assert "a session came up: the table is read once more" in found["why"]
     bgpd.accept()
+    found = index.search("ipv4 wait=300")
+    assert (found["state"], found["complete"], found["matching"]) == ("reading", False, 0)
+    assert "read once more" in found["why"], "nothing is to be believed yet, and why is still said"
     bgpd.send(bmp.initiation(), bmp.peer_up(ONE), bmp.peer_up(TWO), *_paths(), *ENDS)
     status = index.wait_for("ready")
     assert (status["why"], status["ipv4"]["paths"]) == (None, 5)
+
+
+def test_a_session_that_came_up_just_before_the_first_reading_is_read_again(
+    bgpd: bmp.Listener, index: BgpIndex
+) -> None:
+    index.search("ipv4 wait=0")
+    bgpd.accept()
+    young = bmp.peer_up(TWO, at_s=int(time.time()))
+    bgpd.send(bmp.initiation(), bmp.peer_up(ONE), young, _paths()[1], *ENDS)
+    found = index.search("ipv4 wait=1500")
+    assert (found["state"], found["complete"], found["matching"]) == ("reading", False, 1)
+    assert "a session came up" in found["why"]
+    _tell(bgpd)
+    assert index.wait_for("ready")["ipv4"]["paths"] == 5
 
 
 def test_the_end_of_a_session_that_was_up_is_waited_for(bgpd: bmp.Listener, index: BgpIndex) -> None:
@@ -353,5 +370,7 @@ def test_the_end_of_a_session_that_was_up_is_waited_for(bgpd: bmp.Listener, inde
     assert index.search("ipv4 wait=1500")["state"] == "reading", "bgpd has not answered"
     bgpd.send(bmp.initiation(), bmp.peer_up(ONE, families=(4,)), _paths()[3])
     assert index.search("ipv4 wait=1500")["state"] == "reading"
-    bgpd.send(ENDS[0])
+    # Of a session that came up since no end is told: the table is read once more.
+    bgpd.send(bmp.peer_up(TWO, families=(6,)), ENDS[0])
+    _tell(bgpd)
     index.wait_for("ready")
