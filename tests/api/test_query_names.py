@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
 from ninja.operation import Operation
+from pydantic import BaseModel
 
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
+from tests.api.test_pages import PAGES, browser_of, get
 from webui.api.query_names import QueryNames, names_of
 
 FILL = {"address": "192.0.2.1", "pointer": "system", "direction": "received"}
@@ -50,7 +53,8 @@ DESCRIBED = _described()
 def _refusals(problem: Any) -> list[dict[str, str]]:
     """What an answer says of names in its query string."""
     said = ("is not a parameter here", "is given more than once")
-    return [one for one in problem.get("errors", ()) if one["detail"].startswith(said)]
+    errors = problem.get("errors", ()) if isinstance(problem, dict) else ()
+    return [one for one in errors if one["detail"].startswith(said)]
 
 
 def test_an_unknown_parameter_is_refused_by_every_operation(admin: ApiClient, router: RouterInMemory) -> None:
@@ -75,7 +79,7 @@ def test_a_parameter_that_is_listed_is_taken(admin: ApiClient) -> None:
         for parameter in DESCRIBED[str(operation.operation_id)]:
             tried += 1
             answer = admin.get(f"{path}?{urlencode({parameter['name']: 'x'})}")
-            if isinstance(answer.body, dict) and _refusals(answer.body):
+            if _refusals(answer.body):
                 refused[path, parameter["name"]] = answer.body
     assert refused == {} and tried > 80
 
@@ -154,3 +158,40 @@ def test_a_list_may_be_given_several_times() -> None:
         "/limit",
         "/parts",
     ]
+
+
+def test_calls_that_pages_show_are_taken(admin: ApiClient, client_of: MakeClient) -> None:
+    browser = browser_of("admin", client_of)
+    pages = {*PAGES, "/interfaces/lan0", "/bgp/neighbors/192.0.2.1", "/bgp/routes/received/192.0.2.1"}
+    pages |= {"/acls/edge-in", "/routes", "/logs", "/logs?part=agent&severity=error", "/changes", "/captures"}
+    lines = {
+        html.unescape(line)
+        for page in pages
+        for line in re.findall(r"<pre [^>]*>(curl.*)</pre>", get(browser, page))
+    }
+    reads = {line.partition("$BASE_URL")[2].rstrip('"') for line in lines if " -X " not in line}
+    assert len(reads) > 30 and any("?" in path for path in reads)
+    assert {path: answer.body for path in reads if _refusals((answer := admin.get(path)).body)} == {}
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Every model in a type. None of those of the API holds itself."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from _models(field.annotation)
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def test_no_body_takes_a_field_that_it_does_not_name() -> None:
+    bodies = [
+        (operation.operation_id, model)
+        for _, operation in OPERATIONS
+        for source in operation.models
+        if source.__ninja_param_source__ == "body"
+        for field in source.model_fields.values()
+        for model in _models(field.annotation)
+    ]
+    assert len(bodies) > 15
+    assert [one for one in bodies if one[1].model_config.get("extra") != "forbid"] == []

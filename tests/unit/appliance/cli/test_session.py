@@ -313,6 +313,12 @@ def test_show_status_begins_with_what_is_damaged() -> None:
     [
         ("show route protocol A_B", "protocol: must be a protocol such as connected"),
         ("show route limit 0", "limit: must be at least 1"),
+        ("show route 10.0.0.1 10.0.0.2", "'10.0.0.2' is not expected here"),
+        ("show route ipv4 ipv6", "ipv6: family is given already"),
+        ("show route protocol", "protocol: which?"),
+        ("show route longer", "within: needs a prefix or an address"),
+        ("show route 10.0.0.0/8 ipv6", "family: must be the family of the prefix"),
+        ("show bgp routes as 1 as 2", "as: asn is given already"),
         ("show ospf database router zz", "lsa_id: must be an IPv4 address"),
         ("clear bgp x", "neighbor: must be 'all'; or 'x' is not an IP address"),
         ("show config interfces lan0", "there is no setting interfces lan0"),
