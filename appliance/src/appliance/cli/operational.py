@@ -357,6 +357,8 @@ def _options(words: list[str], name: str, known: Mapping[str, type]) -> dict[str
     rest = words[1:]
     while rest:
         option = rest.pop(0)
+        if option in options:
+            raise CommandError(f"{option} is given already")
         if option not in known or not rest:
             raise CommandError(f"{name} DESTINATION {' '.join(f'[{known_one} …]' for known_one in known)}")
         word = rest.pop(0)

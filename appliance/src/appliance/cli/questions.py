@@ -46,11 +46,13 @@ def fields(
     switches: Mapping[str, Mapping[str, Any]],
     valued: Mapping[str, str],
     bare: str | None = None,
+    usage: str = "",
 ) -> dict[str, Any]:
     """Fields out of words: a switch is a word that sets fields, of ``valued`` each is followed by its value.
     Any other word is the value of the field ``bare``.
 
-    Raises CommandError for a word where there is no such field, and for a field that is set twice.
+    Raises CommandError, with ``usage`` where there is one, for a word that is not expected; and for a field
+    that is set twice.
     """
     found: dict[str, Any] = {}
     rest = list(words)
@@ -60,13 +62,16 @@ def fields(
             new = dict(switches[word])
         elif word in valued:
             if not rest:
-                raise CommandError(f"{word}: which?")
+                raise CommandError(usage or f"{word}: which?")
             new = {valued[word]: rest.pop(0)}
         elif bare is not None and bare not in found:
             new = {bare: word}
         else:
-            raise CommandError(f"{word!r} is not expected here")
+            raise CommandError(usage or f"{word!r} is not expected here")
         if taken := found.keys() & new.keys():
-            raise CommandError(f"{word}: {', '.join(sorted(taken)).replace('_', ' ')} is given already")
+            names = " and ".join(sorted(taken)).replace("_", " ")
+            raise CommandError(
+                f"{word}: {names} is given already" if names != word else f"{word} is given already"
+            )
         found |= new
     return found
