@@ -38,7 +38,9 @@ def _configure(client: FrrClient, *, feeds: bool) -> list[str]:
 def _limit(client: FrrClient) -> int:
     """How many routes zebra may have waiting for the kernel and the feeder, as it says."""
     shown = client.show("zebra", "show zebra dplane detailed")
-    (limit,) = [line.split(":")[1] for line in shown.splitlines() if line.startswith("Route update queue limit:")]
+    (limit,) = [
+        line.split(":")[1] for line in shown.splitlines() if line.startswith("Route update queue limit:")
+    ]
     return int(limit)
 
 
