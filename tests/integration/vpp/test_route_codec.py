@@ -32,7 +32,7 @@ def messages() -> Iterator[dict[str, Any]]:
 
 
 def _path(random: Random, version: int) -> dict[str, Any]:
-    address = (
+    address: dict[str, IPv4Address | IPv6Address] = (
         {"ip4": IPv4Address(random.getrandbits(32))}
         if version == 4
         else {"ip6": IPv6Address(random.getrandbits(128))}
