@@ -3,7 +3,8 @@
 VPP's own packet generator gives its worker as many packets as it takes, and a route to nowhere drops them:
 the worker never rests, as on a router that gets more than it can forward, and no sender takes a CPU from the
 web half. Goal (two cores): p95 saturated / idle <= 2. MILLRACE_BENCH_ROUNDS says how many requests of each
-kind there are in a turn (100).
+kind there are in a turn (100). MILLRACE_BENCH_WORKERS=0 leaves VPP without a worker: one that waits for its
+CPU for a second, on a machine that has much else to do, makes VPP end itself.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from tests.requirements import require_root_netns, require_vpp
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root, pytest.mark.timeout(1800)]
 
+_WORKERS = int(os.environ.get("MILLRACE_BENCH_WORKERS", "1"))
 _TURNS = 2
 _READS = ("status", "state/interfaces", "state/bgp", "counters")
 _SATURATED = 0.8
-"""Share of the time that the forwarding thread has a CPU; without a CPU of its own it shares one."""
+"""Share of the time that the worker has its CPU."""
 _TO, _FROM = "198.51.100.10", "198.51.100.9"
 
 
@@ -41,9 +43,12 @@ def live() -> Iterator[LiveLab]:
     before = os.sched_getaffinity(0)
     with live_lab("bs", "vpp") as lab:
         patch(lab, {"routing": {"static": {f"{_TO}/32": {"blackhole": True}}}})
-        if len(before) > 1:
-            patch(lab, {"dataplane": {"workers": 1}})
-            wait_until(lambda: len(_threads(lab)) == 2, timeout_s=60, what="VPP with a worker")
+        if _WORKERS and len(before) > 1:
+            patch(lab, {"dataplane": {"workers": _WORKERS}})
+            wait_until(
+                lambda: len(_threads(lab)) == 1 + _WORKERS, timeout_s=120, what="VPP with a worker",
+                instead=lambda: lab.supervisorctl("status", "vpp"),
+            )  # fmt: skip
             _leave_alone(lab, before - os.sched_getaffinity(_threads(lab)[-1]))
         wait_up(lab)
         lab.vppctl(
@@ -92,7 +97,7 @@ def _saturated(live: LiveLab) -> Iterator[None]:
         live.vppctl("packet-generator", "disable-stream", "bench")
     generated = live.vppctl("show", "packet-generator")
     print(f"VPP was saturated: {share:.0%} of a CPU; {' '.join(generated.split())}", flush=True)
-    assert share > _SATURATED or os.getloadavg()[0] > (os.cpu_count() or 1)
+    assert not _WORKERS or share > _SATURATED
 
 
 def _requests(live: LiveLab, http: httpx.Client) -> dict[str, Callable[[int], object]]:
