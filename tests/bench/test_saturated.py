@@ -72,12 +72,13 @@ def _leave_alone(live: LiveLab, cpus: set[int]) -> None:
 
 def _threads(live: LiveLab) -> list[int]:
     """VPP's main thread and then its worker, if it has one."""
-    tasks = Path(f"/proc/{Supervisor(live.directory).pid('vpp')}/task")
+    pid = Supervisor(live.directory).pid("vpp")
+    tasks = Path(f"/proc/{pid}/task")
     try:
         names = {int(task.name): (task / "comm").read_text() for task in tasks.iterdir()}
     except OSError:  # it is just starting anew
         return []
-    return sorted(thread for thread, name in names.items() if name.startswith(("vpp_main", "vpp_wk")))
+    return [pid, *sorted(thread for thread, name in names.items() if name.startswith("vpp_wk"))]
 
 
 def _worked_s(thread: int) -> float:

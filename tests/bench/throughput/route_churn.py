@@ -35,7 +35,9 @@ _ROUTING = {
         "asn": 65000,
         "router_id": "10.255.0.1",
         "ebgp_requires_policy": False,
-        "neighbors": {FAR: {"remote_asn": _ASN, "connect_retry_s": 1, "ipv4_unicast": {}}},
+        "neighbors": {
+            FAR: {"remote_asn": _ASN, "connect_retry_s": 1, "ebgp_multihop": 2, "ipv4_unicast": {}}
+        },
     }
 }
 
