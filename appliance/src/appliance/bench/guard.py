@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from appliance.bench import rig
+from appliance.bench import load, rig
 from appliance.errors import Conflict
 
 if TYPE_CHECKING:
+    from appliance.bench.scenarios import Scenario
     from appliance.dataplane.looking import VppLooking
+    from vpp_config import VppClient
     from vpp_config.stats import StatsSegment
 
 MOST_PPS = 1000.0
@@ -20,6 +22,8 @@ LEAST_HEAP_BYTES = 64 * 1024 * 1024
 """Free of VPP's main heap; a table and two interfaces take some 2 MiB."""
 LEAST_BUFFERS = 2048
 """Free of VPP's packet buffers: several full vectors in flight on each of a few threads."""
+MOST_UNCOUNTED = 10_000
+"""Routes of a bench where no feeder counts those that VPP gets meanwhile."""
 LEAST_AVAILABLE_BYTES = 256 * 1024 * 1024
 """That programs can still get of the machine's memory; the generator takes 32 MiB for its rings."""
 _MIB = 1024 * 1024
@@ -42,6 +46,8 @@ class Vpp:
     heap_free_bytes: int | None
     buffers_free: int | None
     has_links: bool = True
+    nat: Literal["absent", "off", "on"] = "off"
+    lists: Literal["absent", "unbound", "bound"] = "bound"
 
     @property
     def forwarding(self) -> tuple[Thread, ...]:
@@ -64,7 +70,21 @@ def look(vpp: VppLooking) -> Vpp:
         heap,
         buffers,
         rig.is_possible(vpp.client),
+        _nat(vpp.client),
+        _lists(vpp.client),
     )
+
+
+def _nat(client: VppClient) -> Literal["absent", "off", "on"]:
+    if not load.can_translate(client):
+        return "absent"
+    return "on" if load.is_translating(client) else "off"
+
+
+def _lists(client: VppClient) -> Literal["absent", "unbound", "bound"]:
+    if not load.has_lists(client):
+        return "absent"
+    return "bound" if load.are_bound(client) else "unbound"
 
 
 def _memory(segment: StatsSegment) -> tuple[int | None, int | None]:
@@ -101,6 +121,38 @@ def require_room(vpp: Vpp, available: int | None) -> None:
         raise Conflict(
             f"VPP has {vpp.buffers_free:,} packet buffers left, and a bench is refused below "
             f"{LEAST_BUFFERS:,}: its traffic would take those of others. Enlarge them under system dataplane"
+        )
+
+
+def require_load(vpp: Vpp, scenario: Scenario, counts_routes: bool) -> None:
+    """Raises Conflict where what the packets are to pass cannot be made without harm, whatever is asked for.
+
+    ``counts_routes`` says whether somebody keeps the routes of others within VPP's room.
+    """
+    if scenario.name == "fib" and scenario.size > MOST_UNCOUNTED and not counts_routes:
+        raise Conflict(
+            f"{scenario.size:,} routes are too many: without the feeder nobody counts what VPP has room for, "
+            f"and a bench takes {MOST_UNCOUNTED:,} at most"
+        )
+    if scenario.name == "acl" and vpp.lists != "bound":
+        raise Conflict(
+            "this VPP runs without its plugin acl"
+            if vpp.lists == "absent"
+            else "no access list is bound to an interface: the first one takes 76 MB of VPP's main heap, "
+            "which VPP keeps until it is restarted and which routes count on. Measure where lists are in use"
+        )
+    if scenario.name == "nat" and vpp.nat != "off":
+        raise Conflict(
+            "this VPP runs without its plugin nat"
+            if vpp.nat == "absent"
+            else "the configuration has NAT, whose addresses and sessions a bench would share: it is "
+            "measured where NAT is off"
+        )
+    needed = LEAST_HEAP_BYTES + scenario.heap_bytes(len(vpp.forwarding))
+    if vpp.heap_free_bytes is not None and vpp.heap_free_bytes < needed:
+        raise Conflict(
+            f"VPP's main heap has {vpp.heap_free_bytes // _MIB} MiB left, and this bench is refused below "
+            f"{needed // _MIB}: take a smaller size, or enlarge the heap under system dataplane"
         )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from appliance.state.part import Answer, Everything, Part, Question, Table
 
@@ -15,20 +16,67 @@ LONGEST_S = 20.0
 
 BENCH_ID = r"^[0-9a-f]{12}$"
 BenchId = Annotated[str, StringConstraints(pattern=BENCH_ID)]
-ScenarioName = Literal["fwd", "imix"]
-SCENARIO_NAMES: tuple[ScenarioName, ...] = ("fwd", "imix")
+ScenarioName = Literal["fwd", "imix", "fib", "acl", "nat"]
+SCENARIO_NAMES: tuple[ScenarioName, ...] = ("fwd", "imix", "fib", "acl", "nat")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a scenario may be, and how large it is where nobody says."""
+
+    what: str
+    usual: int
+    most: int
+
+
+SIZES: dict[ScenarioName, Sizes] = {
+    "fib": Sizes("routes", 10_000, 262_144),
+    "acl": Sizes("rules", 50, 1_024),
+    "nat": Sizes("flows", 1_000, 10_000),
+}
+NOT_HERE = {
+    "l2": "bridging is not a feature of this router",
+    "chain": "routers in series need a CPU each and a VPP each, and this router has one VPP",
+    "churn": "commits wait while a bench runs, so changes under load cannot be measured by one; `make bench` "
+    "does it in a lab",
+}
+"""Scenarios that a router does not measure, and why."""
 
 
 class BenchWanted(Question):
     """What is to be measured."""
 
     scenario: ScenarioName = Field(
-        description="`fwd`: IPv4, 64-byte frames, a flow each way. `imix`: 64, 570 and 1,518 as 7:4:1."
+        description="`fwd`: IPv4, 64-byte frames, a flow each way. `imix`: 64, 570 and 1,518 as 7:4:1. "
+        "`fib`: routes, each of them hit. `acl`: rules on both interfaces. `nat`: flows that are translated."
+    )
+    size: int | None = Field(
+        None,
+        ge=1,
+        description="Routes of `fib` (10,000; at most 262,144), rules of `acl` (50; 1,024), flows of `nat` "
+        "(1,000; 10,000).",
     )
     anyway: bool = Field(
         False,
         description="Also while traffic passes, which it disturbs, and where no CPU is free.",
     )
+
+    @model_validator(mode="after")
+    def _has_that_size(self) -> Self:
+        sizes = SIZES.get(self.scenario)
+        if self.size is None:
+            return self
+        if sizes is None:
+            raise ValueError(f"size: {self.scenario} has none; leave it out")
+        if self.size > sizes.most:
+            raise ValueError(f"size: {self.scenario} takes at most {sizes.most:,} {sizes.what}")
+        return self
+
+    @property
+    def sized(self) -> int:
+        """Its size, or the usual one; 0 for a scenario that has none."""
+        sizes = SIZES.get(self.scenario)
+        return self.size or (0 if sizes is None else sizes.usual)
 
 
 class NodeCost(Answer):
@@ -82,8 +130,8 @@ class BenchState(Answer):
 
     @property
     def scenario(self) -> str:
-        """Its scenario."""
-        return self.wanted.scenario
+        """Its scenario, with its size where it has one."""
+        return f"{self.wanted.scenario} {self.wanted.sized or ''}".rstrip()
 
 
 class Benches(Answer):

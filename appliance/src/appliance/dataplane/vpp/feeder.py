@@ -13,6 +13,7 @@ from typing import Any
 from appliance.dataplane.vpp.fed_routes import page_question, read_page, route_counts
 from appliance.dataplane.vpp.room import RouteRoom
 from appliance.engine.backend import BackendUnavailable, StepError
+from appliance.errors import Conflict
 from appliance.routing.rows import FAMILIES, Family, FedPage
 from appliance.state.feeder import IN_TABLE, FeederState
 from appliance.state.health import PartHealth
@@ -85,6 +86,30 @@ class FeederClient:
                 f" room for {most:,}. VPP ends when its heap is full: set main_heap_mb of /dataplane"
                 " higher, which restarts VPP, or take fewer routes"
             )
+
+    @contextmanager
+    def lent(self, routes: int) -> Iterator[None]:
+        """For the block VPP gets so many routes fewer than there is room for; who asks holds the turn.
+
+        Raises Conflict where there is no room for so many beside those that VPP has, BackendUnavailable.
+        """
+        was, state = self.most_routes, self.state()
+        if state.most_routes is None:
+            raise Conflict("the feeder does not know yet how many routes VPP has room for: wait")
+        free = state.most_routes - state.in_vpp
+        if free < routes:
+            raise Conflict(
+                f"VPP has room for {max(free, 0):,} more routes, and a bench would take that of {routes:,}: "
+                "take a smaller size, or enlarge main_heap_mb of /dataplane"
+            )
+        try:
+            self.set_most(state.most_routes - routes)
+            if (held := self.state().in_vpp) > state.most_routes - routes:
+                raise Conflict(f"VPP got routes meanwhile, and has {held:,}: try again")
+            yield
+        finally:
+            self.set_most(state.most_routes)
+            self.most_routes = was
 
     def health(self) -> PartHealth:
         """Up while it is connected to FRR and to VPP; never raises."""
