@@ -24,6 +24,7 @@ from appliance.bench.trials import Lengths
 from appliance.cli import bench as command
 from appliance.cli.errors import CommandError
 from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.engine.clock import SystemClock
 from appliance.engine.turns import Turn, Turns
 from appliance.errors import Conflict
@@ -379,17 +380,20 @@ class _Feeder(FeederClient):
     def state(self) -> Any:
         return SimpleNamespace(most_routes=self.most, in_vpp=self.held)
 
-    def set_most(self, most: int | None) -> None:
+    def _tell_most(self, most: int | None) -> None:
         self.told.append(most)
-        self.most_routes = self.most = most
+        self.most = most
 
 
 def test_routes_of_a_bench_are_lent_and_given_back() -> None:
     feeder = _Feeder(300_000, 30_000)
     with feeder.lent(262_144):
-        assert feeder.most_routes == 300_000 - 262_144
+        assert feeder.most == 300_000 - 262_144
+        # A preview meanwhile, and the health check after it.
+        assert feeder.room() == RouteRoom(300_000)
+        feeder.most_routes = 300_000
+        feeder.keep_size(feeder.state())
     assert feeder.told == [37_856, 300_000]
-    assert feeder.__dict__["most_routes"] is None
     with pytest.raises(RuntimeError, match="dead"), feeder.lent(5):
         raise RuntimeError("dead")
     assert feeder.told[-1] == 300_000
