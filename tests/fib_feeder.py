@@ -54,6 +54,13 @@ class Feeder:
     ) -> None:
         self.kill()
 
+    @property
+    def pid(self) -> int:
+        """Its process id. Raises RuntimeError while it does not run."""
+        if self._process is None:
+            raise RuntimeError("the feeder is not running")
+        return self._process.pid
+
     def argv(self) -> list[str]:
         """The command that runs it in its namespace."""
         program = rust_program.build("feeder", rust_program.TOOLS)

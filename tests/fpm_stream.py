@@ -108,20 +108,20 @@ class Zebra:
     """A connection to the feeder, as zebra's."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def send(self, frames: bytes | Iterable[bytes]) -> None:
         """Send frames."""
-        self._connection.sendall(frames if isinstance(frames, bytes) else b"".join(frames))
+        self.connection.sendall(frames if isinstance(frames, bytes) else b"".join(frames))
 
     def all_arrived(self) -> bool:
         """Whether the feeder's socket has all that was sent: a busy machine leaves it on its way."""
-        if self._connection.fileno() < 0:
+        if self.connection.fileno() < 0:
             return True
         unsent = array.array("i", [0])
-        fcntl.ioctl(self._connection, termios.TIOCOUTQ, unsent)
+        fcntl.ioctl(self.connection, termios.TIOCOUTQ, unsent)
         return unsent[0] == 0
 
     def close(self) -> None:
         """Go away, as a zebra that was killed."""
-        self._connection.close()
+        self.connection.close()

@@ -168,3 +168,9 @@ def json_of(response: httpx.Response, *, status: int = 200) -> Any:
         f"{response.request.method} {response.request.url}: {response.text}"
     )
     return response.json()
+
+
+def patch(live: LiveLab, change: dict[str, Any], query: str = "confirm_s=0") -> Any:
+    """Commit a merge patch by REST, or do what the query says instead; it may take minutes."""
+    headers = {"Content-Type": "application/merge-patch+json"}
+    return json_of(live.api.patch(f"/config?{query}", json=change, headers=headers, timeout=600))

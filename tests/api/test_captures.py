@@ -207,5 +207,7 @@ def test_the_command_line_saves_a_capture(router: RouterInMemory, source: _Scrip
     assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(CommandError, match="File exists"):
         capture_command(router.client, "nina", ["save", name, str(path)])
-    with pytest.raises(CommandError, match="seconds is a whole number"):
+    with pytest.raises(CommandError, match="seconds: must be a whole number"):
         capture_command(router.client, "nina", ["start", "lan0", "seconds", "x"])
+    with pytest.raises(CommandError, match="out: direction is given already"):
+        capture_command(router.client, "nina", ["start", "lan0", "in", "out", "filter", "tcp"])

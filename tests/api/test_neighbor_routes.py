@@ -101,6 +101,9 @@ def test_the_page_searches_and_pages_lead_to_each_other(viewer: Client) -> None:
     assert "203.0.112.0/24" in words and "203.0.113.0/24" not in words
     assert "must be an address or a prefix" in _words(get(viewer, f"{PAGE}?prefix=nonsense"))
     assert "not among the routes that FRR keeps" in _words(get(viewer, f"{PAGE}?prefix=192.0.77.0/24"))
+    # Fields that the form always has do not stand against others.
+    assert "must be" not in _words(get(viewer, f"{PAGE}?prefix=2001:db8::/32&match=longest&family=ipv4"))
+    assert "needs a prefix" not in _words(get(viewer, f"{PAGE}?prefix=&match=longest&family=ipv4"))
     assert f'href="{PAGE}"' in get(viewer, f"/bgp/neighbors/{PEER}")
     assert "1\N{EN DASH}5 of 5" in _words(get(viewer, f"{PAGE}?offset=5000")), "past the end is the last page"
     assert viewer.get(f"/bgp/routes/sideways/{PEER}", secure=True).status_code == 404

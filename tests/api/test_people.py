@@ -146,6 +146,7 @@ def test_the_audit_log_tells_who_what_and_hides_secrets(client_of: MakeClient, a
     )
     engineer.put("config/interfaces/lan0/mtu", 10)
     entry = admin.get("audit?username=anna&action=config.commit").body["items"][0]
+    assert admin.get("audit?username=").body["items"] == []
     assert (entry["address"], entry["via"], entry["result"]) == ("127.0.0.1", "token", "done")
     changes = {one["path"]: (one["before"], one["after"]) for one in entry["changes"]}
     assert changes["/routing/bgp/neighbors/192.0.2.1/description"] == (None, "up")

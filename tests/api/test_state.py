@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 
 from appliance.state import PARTS
@@ -34,6 +35,36 @@ def test_one_neighbor(viewer: ApiClient) -> None:
 def test_a_page_of_routes(viewer: ApiClient) -> None:
     answer = viewer.get("state/routes?prefix=10.0.0.1&longest=true&family=ipv4&limit=5&offset=0").body
     assert (answer["routes"], answer["limit"]) == ([], 5)
+
+
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        ("routes?within=true", "/within"),
+        ("routes?longest=true", "/longest"),
+        ("routes?covering=true", "/covering"),
+        ("routes?prefix=10.0.0.0/8&within=true&covering=true", "/covering"),
+        ("routes?prefix=10.0.0.0/8&family=ipv6", "/family"),
+        ("bgp/neighbors/192.0.2.1/received?within=true", "/within"),
+        ("bgp/neighbors/192.0.2.1/received?prefix=10.0.0.0/8&longest=true&within=true", "/within"),
+        ("bgp/neighbors/192.0.2.1/advertised?prefix=2001:db8::1&family=ipv4", "/family"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(viewer: ApiClient, question: str, field: str) -> None:
+    answer = viewer.get(f"state/{question}")
+    assert answer.status == 422
+    assert [problem["pointer"] for problem in answer.body["errors"]] == [field]
+
+
+def test_a_family_that_is_the_prefixes_own_is_taken(viewer: ApiClient) -> None:
+    for question in (
+        "routes?prefix=2001:db8::1&family=ipv6",
+        "routes?prefix=10.0.0.0/8&family=ipv4&within=true",
+    ):
+        assert viewer.get(f"state/{question}").status == 200
+    for family, prefix in (("ipv4", "10.0.0.1"), ("ipv6", "2001:db8::/32")):
+        neighbor = f"state/bgp/neighbors/192.0.2.1/received?family={family}&prefix={prefix}"
+        assert viewer.get(neighbor).body["family"] == family
 
 
 def test_a_neighbor_has_no_zone(viewer: ApiClient) -> None:

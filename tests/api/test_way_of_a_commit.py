@@ -237,8 +237,8 @@ def test_a_commit_of_a_change_set_is_one_question(counting: Counting, engineer: 
     assert way.cost == (["POST plan"], 5), way
     with counting() as way:
         assert engineer.post(f"changes/{change}/commit").body["revision"] == 3
-    # Both documents; to the agent and read there, its text, and the revision on the disk.
-    assert way.cost == (["POST commit"], 6), way
+    # Both documents; to the agent and read there, and the revision on the disk. The plan left its text.
+    assert way.cost == (["POST commit"], 5), way
 
 
 def test_a_commit_of_a_page_is_one_question(counting: Counting, browser: Client, viewer: ApiClient) -> None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 import os
 import platform
 import re
-import ssl
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from lab.supervision import Supervisor
+from tests.bench.by_rest import signed_in
 from tests.live_lab import LiveLab, json_of, live_lab
 from tests.requirements import require_root_netns, vpp_installed
 
@@ -28,7 +27,6 @@ IDLE_S = float(os.environ.get("MILLRACE_IDLE_S", "300"))
 PAGES = 20
 PROGRAMS = ("agent", "web", "postgres", "redis", "feeder")
 _PAGE_LINK = re.compile(r'href="(/[a-z][^"#?]*)"')
-_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +65,7 @@ def _held(live: LiveLab) -> dict[str, float]:
 
 def _look_around(live: LiveLab) -> int:
     """As somebody signed in opens the pages of the sidebar one after the other, and pings; how many pages."""
-    base = live.environment["BASE_URL"]
-    trusted = ssl.create_default_context(cafile=live.environment["CA_FILE"])
-    with httpx.Client(base_url=base, verify=trusted, timeout=60) as http:
-        form = {"username": live.environment["USERNAME"], "password": live.environment["PASSWORD"]}
-        token = _TOKEN.search(http.get("/login").text)
-        assert token is not None
-        headers = {"Referer": f"{base}/login"}
-        form["csrfmiddlewaretoken"] = token[1]
-        assert http.post("/login", data=form, headers=headers).status_code == 302
+    with signed_in(live) as http:
         links = dict.fromkeys(_PAGE_LINK.findall(http.get("/").text))
         pages = [link for link in links if not link.startswith(("/static", "/api"))][:PAGES]
         assert all(http.get(page).status_code == 200 for page in pages)

@@ -14,9 +14,10 @@ from appliance.engine.backend import Step, StepError
 from appliance.engine.records import CommitRequest
 from tests.property.documents import random_document
 from tests.property.fake_router import NICS, FakeRouter
+from tests.property.fake_walk import walk
 from tests.unit.engine.toys import Killed
 
-WALK = 200
+WALK = 40
 PLANS = 20
 
 
@@ -36,17 +37,8 @@ def _done(result: Any) -> None:
 
 
 def test_a_walk_over_random_documents(tmp_path: Path) -> None:
-    router = FakeRouter(tmp_path)
-    engine = router.engine()
-    rng = random.Random(2606)
-    for number in range(WALK):
-        document = dump(random_document(rng, router.capabilities(), NICS), "reveal")
-        result = engine.commit(CommitRequest(document, "walk"))
-        assert result.state == "done", (number, result.error)
-        assert engine.preview(document).steps == ()
-    assert engine.rollback(0, "walk").state == "done"
-    assert engine.preview({}).steps == ()
-    engine.close()
+    """A share; `make soak` takes two hundred documents (tests/soak/test_walk_on_fakes.py)."""
+    walk(tmp_path, WALK)
 
 
 @pytest.mark.parametrize("number", range(PLANS))

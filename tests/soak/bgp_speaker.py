@@ -29,6 +29,7 @@ class Speaker:
     address: str
     asn: int
     hostname: bytes
+    hold_s: int = 90
     sessions: int = 0
     refused: int = 0
     sent: Counter[str] = field(default_factory=Counter)
@@ -49,7 +50,7 @@ class Speaker:
             (self.router, 179), timeout=_PATIENCE_S, source_address=(self.address, 0)
         )
         try:
-            connection.sendall(bgp.opening(self.asn, self.address, self.hostname))
+            connection.sendall(bgp.opening(self.asn, self.address, self.hostname, self.hold_s))
             kinds = {_receive(connection), _receive(connection)}
             if kinds != {bgp.OPEN, bgp.KEEPALIVE}:
                 raise EOFError(f"the router answered {kinds}")

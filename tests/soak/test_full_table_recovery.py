@@ -21,10 +21,10 @@ from typing import Any
 import httpx
 import pytest
 
-from lab import addressing as at
-from tests.live_lab import LiveLab, json_of, live_lab
+from tests import full_table
+from tests.live_lab import LiveLab, json_of, live_lab, patch
 from tests.requirements import needs_root_netns, require_vpp
-from tests.route_feed import BIRD, RouteFeed, prefix
+from tests.route_feed import RouteFeed, prefix
 from tests.soak.options import options
 from vpp_config.errors import VppError
 from vpp_config.fib import fib_lookups
@@ -36,40 +36,7 @@ ROUTES = int(os.environ.get("MILLRACE_SOAK_ROUTES", "1000000"))
 _LIMIT_S = float(os.environ.get("MILLRACE_SOAK_SECONDS", "1800"))
 _SAMPLE = 2000
 _REST_S = 10.0
-_PEER, _PEER_AS = str(at.LAN.far_v4.ip), 65010
-_PATCH = {"Content-Type": "application/merge-patch+json"}
 _LENGTH_AND_COUNT = re.compile(r"^\s+(\d+)\s+(\d+)\s*$", re.MULTILINE)
-_HEAPS = {"main_heap_mb": 3072, "stats_segment_mb": 512}
-
-
-@contextmanager
-def _peer(live: LiveLab) -> Iterator[None]:
-    routes = "\n".join(f"route {prefix(number)} blackhole;" for number in range(ROUTES))
-    config = live.directory / "full-table.conf"
-    config.write_text(
-        f"""log stderr all;
-router id 10.255.0.9;
-protocol device {{ }}
-protocol static full_table {{ ipv4; {routes} }}
-protocol bgp to_router {{
-  local {_PEER} as {_PEER_AS}; neighbor {at.LAN.near_v4.ip} as {at.ROUTER_AS}; connect delay time 1;
-  ipv4 {{ import none; export all; next hop self; }};
-}}
-"""
-    )
-    namespace, control = live.topology.namespaces.lan, live.directory / "full-table.ctl"
-    argv = ["ip", "netns", "exec", namespace, BIRD, "-f", "-c", str(config), "-s", str(control)]
-    with (live.directory / "full-table.log").open("wb") as log:
-        bird = subprocess.Popen(argv, stdout=log, stderr=log)
-    try:
-        yield
-    finally:
-        bird.terminate()
-        bird.wait(30)
-
-
-def _patch(live: LiveLab, change: dict[str, Any]) -> None:
-    json_of(live.api.patch("/config?confirm_s=0", json=change, headers=_PATCH, timeout=300))
 
 
 def _wait(condition: Callable[[], object], what: str, instead: Callable[[], object] = str) -> float:
@@ -158,13 +125,11 @@ def test_vpp_killed_under_a_full_table() -> None:
     require_vpp()
     if not RouteFeed.possible():
         pytest.skip("BIRD is not installed (Debian package bird2)")
-    with live_lab("fk", "vpp") as live, _peer(live):
+    with live_lab("fk", "vpp") as live, full_table.neighbor(live, ROUTES):
         router = _Router(live)
-        _patch(live, {"dataplane": _HEAPS})
+        patch(live, {"dataplane": full_table.HEAPS})
         _wait(lambda: live.vppctl("show", "version"), "VPP with larger heaps")
-        neighbor = {"remote_asn": _PEER_AS, "connect_retry_s": 1, "ipv4_unicast": {}}
-        bgp = {"ebgp_requires_policy": False, "neighbors": {_PEER: neighbor}}
-        _patch(live, {"routing": {"bgp": bgp}})
+        patch(live, {"routing": full_table.ROUTING})
         in_s = _wait(lambda: router.in_fib()["IPv4 /24"] >= ROUTES, f"{ROUTES} routes in VPP")
         _wait(lambda: not router.complaints(), "a router that is well")
         router.rest()

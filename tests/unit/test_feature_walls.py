@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,8 +38,8 @@ OTHER_MEANINGS = {"config/ip_protocols.py": "gre"}
 """Words of machinery that are no kind of interface: the number of a protocol has the same name."""
 MOST_FILES = {
     "ethernet": 26,
-    "bond": 17,
-    "gre": 13,
+    "bond": 12,
+    "gre": 9,
     "sub_interface": 16,
     "loopback": 11,
     "memif": 9,
@@ -65,6 +66,24 @@ the command line and pages made by hand. Lists of the feeder's have FRR's words 
 prefixes of BGP's stand for a table too long to be judged whole.
 A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs.
 A bench measures access lists and NAT by name, in a table and on interfaces that no document has."""
+
+LISTS = {
+    "appliance/src/appliance/features/__init__.py",
+    "appliance/src/appliance/dataplane/linux/objects/__init__.py",
+    "vpp-config/src/vpp_config/objects/__init__.py",
+}
+"""What a new kind of interface is added to: the three existing files that it edits."""
+FACTS_OF_LINUX = {
+    "bond": {"appliance/src/appliance/dataplane/link_list.py", "appliance/src/appliance/dataplane/nics.py"},
+    "gre": {
+        "appliance/src/appliance/config/ip_protocols.py",
+        "appliance/src/appliance/dataplane/control_plane/rules.py",
+        "webui/src/webui/ui/tables/listing.py",
+    },
+}
+"""Files beside these lists that name the kind, and would have to without it: how the kernel says the own
+address of a NIC that something holds, the protocols of IP, which packets are let in by what carries them, and
+which word has capitals."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -111,6 +130,13 @@ def test_no_more_files_name_a_feature(feature: str) -> None:
         + "\n  ".join(files)
         + "\nKnowledge of one feature belongs into its folder (docs/adding-a-feature.md)."
     )
+
+
+@pytest.mark.parametrize("feature", FACTS_OF_LINUX)
+def test_a_kind_of_interface_edits_three_existing_files(feature: str) -> None:
+    own_file = re.compile(rf"/{feature}[a-z_]*\.py$")
+    existing = {path for path in naming(feature) if not own_file.search(path)}
+    assert existing - FACTS_OF_LINUX[feature] == LISTS
 
 
 def test_each_folder_of_a_feature_is_in_the_list_and_holds_files_of_the_same_names() -> None:

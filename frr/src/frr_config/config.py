@@ -12,7 +12,9 @@ from frr_config.errors import FrrConfigError
 from frr_config.layout import place
 from frr_config.line import Context, Daemons, Line
 from frr_config.masking import mask_line
-from frr_config.tables import owners
+from frr_config.protocols import PROTOCOLS
+from frr_config.syntax import ObjectKey
+from frr_config.tables import object_of, owners
 from frr_config.version import FrrVersion
 
 
@@ -28,6 +30,8 @@ class FrrConfig:
     holders: Mapping[Line, Daemons]
     vrf_of: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The VRF of each interface that is in one, where it is known: no line says it."""
+    hint: tuple[Line, ...] = field(default=(), compare=False, repr=False)
+    """Lines in the order in which they are loaded, most of which are of this configuration too."""
 
     @classmethod
     def empty(cls, version: FrrVersion) -> FrrConfig:
@@ -36,10 +40,19 @@ class FrrConfig:
 
     @classmethod
     def of(
-        cls, lines: Iterable[Line], version: FrrVersion, vrf_of: Mapping[str, str] | None = None
+        cls,
+        lines: Iterable[Line],
+        version: FrrVersion,
+        vrf_of: Mapping[str, str] | None = None,
+        like: FrrConfig | None = None,
     ) -> FrrConfig:
-        """Lines that every daemon which should have them has."""
-        return cls(version, {line: owners(line.context, line.text, version) for line in lines}, vrf_of or {})
+        """Lines that every daemon which should have them has.
+
+        ``like`` was made by this method too. What is known of the lines that both have is taken from there.
+        """
+        known = like.holders if like is not None and like.version == version else {}
+        holders = {line: known.get(line) or owners(line.context, line.text, version) for line in lines}
+        return cls(version, holders, vrf_of or {}, () if like is None else like.order_if_known)
 
     def __hash__(self) -> int:
         return hash((self.version, frozenset(self.holders.items())))
@@ -65,9 +78,30 @@ class FrrConfig:
         """All lines for people: secrets are ``********``."""
         yield from (Line(line.context, mask_line(line.text)) for line in self._ordered)
 
+    @property
+    def order_if_known(self) -> tuple[Line, ...]:
+        """The order in which lines are loaded, as far as somebody has asked for it; that of others, else."""
+        known: tuple[Line, ...] = self.__dict__.get("_ordered", self.hint)
+        return known
+
     @cached_property
     def _ordered(self) -> tuple[Line, ...]:
-        return tuple(sorted(self.holders, key=place))
+        # What is in order already is compared once a line, not once for each halving.
+        kept = dict.fromkeys(line for line in self.hint if line in self.holders)
+        return tuple(sorted([*kept, *(line for line in self.holders if line not in kept)], key=place))
+
+    @cached_property
+    def objects(self) -> Mapping[ObjectKey, Mapping[Line, Daemons]]:
+        """The lines of each object."""
+        objects: dict[ObjectKey, dict[Line, Daemons]] = {}
+        for line, daemons in self.holders.items():
+            objects.setdefault(object_of(line), {})[line] = daemons
+        return objects
+
+    @cached_property
+    def identities(self) -> tuple[Mapping[ObjectKey, tuple[str, ...]], ...]:
+        """By protocol, what cannot be changed on an object that exists."""
+        return tuple(protocol.identities(self.holders) for protocol in PROTOCOLS)
 
     def _written(self, *, masked: bool) -> str:
         written = [

@@ -15,7 +15,7 @@ from frr_config.syntax import NONE, ObjectKey, Refresh
 from frr_config.tables import object_of, resets
 from frr_config.transition import transition
 
-Objects = dict[ObjectKey, dict[Line, Daemons]]
+Objects = Mapping[ObjectKey, Mapping[Line, Daemons]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,7 @@ def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
     changed = {line for line, _ in before.items() ^ after.items()}
     if not changed:
         return ()
-    old, new = _by_object(before), _by_object(after)
-    changes = list(_changes(changed, old, new, before, after))
+    changes = list(_changes(changed, observed, desired))
     order = ordering.Order(before, after)
     placed = [(order.place(change.key, change.before, change.after), change) for change in changes]
     placed.sort(key=lambda item: item[0])
@@ -43,19 +42,11 @@ def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
     return tuple(gathered([change.key for _, change in placed], steps))
 
 
-def _by_object(holders: Holders) -> Objects:
-    objects: Objects = {}
-    for line, daemons in holders.items():
-        objects.setdefault(object_of(line), {})[line] = daemons
-    return objects
-
-
-def _changes(
-    changed: Iterable[Line], old: Objects, new: Objects, before: Holders, after: Holders
-) -> Iterator[_Change]:
+def _changes(changed: Iterable[Line], observed: FrrConfig, desired: FrrConfig) -> Iterator[_Change]:
+    before, old, new = observed.holders, observed.objects, desired.objects
     keys = {object_of(line) for line in changed}
     removed_roots = _removed_roots(old, new)
-    recreated = _recreated(old, new, before, after)
+    recreated = _recreated(observed, desired)
     for key in keys | recreated:
         removed_with = removed_roots.get(key.root, key)
         if key != removed_with and not key.kind.leaves_first:
@@ -82,15 +73,14 @@ def _goes_with(line: Line, root: str) -> bool:
     return not line.context and line.text == root
 
 
-def _recreated(old: Objects, new: Objects, before: Holders, after: Holders) -> set[ObjectKey]:
+def _recreated(observed: FrrConfig, desired: FrrConfig) -> set[ObjectKey]:
     """Objects that FRR can only change into what is wanted by making them anew."""
     recreated: set[ObjectKey] = set()
-    for protocol in PROTOCOLS:
-        was, becomes = protocol.identities(before), protocol.identities(after)
+    for was, becomes in zip(observed.identities, desired.identities, strict=True):
         recreated |= {
             key
             for key in was.keys() & becomes.keys()
-            if was[key] != becomes[key] and key in old and key in new
+            if was[key] != becomes[key] and key in observed.objects and key in desired.objects
         }
     return recreated
 

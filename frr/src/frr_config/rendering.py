@@ -27,12 +27,14 @@ def render(
     vrf_of: Mapping[str, str] | None = None,
     feeds: bool = False,
     indexed: bool = False,
+    like: FrrConfig | None = None,
 ) -> FrrConfig:
     """The configuration of a router with this routing. Raises RenderError for a sealed secret,
     and for what this release cannot do. With ``feeds`` zebra tells a feeder beside it of its routes; with
     ``indexed`` bgpd, where it runs, tells an index of those of the default VRF.
 
     ``vrfs`` is the routing of each VRF by name, ``vrf_of`` the VRF of each interface that is in one.
+    ``like`` was rendered before: what it knows of lines that are still there is not found out again.
     """
     lines = [
         *fpm_lines(wanted=feeds),
@@ -44,7 +46,7 @@ def render(
         lines += monitoring_lines(routing.bgp.asn)
     for name, own in (vrfs or {}).items():
         lines += _of_vrf(name, own, version)
-    return FrrConfig.of(lines, version, vrf_of)
+    return FrrConfig.of(lines, version, vrf_of, like)
 
 
 def _of_vrf(name: str, routing: VrfRouting, version: FrrVersion) -> Iterator[Line]:

@@ -63,7 +63,8 @@ def _lines(results: Json) -> Iterator[str]:
     yield ""
     yield (
         "Numbers of one machine say nothing about another: what counts are the ratios, which were measured in"
-        " one run, with the routers taking turns. `make bench` measures them on yours."
+        " one run, with the routers taking turns. `make bench` measures them on yours;"
+        " [benches](benches.md) names the others."
     )
     yield ""
     yield "| | |\n|---|---|"

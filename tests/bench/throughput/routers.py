@@ -44,6 +44,8 @@ _LEARNT_S = 30.0
 _NAP_S = 5.0
 _PREFIXES = (("48.0.0.0/8", "200.0.0.2"), ("16.0.0.0/8", "100.0.0.2"))
 _PREFIXES_6 = (("2001:4800::/24", "2001:db8:200::2"), ("2001:1600::/24", "2001:db8:100::2"))
+STATIC = (*_PREFIXES, *_PREFIXES_6)
+"""The routes that traffic takes: prefix and next hop."""
 
 
 def side_of(hop: str) -> str:
@@ -131,6 +133,13 @@ class Router(ABC):
         with self.running():
             time.sleep(_SETTLE_S)
             return self._traffic.steady(pps, seconds)
+
+    def poll(self, pps: float, seconds: float) -> Trial:
+        """A long trial by a sender that has its CPU to itself."""
+        assert self._traffic is not None
+        with self.running():
+            time.sleep(_SETTLE_S)
+            return self._traffic.poll(pps, seconds)
 
 
 class _PinnedVpp(PrivateVpp):
@@ -248,7 +257,7 @@ class Bare(VppRouter):
                 self.cli(f"set interface ip address memif{number}/0 {address}")
             self.cli(f"set interface mtu packet 1500 memif{number}/0")
             self.cli(f"set interface state memif{number}/0 up")
-        for prefix, hop in (*_PREFIXES, *_PREFIXES_6):
+        for prefix, hop in STATIC:
             self.cli(f"ip route add {prefix} via {hop} {self.interface(side_of(hop))}")
         self._stop()
 
@@ -274,8 +283,8 @@ class Millrace(VppRouter):
         self.vpp = self._stack.enter_context(_PinnedVpp(PLUGINS_WITH_FEEDER, mirrors=True))
         folder = self.vpp.directory
         netns = self.vpp.mirror_namespace
-        frr = self._stack.enter_context(FrrHarness(netns, netns, feeds=True))
-        feeder = self._stack.enter_context(Feeder(netns, folder, self.vpp.api_socket))
+        self.frr = frr = self._stack.enter_context(FrrHarness(netns, netns, feeds=True))
+        self.feeder = feeder = self._stack.enter_context(Feeder(netns, folder, self.vpp.api_socket))
         settings = {
             "socket": str(folder / "agent.sock"),
             "state_dir": str(folder / "agent"),
@@ -317,6 +326,11 @@ class Millrace(VppRouter):
         return {**super().priorities(), **dict.fromkeys(threads(self._agent.pid), 2)}
 
     @property
+    def agent_pid(self) -> int:
+        """Of the agent's process."""
+        return self._agent.pid
+
+    @property
     def client(self) -> AgentClient:
         """Of the agent."""
         return AgentClient(self.vpp.directory / "agent.sock")
@@ -328,7 +342,7 @@ class Millrace(VppRouter):
         return f"memif:{folder}/left.sock:0", f"memif:{folder}/right.sock:0"
 
     def commit(self, more: dict[str, Any]) -> None:
-        """Commit the document of the bench with these sections, and settings of its interfaces."""
+        """Commit the document of the bench with these sections, settings of its interfaces, and routing."""
         document: dict[str, Any] = {
             "interfaces": {
                 side: {
@@ -338,12 +352,11 @@ class Millrace(VppRouter):
                 for side in SIDES
             },
             "routing": {
-                "static": {
-                    prefix: {"next_hops": [{"address": hop}]} for prefix, hop in (*_PREFIXES, *_PREFIXES_6)
-                }
+                "static": {prefix: {"next_hops": [{"address": hop}]} for prefix, hop in STATIC},
+                **more.get("routing", {}),
             },
         }  # fmt: skip
-        document |= {name: section for name, section in more.items() if name != "interfaces"}
+        document |= {name: section for name, section in more.items() if name not in ("interfaces", "routing")}
         answer = self.client.commit(document, author="bench", comment="bench")
         if answer.get("revision") is None and answer.get("steps"):
             raise RuntimeError(f"not committed: {answer}")
@@ -388,7 +401,7 @@ class Kernel(Router):
             for space, device in ((self.router, side), (self._sender, f"s-{side}")):
                 path = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
                 run("sh", "-c", 'echo "$0" > "$1"', mask, path, namespace=space)
-        for prefix, hop in (*_PREFIXES, *_PREFIXES_6):
+        for prefix, hop in STATIC:
             run("ip", "route", "add", prefix, "via", hop, namespace=self.router)
 
     @property

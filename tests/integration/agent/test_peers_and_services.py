@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.service_manager import ServiceError, SupervisorManager
+from appliance.service_manager import ServiceError
+from appliance.supervisor_manager import SupervisorManager
 from tests.integration.agent.harness import REPOSITORY, AgentProcess
 
 NOBODY = 65534

@@ -13,15 +13,11 @@ from vpp_config import (
     Action,
     Address,
     AfPacket,
-    Bond,
-    BondMember,
-    BondMode,
     Ethernet,
     Family,
     Interface,
     InterfaceVrf,
     LcpPair,
-    LoadBalance,
     Loopback,
     Memif,
     MemifRings,
@@ -32,6 +28,8 @@ from vpp_config import (
     VppState,
     VrfTable,
 )
+from vpp_config.objects.bond import Bond, BondMode, LoadBalance
+from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
 from vpp_config.objects.lcp_pair import HostIfType
 

@@ -28,9 +28,6 @@ from vpp_config import (
     AclRule,
     Address,
     AfPacket,
-    Bond,
-    BondMember,
-    BondMode,
     Ethernet,
     LcpPair,
     Session,
@@ -39,6 +36,8 @@ from vpp_config import (
     VppState,
     plan,
 )
+from vpp_config.objects.bond import Bond, BondMode
+from vpp_config.objects.bond_member import BondMember
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 

@@ -12,8 +12,6 @@ from vpp_config import (
     AclBinding,
     Address,
     AfPacket,
-    Bond,
-    BondMember,
     Ethernet,
     LcpPair,
     Loopback,
@@ -23,6 +21,8 @@ from vpp_config import (
     VppState,
     plan,
 )
+from vpp_config.objects.bond import Bond
+from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
 from vpp_config.objects.memif import Memif
 from vpp_config.objects.memif_socket import MemifSocket

@@ -16,8 +16,6 @@ from vpp_config import (
     AclRule,
     Address,
     AfPacket,
-    Bond,
-    BondMember,
     Ethernet,
     Interface,
     InterfaceVrf,
@@ -36,6 +34,8 @@ from vpp_config import (
 )
 from vpp_config.client import Reply, Request, VppClient
 from vpp_config.errors import VppApiError, VppError
+from vpp_config.objects.bond import Bond
+from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
 
 _WALK_LENGTH = 100

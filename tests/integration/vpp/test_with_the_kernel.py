@@ -24,8 +24,6 @@ from tests.requirements import require_links, require_root_netns, require_vpp
 from vpp_config import (
     Address,
     AfPacket,
-    Bond,
-    BondMember,
     Ethernet,
     LcpPair,
     Session,
@@ -34,6 +32,8 @@ from vpp_config import (
     VppState,
     plan,
 )
+from vpp_config.objects.bond import Bond
+from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]

@@ -11,11 +11,11 @@ import pytest
 
 from appliance.agent.hits import Hits
 from appliance.agent.samples import KEPT, Samples
-from appliance.client.selection import EVERYTHING, INTERFACE_COUNTERS, Selection, parse
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters
 from appliance.dataplane.linux.backend import LinuxDataplane
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.errors import NotFound, ValidationFailed
+from appliance.state.counter_selection import EVERYTHING, INTERFACE_COUNTERS, Selection, parse
 
 RULES = 10_000
 

@@ -8,11 +8,11 @@ import pytest
 
 from appliance.agent.cleared_counters import ClearedCounters
 from appliance.agent.hits import Hits
-from appliance.client.selection import INTERFACE_COUNTERS
 from appliance.config.load import parse_document
 from appliance.dataplane.base import RuleCounters
 from appliance.errors import NotFound
 from appliance.features.acl.rule_identity import DocumentRules
+from appliance.state.counter_selection import INTERFACE_COUNTERS
 
 RULES = {"edge": {10: "permit web", 20: "deny all"}}
 

@@ -134,6 +134,14 @@ def test_a_route_of_another_protocol_is_said_to_be_one() -> None:
     assert answer["note"] == "The route of 198.51.100.7 is not of protocol ospf."
 
 
+@pytest.mark.parametrize(("next_hop", "is_shown"), [("192.0.2.1", True), ("192.0.2.9", False)])
+@pytest.mark.parametrize("rib", [[_rib("192.0.2.1")], []], ids=["FRR knows it", "FRR does not"])
+def test_a_route_that_leads_elsewhere_is_said_to(rib: list[RibRow], next_hop: str, is_shown: bool) -> None:
+    answer = _ask(_Tables(rib, ONE, ONE), prefix="198.51.100.7", next_hop=next_hop)
+    assert (len(answer["routes"]), answer["total"]) == (is_shown, is_shown)
+    assert answer["note"] == ("" if is_shown else "The route of 198.51.100.7 does not lead to 192.0.2.9.")
+
+
 @pytest.mark.parametrize(
     "text", ["", "x", "192.0.2", "192.0.2.0/33", "fe80::1%x\0y", "192.0.2.1 json", "1" * 99]
 )

@@ -262,9 +262,10 @@ def test_metrics_of_it(toy: ToyFeeder, client: FeederClient) -> None:
 
 
 def test_zebra_is_told_where_it_is_and_told_no_longer() -> None:
-    line = Line((), "fpm address 127.0.0.1")
+    lines = [Line((), "fpm address 127.0.0.1"), Line((), "zebra dplane limit 5000")]
     with_feeder, without = render(Routing(), V8_4, feeds=True), render(Routing(), V8_4)
-    assert list(with_feeder.lines()) == [line] and with_feeder.holders[line] == {"zebra"}
+    assert list(with_feeder.lines()) == lines
+    assert [with_feeder.holders[line] for line in lines] == [{"zebra"}, {"zebra"}]
     frr = FakeFrr()
     for wanted in (with_feeder, without):
         for step in plan(wanted, frr.observe()):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse, HttpResponseBase
 
-from appliance.client.selection import Selection
+from appliance.state.counter_selection import Selection
 from webui.http.handler import LaneHandler
 from webui.http.lanes import LaneSize
 from webui.http.live_response import LiveResponse

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vpp_papi.vpp_papi import VPPApiJSONFiles
 
-from vpp_config import acl_codec
+from vpp_config import acl_codec, route_codec
 from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.retvals import meaning
@@ -35,6 +35,12 @@ _RETRY_WITH_CURSOR = -165
 _WINDOW = 512
 _PING = Request("control_ping", {})
 _STREAM_CONTEXT = 1
+# What is read so often, or has so many parts, that vpp_papi's way of one call for each part is too slow.
+_DECODERS: Mapping[str, Callable[[bytes], Reply]] = {
+    "acl_details": acl_codec.decode_details,
+    "ip_route_lookup_v2_reply": route_codec.decode_lookup_reply,
+    "ip_route_v2_details": route_codec.decode_details,
+}
 
 
 class PapiClient:
@@ -311,6 +317,5 @@ def _fields_of(requests: Sequence[Request], contexts: list[int], context: int) -
 
 
 def _decode(message: Any, raw: bytes) -> Reply:
-    if message.name == "acl_details":
-        return acl_codec.decode_details(raw)
-    return message.unpack(raw)[0]
+    quick = _DECODERS.get(message.name)
+    return message.unpack(raw)[0] if quick is None else quick(raw)

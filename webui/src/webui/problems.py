@@ -58,6 +58,11 @@ class ProblemDocument:
         )
 
 
+def not_valid(errors: tuple[Mapping[str, Any], ...]) -> ProblemDocument:
+    """Parameters, a body or a document that are not what was asked for."""
+    return ProblemDocument(422, "The request is not valid.", "Not valid", "urn:millrace:validation", errors)
+
+
 def _entries(problems: tuple[Problem, ...]) -> tuple[dict[str, str], ...]:
     return tuple({"pointer": problem.pointer, "detail": problem.message} for problem in problems)
 
@@ -66,13 +71,7 @@ def from_exception(error: Exception) -> ProblemDocument | None:
     """The problem document of an error that was raised on purpose; None for any other."""
     match error:
         case ValidationFailed():
-            return ProblemDocument(
-                422,
-                "The request is not valid.",
-                "Not valid",
-                "urn:millrace:validation",
-                _entries(error.problems),
-            )
+            return not_valid(_entries(error.problems))
         case MergeConflicts():
             conflicts = tuple(
                 {"pointer": conflict.path, "detail": "was changed here and in the running configuration",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import logging
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from appliance.agent import logfmt
 from appliance.agent.garbage import collect_seldom
@@ -20,12 +18,8 @@ from appliance.errors import MillraceError
 log = logging.getLogger("appliance.agent")
 
 
-def run(
-    config: Annotated[Path, typer.Option(help="File with the agent's settings, JSON.")] = Path(
-        "/etc/millrace/agent.json"
-    ),
-) -> None:
-    """Own the router's document: configure the data plane, FRR and the host, and serve the agent's socket."""
+def run(config: Path) -> int:
+    """Serve until told to end; 1 when it cannot run, which is logged."""
     logfmt.configure()
     try:
         settings = load(config)
@@ -36,13 +30,25 @@ def run(
             asyncio.run(serve(router, settings))
     except (MillraceError, OSError) as error:
         log.error("the agent cannot run: %s", error)
-        raise typer.Exit(1) from None
+        return 1
+    return 0
 
 
-def main() -> None:
-    """Entry point of ``applianced``."""
-    typer.run(run)
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point of ``applianced``; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="applianced",
+        description="Own the router's document: configure the data plane, FRR and the host, "
+        "and serve the agent's socket.",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=Path("/etc/millrace/agent.json"),
+        help="file with the agent's settings, JSON (default: %(default)s)",
+    )
+    return run(parser.parse_args(arguments).config)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_interface, ip_network
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import split
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
+from appliance.dataplane.rtnetlink import NetlinkError
 from appliance.engine.backend import Step
 from appliance.engine.own_path import Caller
 from appliance.impact.change import Arrival

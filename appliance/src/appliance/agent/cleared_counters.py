@@ -20,10 +20,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from appliance.client.selection import INTERFACE_COUNTERS
 from appliance.dataplane.base import RuleCounters
 from appliance.engine import durable
 from appliance.errors import NotFound
+from appliance.state.counter_selection import INTERFACE_COUNTERS
 
 log = logging.getLogger(__name__)
 LOOK_EVERY_S = 10.0

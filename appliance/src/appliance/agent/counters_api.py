@@ -17,8 +17,8 @@ from appliance.agent.cleared_counters import LOOK_EVERY_S, ClearedCounters
 from appliance.agent.hits import Hits
 from appliance.agent.requests import HistoryQuery, SelectionQuery
 from appliance.agent.samples import Kept, Samples
-from appliance.client.selection import Selection, parse
 from appliance.errors import MillraceError, RouterUnavailable
+from appliance.state.counter_selection import Selection, parse
 
 MAX_STREAMS = 16
 """The web process needs one; a command line one each."""

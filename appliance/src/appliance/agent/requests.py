@@ -154,7 +154,7 @@ class RevisionsQuery(_Request):
 
 
 class SelectionQuery(_Request):
-    """``GET /v1/counters`` and its stream: comma separated lists, see `appliance.client.selection`."""
+    """``GET /v1/counters`` and its stream: comma separated lists, see `appliance.state.counter_selection`."""
 
     fields: Annotated[str, StringConstraints(max_length=200)] | None = None
     interfaces: Annotated[str, StringConstraints(max_length=1100)] | None = None

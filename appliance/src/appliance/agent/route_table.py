@@ -77,6 +77,9 @@ def route(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) -> Ro
     if query.protocol is not None and shown and shown[0].protocol != query.protocol:
         note = f"The route of {destination} is not of protocol {query.protocol}."
         shown = []
+    elif query.next_hop is not None and shown and query.next_hop not in _next_hops(shown[0]):
+        note = f"The route of {destination} does not lead to {query.next_hop}."
+        shown = []
     return _answer(query, shown, len(shown), note=note)
 
 
@@ -207,6 +210,12 @@ def _of_zebra(
 
 def _leads_to(row: RibRow, query: RoutesQuery) -> bool:
     return query.next_hop is None or any(hop.address == query.next_hop for hop in row.next_hops)
+
+
+def _next_hops(route: RouteState) -> set[str | None]:
+    """As the RIB has them, or else as kernel and FIB do."""
+    known = (route.kernel or (), route.fib or ()) if route.rib is None else (route.rib,)
+    return {hop.address for hops in known for hop in hops}
 
 
 def compared(tables: Forwarding, rows: Sequence[RibRow]) -> list[RouteState]:

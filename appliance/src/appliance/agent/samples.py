@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from appliance.agent.cleared_counters import ClearedCounters
-from appliance.client.selection import CLEARED, EVERYTHING, INTERFACE_COUNTERS, Selection
+from appliance.state.counter_selection import CLEARED, EVERYTHING, INTERFACE_COUNTERS, Selection
 
 log = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from appliance.logs.files import LogFiles
 from appliance.logs.journal import Journal
 from appliance.logs.source import LogSource
 from appliance.routing.frr import FrrBackend
-from appliance.service_manager import ServiceManager, SupervisorManager, SystemdManager
+from appliance.service_manager import ServiceManager, SystemdManager
 from appliance.upgrade.paths import Paths
 
 if TYPE_CHECKING:
@@ -134,4 +134,8 @@ def _services(settings: AgentSettings) -> ServiceManager | None:
     manager = settings.service_manager
     if manager is None:
         return None
-    return SupervisorManager(manager.socket) if isinstance(manager, SupervisorSettings) else SystemdManager()
+    if not isinstance(manager, SupervisorSettings):
+        return SystemdManager()
+    from appliance.supervisor_manager import SupervisorManager
+
+    return SupervisorManager(manager.socket)

@@ -7,8 +7,8 @@ from typing import Any
 
 from appliance.cli import text
 from appliance.cli.errors import CommandError
-from appliance.cli.output import Output, number
-from appliance.cli.questions import told_by_field
+from appliance.cli.output import Output
+from appliance.cli.questions import fields, told_by_field
 from appliance.client import AgentClient
 from appliance.state.captures import CAPTURES, CaptureState, CaptureWanted
 
@@ -16,7 +16,8 @@ USAGE = (
     "capture start INTERFACE [in|out] [packets N] [seconds N] [bytes N] [snap BYTES] [filter WORDS...]"
     " | capture stop ID | capture remove ID | capture save ID FILE"
 )
-_OPTIONS = {"packets": "packets", "seconds": "seconds", "bytes": "size_bytes", "snap": "snap_bytes"}
+_SWITCHES = {word: {"direction": word} for word in ("in", "out")}
+_VALUED = {"packets": "packets", "seconds": "seconds", "bytes": "size_bytes", "snap": "snap_bytes"}
 
 
 def capture(agent: AgentClient, author: str, words: list[str]) -> Output:
@@ -60,17 +61,10 @@ def show_captures(agent: AgentClient, words: list[str]) -> Output:
 
 def _wanted(interface: str, words: list[str]) -> CaptureWanted:
     given: dict[str, Any] = {"interface": interface}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word in ("in", "out"):
-            given["direction"] = word
-        elif word == "filter" and rest:
-            given["filter"], rest = " ".join(rest), []
-        elif word in _OPTIONS and rest:
-            given[_OPTIONS[word]] = number(rest.pop(0), word)
-        else:
-            raise CommandError(USAGE)
+    if "filter" in words[:-1]:
+        at = words.index("filter")
+        given["filter"], words = " ".join(words[at + 1 :]), words[:at]
+    given |= fields(words, _SWITCHES, _VALUED, usage=USAGE)
     with told_by_field():
         return CaptureWanted.model_validate(given)
 

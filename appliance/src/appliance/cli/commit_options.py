@@ -9,6 +9,14 @@ from appliance.cli.output import number
 
 COMMIT_OPTIONS = ("confirmed", "no-confirm", "watch", "no-watch", "comment")
 ROLLBACK_OPTIONS = ("watch", "no-watch")
+_SETS = {
+    "confirmed": "when it is undone",
+    "no-confirm": "when it is undone",
+    "watch": "the watch",
+    "no-watch": "the watch",
+    "comment": "the comment",
+}
+"""What each word is about, which may be said once."""
 _WITH_VALUE = ("confirmed", "watch", "comment")
 
 
@@ -24,11 +32,14 @@ class CommitOptions:
 def commit_options(words: list[str], usage: str, known: tuple[str, ...] = COMMIT_OPTIONS) -> CommitOptions:
     """Dashes before a word are let through: ``--watch 60``. Raises CommandError with the usage."""
     options = CommitOptions()
-    rest = list(words)
+    rest, said = list(words), set[str]()
     while rest:
         word = rest.pop(0).removeprefix("--")
         if word not in known or (word in _WITH_VALUE and not rest):
             raise CommandError(usage)
+        if _SETS[word] in said:
+            raise CommandError(f"{word}: {_SETS[word]} is given already")
+        said.add(_SETS[word])
         if word == "confirmed":
             options.confirm_s = float(number(rest.pop(0), "confirmed"))
         elif word == "watch":

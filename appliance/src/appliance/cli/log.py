@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
 
 from appliance.cli import text
-from appliance.cli.errors import CommandError
-from appliance.cli.output import Output, number
-from appliance.cli.questions import told_by_field
+from appliance.cli.output import Output
+from appliance.cli.questions import fields, told_by_field
 from appliance.client import AgentClient
 from appliance.state.logs import LogLine, LogPage, LogQuery
 
 USAGE = "show log [PART] [severity LEAST] [text WORD] [limit N] [-f]"
+_VALUED = {word: word for word in ("severity", "text", "limit")}
 _EVERY_S = 1.0
 
 
@@ -43,18 +42,7 @@ def _follow(agent: AgentClient, query: LogQuery, page: LogPage) -> None:
 
 
 def _query(words: list[str]) -> LogQuery:
-    given: dict[str, Any] = {}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word in ("severity", "text") and rest:
-            given[word] = rest.pop(0)
-        elif word == "limit" and rest:
-            given[word] = number(rest.pop(0), word)
-        elif "part" not in given:
-            given["part"] = word
-        else:
-            raise CommandError(USAGE)
+    given = fields(words, {}, _VALUED, bare="part", usage=USAGE)
     with told_by_field():
         return LogQuery.model_validate(given)
 

@@ -18,7 +18,7 @@ from appliance.cli.log import show_log
 from appliance.cli.neighbor_routes import WAYS, show_neighbor_routes
 from appliance.cli.ospf import show_ospf
 from appliance.cli.output import Output, number
-from appliance.cli.questions import asked, vrf_in
+from appliance.cli.questions import asked, fields, vrf_in
 from appliance.cli.system import show_system
 from appliance.cli.trace import show_traces
 from appliance.cli.watch import show_watch
@@ -83,6 +83,14 @@ def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
     return Output({**row, "counters": counters}, _facts({**row, **(counters or {})}))
 
 
+_ROUTE_SWITCHES: dict[str, dict[str, Any]] = {
+    "ipv4": {"family": "ipv4"},
+    "ipv6": {"family": "ipv6"},
+    "longer": {"within": True},
+}
+_ROUTE_VALUED = {word: word for word in ("vrf", "protocol", "limit")}
+
+
 def show_route(agent: AgentClient, words: list[str]) -> Output:
     """RIB, kernel and FIB side by side.
 
@@ -91,23 +99,8 @@ def show_route(agent: AgentClient, words: list[str]) -> Output:
     """
     if words[:1] and words[0] in WAYS:
         return show_neighbor_routes(agent, words)
-    query: dict[str, Any] = {}
-    remaining = list(words)
-    while remaining:
-        word = remaining.pop(0)
-        if word in ("ipv4", "ipv6"):
-            query["family"] = word
-        elif word == "vrf" and remaining:
-            query["vrf"] = remaining.pop(0)
-        elif word == "protocol" and remaining:
-            query["protocol"] = remaining.pop(0)
-        elif word == "limit" and remaining:
-            query["limit"] = number(remaining.pop(0), "limit")
-        elif word == "longer":
-            query["within"] = True
-        else:
-            query["prefix"] = word
-    answer = agent.state(ROUTES, asked(ROUTES, query))
+    question = asked(ROUTES, fields(words, _ROUTE_SWITCHES, _ROUTE_VALUED, bare="prefix"))
+    answer = agent.state(ROUTES, question)
     rows = [_route_row(row) for row in answer.routes]
     shown = text.table(rows, ("prefix", "protocol", "distance", "metric", "next_hops", "kernel", "fib"))
     if answer.total > len(rows):
@@ -364,6 +357,8 @@ def _options(words: list[str], name: str, known: Mapping[str, type]) -> dict[str
     rest = words[1:]
     while rest:
         option = rest.pop(0)
+        if option in options:
+            raise CommandError(f"{option} is given already")
         if option not in known or not rest:
             raise CommandError(f"{name} DESTINATION {' '.join(f'[{known_one} …]' for known_one in known)}")
         word = rest.pop(0)

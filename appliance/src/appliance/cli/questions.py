@@ -42,20 +42,36 @@ def vrf_in(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def fields(
-    words: list[str], switches: Mapping[str, Mapping[str, Any]], valued: Mapping[str, str]
+    words: list[str],
+    switches: Mapping[str, Mapping[str, Any]],
+    valued: Mapping[str, str],
+    bare: str | None = None,
+    usage: str = "",
 ) -> dict[str, Any]:
     """Fields out of words: a switch is a word that sets fields, of ``valued`` each is followed by its value.
+    Any other word is the value of the field ``bare``.
 
-    Raises CommandError for any other word.
+    Raises CommandError, with ``usage`` where there is one, for a word that is not expected; and for a field
+    that is set twice.
     """
     found: dict[str, Any] = {}
     rest = list(words)
     while rest:
         word = rest.pop(0)
         if word in switches:
-            found |= switches[word]
-        elif word in valued and rest:
-            found[valued[word]] = rest.pop(0)
+            new = dict(switches[word])
+        elif word in valued:
+            if not rest:
+                raise CommandError(usage or f"{word}: which?")
+            new = {valued[word]: rest.pop(0)}
+        elif bare is not None and bare not in found:
+            new = {bare: word}
         else:
-            raise CommandError(f"{word}: which?" if word in valued else f"{word!r} is not expected here")
+            raise CommandError(usage or f"{word!r} is not expected here")
+        if taken := found.keys() & new.keys():
+            names = " and ".join(sorted(taken)).replace("_", " ")
+            raise CommandError(
+                f"{word}: {names} is given already" if names != word else f"{word} is given already"
+            )
+        found |= new
     return found

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output, number
-from appliance.cli.questions import told_by_field
+from appliance.cli.questions import fields, told_by_field
 from appliance.client import AgentClient
 from appliance.state.traces import TRACES, TracedPacket, TraceState, TraceWanted
 
@@ -15,7 +13,7 @@ USAGE = (
     "trace start INTERFACE [packets N] [seconds N] [source PREFIX] [destination PREFIX]"
     " | trace show ID [PACKET] | trace stop ID | trace remove ID"
 )
-_NUMBERS, _TEXTS = ("packets", "seconds"), ("source", "destination")
+_VALUED = {word: word for word in ("packets", "seconds", "source", "destination")}
 
 
 def trace(agent: AgentClient, author: str, words: list[str]) -> Output:
@@ -44,15 +42,9 @@ def show_traces(agent: AgentClient, words: list[str]) -> Output:
 
 
 def _wanted(interface: str, words: list[str]) -> TraceWanted:
-    given: dict[str, Any] = {"interface": interface}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word not in (*_NUMBERS, *_TEXTS) or not rest:
-            raise CommandError(USAGE)
-        given[word] = number(rest.pop(0), word) if word in _NUMBERS else rest.pop(0)
+    given = fields(words, {}, _VALUED, usage=USAGE)
     with told_by_field():
-        return TraceWanted.model_validate(given)
+        return TraceWanted.model_validate({"interface": interface, **given})
 
 
 def _state(state: TraceState) -> Output:

@@ -15,11 +15,11 @@ from appliance.actions.action import Action, Done
 from appliance.client import calls
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, PlanAnswer, StatusAnswer
 from appliance.client.failures import error_of, raise_failed
-from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.waiting import POLL_S, Progress, first_wait_s, running
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.counter_selection import EVERYTHING, Selection
 from appliance.state.part import Answer as StateAnswer
 from appliance.state.part import Part, Question
 

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from appliance.actions.action import Action, Done
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer
-from appliance.client.selection import Selection
 from appliance.config.edit import Edit
 from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
@@ -18,6 +17,7 @@ from appliance.state.benches import BenchState, BenchWanted
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
+from appliance.state.counter_selection import Selection
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import Operations
 from appliance.state.part import Answer as StateAnswer

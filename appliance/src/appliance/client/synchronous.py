@@ -16,7 +16,6 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAns
 from appliance.client.benches import BenchCalls
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
-from appliance.client.selection import EVERYTHING, Selection
 from appliance.client.waiting import Progress, end_of, first_wait_s, running
 from appliance.config.edit import Edit
 from appliance.errors import AgentUnavailable, Problem
@@ -24,6 +23,7 @@ from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
+from appliance.state.counter_selection import EVERYTHING, Selection
 from appliance.state.logs import LogPage, LogQuery
 from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operations
 from appliance.state.part import Answer as StateAnswer

@@ -10,20 +10,23 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from appliance.config.document import SCHEMA_VERSION, RouterConfig
-from appliance.config.dump import NESTED, Part, Texts, dump, part_texts, parts_of
+from appliance.config.dump import NESTED, Part, Texts, Written, dump, part_texts, parts_of
 from appliance.config.load import parse_document
 from frr_config import Routing
 
 
 def texts(
-    document: Mapping[str, Any], running: Mapping[str, Any] | None = None, known: Texts | None = None
+    document: Mapping[str, Any],
+    running: Mapping[str, Any] | None = None,
+    known: Texts | None = None,
+    written: Written | None = None,
 ) -> dict[Part, str] | None:
     """The parts of a plain document; None for what is no JSON and cannot be told apart like this.
 
-    Of parts that it shares with ``running`` the ``known`` texts are taken.
+    Of parts that it shares with ``running`` the ``known`` texts are taken, of others those ``written`` last.
     """
     try:
-        return part_texts(document, running, known)
+        return part_texts(document, running, known, written)
     except (TypeError, ValueError, RecursionError):
         return None
 

@@ -6,9 +6,8 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.namespace import Namespace, attributes
+from appliance.dataplane.rtnetlink import NetlinkError
 from appliance.state.neighbors import NeighborState
 
 _STATES = {

@@ -11,9 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from pyroute2 import IPRoute, netns
-
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing
+from appliance.dataplane.rtnetlink import IPRoute, netns
 
 P = ParamSpec("P")
 T = TypeVar("T")

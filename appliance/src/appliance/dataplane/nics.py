@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.link_list import links
 from appliance.dataplane.namespace import Namespace, attributes
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import merge, read
 from appliance.dataplane.own_mac import of_alias
+from appliance.dataplane.rtnetlink import NetlinkError
 
 ALIAS = "millrace:"
 """Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""

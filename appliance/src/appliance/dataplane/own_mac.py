@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace, attributes
+from appliance.dataplane.rtnetlink import NetlinkError
 
 _MARK = " millrace-mac:"
 _MARKED = re.compile(r"^(?P<rest>.*) millrace-mac:(?P<mac>[0-9a-f]{2}(:[0-9a-f]{2}){5})$", re.DOTALL)

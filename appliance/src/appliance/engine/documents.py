@@ -10,7 +10,7 @@ from typing import Any
 from appliance.config import pointer as pointers
 from appliance.config import sections
 from appliance.config.document import RouterConfig
-from appliance.config.dump import Texts, digest_of, dump, part_texts
+from appliance.config.dump import Texts, Written, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
 from appliance.config.secrets_in import replaced
@@ -47,6 +47,7 @@ class Documents:
         self._lock = threading.Lock()
         self._read: tuple[Mapping[str, Any], Texts] | None = None
         """The document whose texts were asked for last, and is not prepared yet."""
+        self._submitted = Written()
 
     def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
@@ -79,7 +80,7 @@ class Documents:
 
     def texts(self, document: Mapping[str, Any], base: Prepared) -> Texts | None:
         """The texts of a submitted document's parts; ``prepare`` takes them. None for what is no JSON."""
-        found = sections.texts(document, base.sealed, base.texts)
+        found = sections.texts(document, base.sealed, base.texts, self._submitted)
         self._read = None if found is None else (document, found)
         return found
 
@@ -93,7 +94,7 @@ class Documents:
         like: tuple[Mapping[str, Any], Texts] = (base.sealed, base.texts)
         if (read := self._read) is not None and read[0] is document:
             like, self._read = read, None
-        found = sections.texts(whole, *like)
+        found = sections.texts(whole, *like, self._submitted)
         if found is None:
             return self._prepare(whole, {}, base)
         asked = (digest_of(found), base.digest)

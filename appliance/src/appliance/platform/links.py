@@ -63,7 +63,7 @@ def rename(wanted: Mapping[str, str]) -> None:
     if not order:
         return
     # Half a second to import, and mostly not needed.
-    from pyroute2 import IPRoute
+    from pyroute2.iproute import IPRoute
     from pyroute2.netlink.exceptions import NetlinkError
 
     with IPRoute() as route:

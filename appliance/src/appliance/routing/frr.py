@@ -173,7 +173,8 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         """The same part of a document is asked for several times in one commit."""
         kept = self._rendered
         if kept is None or not kept[0].is_same(desired) or kept[1] != version:
-            rendered = desired.render(version, feeds=self._feeds, indexed=self._indexed)
+            before = None if kept is None else kept[2]
+            rendered = desired.render(version, feeds=self._feeds, indexed=self._indexed, like=before)
             kept = (desired, version, rendered)
             self._rendered = kept
         return kept[2]

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from ipaddress import ip_interface
 from typing import Any
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.config.document import RouterConfig
 from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.rtnetlink import NetlinkError
 
 Address = tuple[str, str]
 """Interface, and address with its prefix length or ``LINK_LOCAL``."""

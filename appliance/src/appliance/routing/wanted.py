@@ -41,8 +41,15 @@ class WantedRouting:
             and all(own is other.vrfs[name] for name, own in self.vrfs.items())
         )
 
-    def render(self, version: FrrVersion, *, feeds: bool, indexed: bool = False) -> FrrConfig:
-        """FRR's lines, with those for a feeder and an index of routes where they are. Raises RenderError."""
+    def render(
+        self, version: FrrVersion, *, feeds: bool, indexed: bool = False, like: FrrConfig | None = None
+    ) -> FrrConfig:
+        """FRR's lines, with those for a feeder and an index of routes where they are. Raises RenderError.
+
+        ``like`` is what was rendered before, and saves work.
+        """
         vrfs = {name: own.over_tunnels(self.tunnels) for name, own in self.vrfs.items()}
         routing = self.routing.over_tunnels(self.tunnels)
-        return render(routing, version, vrfs=vrfs, vrf_of=self.vrf_of, feeds=feeds, indexed=indexed)
+        return render(
+            routing, version, vrfs=vrfs, vrf_of=self.vrf_of, feeds=feeds, indexed=indexed, like=like
+        )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from appliance.state.bgp import BgpNeighborQuery
 from appliance.state.part import Answer, Number, Part
-from appliance.state.routes import Destination
+from appliance.state.routes import Destination, of_one_prefix, of_the_prefix
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -26,13 +26,18 @@ class BgpRoutesQuery(BgpNeighborQuery):
     )
     longest: bool = Field(False, description="Of a prefix: the longest that has its first address.")
     within: bool = Field(False, description="Of a prefix: the list of it and longer ones inside it.")
-    family: Literal["ipv4", "ipv6"] = Field("ipv4", description="Without a prefix: of this address family.")
+    family: Literal["ipv4", "ipv6"] = Field(
+        "ipv4", description="Of this address family; of a prefix its own."
+    )
     community: Community | None = Field(
         None, description="Only with this community, standard or large, such as 65001:100."
     )
     asn: int | None = Field(None, ge=0, le=4294967295, description="Only with this AS number in the AS path.")
     offset: int = Field(0, ge=0, le=1_000_000, description="Skip so many first.")
     limit: int = Field(50, ge=1, le=200, description="Routes in one page.")
+
+    _which = field_validator("longest", "within")(of_one_prefix)
+    _family = field_validator("family")(of_the_prefix)
 
     @property
     def is_list(self) -> bool:

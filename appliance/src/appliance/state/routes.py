@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address, ip_network
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from appliance.state.part import Answer, Number, OfVrf, Part
@@ -36,6 +36,23 @@ Gateway = Annotated[str, StringConstraints(max_length=64), AfterValidator(_gatew
 """An address, in its canonical form."""
 
 
+def of_one_prefix(wanted: bool, given: ValidationInfo) -> bool:
+    """A check of longest, within and covering, which say what a prefix means: one, and beside a prefix."""
+    if wanted and given.data.get("prefix", "") is None:
+        raise PydanticCustomError("of_a_prefix", "needs a prefix or an address")
+    if wanted and any(given.data.get(other) for other in ("longest", "within", "covering")):
+        raise PydanticCustomError("of_a_prefix", "longest, within and covering exclude each other")
+    return wanted
+
+
+def of_the_prefix(family: str | None, given: ValidationInfo) -> str | None:
+    """A check of the family that is asked for beside a prefix."""
+    prefix = given.data.get("prefix")
+    if None not in (family, prefix) and (family == "ipv6") != (":" in str(prefix)):
+        raise PydanticCustomError("family", "must be the family of the prefix")
+    return family
+
+
 class RoutesQuery(OfVrf):
     """Which routes."""
 
@@ -49,7 +66,7 @@ class RoutesQuery(OfVrf):
         False, description="Of an address or a prefix: every route that contains it, the longest first."
     )
     next_hop: Gateway | None = Field(
-        None, description="Of a list: only routes some path of which leads to this address."
+        None, description="Only routes some path of which leads to this address."
     )
     protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = Field(
         None, description="Only routes of this protocol."
@@ -57,6 +74,9 @@ class RoutesQuery(OfVrf):
     family: Literal["ipv4", "ipv6"] | None = Field(None, description="Only this address family.")
     offset: int = Field(0, ge=0, le=10_000_000, description="Skip so many first.")
     limit: int = Field(100, ge=1, le=1000, description="Routes in one page.")
+
+    _which = field_validator("longest", "within", "covering")(of_one_prefix)
+    _family = field_validator("family")(of_the_prefix)
 
     @property
     def is_list(self) -> bool:

@@ -83,6 +83,18 @@ def test_options_of_a_commit(words: str, options: CommitOptions) -> None:
     assert commit_options(words.split(), "usage") == options
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("confirmed 60 no-confirm", "no-confirm: when it is undone is given already"),
+        ("--no-watch --watch 60", "watch: the watch is given already"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(words: str, told: str) -> None:
+    with pytest.raises(CommandError, match=f"^{told}$"):
+        commit_options(words.split(), "usage")
+
+
 @pytest.mark.parametrize("words", ["watch", "watch soon", "watched 3", "confirmed"])
 def test_options_that_are_none(words: str) -> None:
     with pytest.raises(CommandError):

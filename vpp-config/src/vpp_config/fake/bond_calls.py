@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,26 @@ _ACTIVE_BACKUP, _LACP = 2, 5
 _HIGHEST_HASH = 2
 _SHOWN_HASH = {1: 3, _ACTIVE_BACKUP: 5, 4: 4}
 """What VPP tells of the modes that have no hash."""
+
+
+@dataclass(frozen=True)
+class FakeBond:
+    """What makes an interface a bond; ``mode`` and ``hash`` are VPP's numbers."""
+
+    number: int
+    mode: int
+    hash: int
+
+
+@dataclass
+class Membership:
+    """What makes an interface a member of ``bond``, an index."""
+
+    bond: int
+    own_mac: str
+    is_passive: bool
+    is_long_timeout: bool
+    weight: int = 0
 
 
 class BondCalls:
@@ -30,15 +51,15 @@ class BondCalls:
             raise RefusedError(t.INSTANCE_IN_USE)
         assert fields["use_custom_mac"], "the MAC would be random"
         row = self._held.add_interface(f"BondEthernet{number}", "bond", mac)
-        row.bond = t.FakeBond(number, mode, _SHOWN_HASH.get(mode, fields["lb"]))
+        row.parts[FakeBond] = FakeBond(number, mode, _SHOWN_HASH.get(mode, fields["lb"]))
         return {"sw_if_index": row.index}
 
     def bond_delete(self, sw_if_index: int) -> None:
         """Its members stay, and are members no more."""
         row = self._held.interface(sw_if_index)
-        if row.bond is None:
+        if FakeBond not in row.parts:
             raise RefusedError(t.INVALID_SW_IF_INDEX)
-        for member in self._members(sw_if_index):
+        for member, _ in list(self._members(sw_if_index)):
             self._release(member)
         self._held.remove_interface(sw_if_index)
 
@@ -48,46 +69,46 @@ class BondCalls:
         """It gets the bond's MAC."""
         row = self._held.interface(sw_if_index)
         bond = self._held.interfaces.get(bond_sw_if_index)
-        if bond is None or bond.bond is None or row.bond is not None:
+        if bond is None or FakeBond not in bond.parts or FakeBond in row.parts:
             raise RefusedError(t.INVALID_INTERFACE)
-        if row.membership is not None:
+        if Membership in row.parts:
             raise RefusedError(t.VALUE_EXIST)
-        row.membership = t.Membership(bond.index, row.mac, is_passive, is_long_timeout)
+        row.parts[Membership] = Membership(bond.index, row.mac, is_passive, is_long_timeout)
         row.mac = bond.mac
 
     def bond_detach_member(self, sw_if_index: int) -> None:
         """It gets its own MAC back."""
         row = self._held.interface(sw_if_index)
-        if row.membership is None:
+        if Membership not in row.parts:
             raise RefusedError(t.INVALID_INTERFACE)
         self._release(row)
 
     def sw_interface_set_bond_weight(self, sw_if_index: int, weight: int) -> None:
         """Only where one member at a time is used."""
         row = self._held.interface(sw_if_index)
-        if row.membership is None:
+        membership: Membership | None = row.parts.get(Membership)
+        if membership is None:
             raise RefusedError(t.INVALID_INTERFACE)
-        bond = self._held.interfaces[row.membership.bond].bond
-        assert bond is not None
+        bond: FakeBond = self._held.interfaces[membership.bond].parts[FakeBond]
         if bond.mode != _ACTIVE_BACKUP:
             raise RefusedError(t.INVALID_ARGUMENT)
-        row.membership.weight = weight
+        membership.weight = weight
 
     def sw_bond_interface_dump(self, sw_if_index: int) -> list[SimpleNamespace]:
         """One bond, or all."""
         return [
             SimpleNamespace(
                 sw_if_index=row.index,
-                id=row.bond.number,
-                mode=row.bond.mode,
-                lb=row.bond.hash,
+                id=bond.number,
+                mode=bond.mode,
+                lb=bond.hash,
                 numa_only=False,
-                members=len(self._members(row.index)),
-                active_members=sum(member.up for member in self._members(row.index)),
+                members=len(list(self._members(row.index))),
+                active_members=sum(member.up for member, _ in self._members(row.index)),
                 interface_name=row.vpp_name,
             )
             for row in self._held.interfaces.values()
-            if row.bond is not None and sw_if_index in (row.index, 0xFFFFFFFF)
+            if (bond := row.parts.get(FakeBond)) is not None and sw_if_index in (row.index, 0xFFFFFFFF)
         ]
 
     def sw_member_interface_dump(self, sw_if_index: int) -> list[SimpleNamespace]:
@@ -96,20 +117,22 @@ class BondCalls:
             SimpleNamespace(
                 sw_if_index=row.index,
                 interface_name=row.vpp_name,
-                is_passive=row.membership.is_passive,
-                is_long_timeout=row.membership.is_long_timeout,
+                is_passive=membership.is_passive,
+                is_long_timeout=membership.is_long_timeout,
                 is_local_numa=True,
-                weight=row.membership.weight,
+                weight=membership.weight,
             )
-            for row in self._members(sw_if_index)
-            if row.membership is not None
+            for row, membership in self._members(sw_if_index)
         ]
 
-    def _members(self, bond: int) -> list[FakeInterface]:
-        rows = self._held.interfaces.values()
-        return [row for row in rows if row.membership is not None and row.membership.bond == bond]
+    def _members(self, bond: int) -> Iterator[tuple[FakeInterface, Membership]]:
+        for row in self._held.interfaces.values():
+            membership = row.parts.get(Membership)
+            if membership is not None and membership.bond == bond:
+                yield row, membership
 
     @staticmethod
     def _release(row: FakeInterface) -> None:
-        if row.membership is not None:
-            row.mac, row.membership = row.membership.own_mac, None
+        membership: Membership | None = row.parts.pop(Membership, None)
+        if membership is not None:
+            row.mac = membership.own_mac

@@ -62,26 +62,6 @@ class Pair:
     addresses: set[AnyInterface] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
-class FakeBond:
-    """What makes an interface a bond; ``mode`` and ``hash`` are VPP's numbers."""
-
-    number: int
-    mode: int
-    hash: int
-
-
-@dataclass
-class Membership:
-    """What makes an interface a member of ``bond``, an index."""
-
-    bond: int
-    own_mac: str
-    is_passive: bool
-    is_long_timeout: bool
-    weight: int = 0
-
-
 @dataclass
 class FakeInterface:
     """One row of the interface table."""
@@ -103,8 +83,8 @@ class FakeInterface:
     inbound: list[int] = field(default_factory=list)
     outbound: list[int] = field(default_factory=list)
     pair: Pair | None = None
-    bond: FakeBond | None = None
-    membership: Membership | None = None
+    parts: dict[type, Any] = field(default_factory=dict)
+    """What a plugin keeps of this interface, by its type."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from vpp_config.objects.acl_binding import AclBinding
 from vpp_config.objects.acl_rule import ALL_CODES, ANY, AclRule, Action
 from vpp_config.objects.address import Address
 from vpp_config.objects.base import Family, Interface, VppObject
-from vpp_config.objects.bond import Bond, BondMode, LoadBalance
+from vpp_config.objects.bond import Bond
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.ethernet import AfPacket, Attachment, Dpdk, Ethernet, VirtioPci
 from vpp_config.objects.gre import GreTunnel
@@ -60,16 +60,12 @@ __all__ = [
     "Address",
     "AfPacket",
     "Attachment",
-    "Bond",
-    "BondMember",
-    "BondMode",
     "Dpdk",
     "Ethernet",
     "Family",
     "Interface",
     "InterfaceVrf",
     "LcpPair",
-    "LoadBalance",
     "Loopback",
     "Memif",
     "MemifRings",

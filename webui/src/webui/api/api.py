@@ -34,12 +34,14 @@ from webui.api.operations import (
     traces,
     upgrade,
 )
-from webui.problems import ProblemDocument, from_exception
+from webui.api.query_names import only_known_names
+from webui.problems import ProblemDocument, from_exception, not_valid
 
 _DESCRIPTION = """The configuration of the router and everything around it.
 
 Authenticate with `Authorization: Bearer <token>`. One write is one commit, unless `?change=` collects it in a
-change set. Errors are problem documents (RFC 9457) whose `errors` name the place by JSON pointer.
+change set. Errors are problem documents (RFC 9457) whose `errors` name the place by JSON pointer. A query
+parameter that an operation does not list, or that is given twice, is refused with 422.
 """
 
 
@@ -81,6 +83,7 @@ api = MillraceApi(
     parser=JsonParser(),
     openapi_extra={"info": {"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}},
 )
+api.add_decorator(only_known_names, mode="view")
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
     *(status, changes, revisions, state, alarms, actions, counters, captures, traces, logs, tools),
@@ -105,10 +108,7 @@ def on_stranger(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa
 @api.exception_handler(ValidationError)
 def on_bad_input(request: HttpRequest, error: ValidationError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
     """Parameters or a body that are not what the operation takes."""
-    errors = tuple(_entries(error.errors[:100]))
-    return ProblemDocument(
-        422, "The request is not valid.", "Not valid", "urn:millrace:validation", errors
-    ).to_response()
+    return not_valid(tuple(_entries(error.errors[:100]))).to_response()
 
 
 @api.exception_handler(Throttled)

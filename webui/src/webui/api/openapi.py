@@ -259,6 +259,7 @@ def _problem_schema() -> Json:
                     "required": ["pointer", "detail"],
                     "properties": {
                         "pointer": {"type": "string", "description": "JSON pointer (RFC 6901)."},
+                        "in": {"type": "string", "description": "What it points into: query, path or body."},
                         "detail": {"type": "string"},
                     },
                 },

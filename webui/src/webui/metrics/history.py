@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from appliance.client.selection import Selection
+from appliance.state.counter_selection import Selection
 from webui.agent import agent
 from webui.metrics.models import RollUp
 from webui.metrics.rates import COLUMNS, SOURCES, Rates, between

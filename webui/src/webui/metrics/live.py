@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from django.conf import settings
 
 from appliance.client import AsyncAgentClient
-from appliance.client.selection import EVERYTHING, Selection
 from appliance.errors import MillraceError
+from appliance.state.counter_selection import EVERYTHING, Selection
 
 _log = logging.getLogger(__name__)
 HEARTBEAT_S = 15.0

@@ -7,8 +7,8 @@ import threading
 import time
 from collections import defaultdict
 
-from appliance.client.selection import Selection
 from appliance.errors import MillraceError
+from appliance.state.counter_selection import Selection
 from webui.agent import agent
 from webui.metrics.models import RollUp
 from webui.metrics.rates import COLUMNS, SOURCES, Rates, bucket, mean

@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,22 +18,44 @@ from webui.processes.part import Part
 _SHARED = (
     "webui.asgi",
     "webui.urls",
+    "webui.context",
     "webui.celery",
     "webui.jobs.tasks",
     "webui.jobs.scheduler",
     "webui.metrics.sampler",
     "webui.accounts.command_line",
     "webui.storage.clean_up",
+    "django.contrib.auth.context_processors",
+    "django.contrib.messages.context_processors",
+    "django.contrib.messages.storage.fallback",
+    "django.contrib.sessions.serializers",
+    "django.template.context_processors",
+    "django.template.loaders.app_directories",
+    "django.template.loaders.cached",
+    "django.template.loaders.filesystem",
     "uvicorn.lifespan.on",
     "uvicorn.loops.uvloop",
     "uvicorn.protocols.http.httptools_impl",
 )
+# Also what Celery imports first when a worker starts.
 _SHARED_WITH_A_WORKER = (
+    "billiard.dummy",
+    "billiard.pool",
+    "celery.app.amqp",
+    "celery.app.control",
+    "celery.app.events",
+    "celery.app.log",
     "celery.apps.worker",
-    "celery.bin.celery",
     "celery.concurrency.thread",
+    "celery.events.state",
+    "celery.worker.autoscale",
+    "celery.worker.components",
     "celery.worker.consumer",
+    "celery.worker.consumer.delayed_delivery",
+    "celery.worker.strategy",
+    "kombu.pidbox",
     "kombu.transport.redis",
+    "webui.jobs.time_limit",
 )
 
 
@@ -92,7 +115,10 @@ def work() -> None:
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     time_limit.watch()
     # A job has a thread: a process would cost memory, and without either nobody is answered meanwhile.
-    app.worker_main(["worker", "--loglevel", "INFO", "--pool", "threads", "--concurrency", "1"])
+    # Not by Celery's command line, which brings a shell with completion: 8 MB that every child would share.
+    worker = app.Worker(loglevel="INFO", pool="threads", concurrency=1)
+    worker.start()
+    sys.exit(worker.exitcode)
 
 
 def keep_the_schedule() -> None:

@@ -6,14 +6,12 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.linux.filters import Filters
 from appliance.dataplane.linux.nat_table import NatTable
 from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.rtnetlink import IPRoute, NetlinkError
 
 Move = Callable[[str], None]
 """Moves the NIC with this name of its own, if it is not there yet."""

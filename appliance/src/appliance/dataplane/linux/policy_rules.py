@@ -12,10 +12,8 @@ import errno
 import socket
 from typing import Any
 
-from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.namespace import attributes
+from appliance.dataplane.rtnetlink import IPRoute, NetlinkError
 
 _LOCAL = 255
 _LAST = 4278198272

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 import vpp_config
 from appliance.config.capabilities import Capabilities
 from appliance.dataplane import own_mac
@@ -29,6 +27,7 @@ from appliance.dataplane.nics import discover
 from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.dataplane.route_lookup import look_up
+from appliance.dataplane.rtnetlink import NetlinkError
 from appliance.dataplane.vpp import sizing, startup
 from appliance.dataplane.vpp.feeder import FeederClient
 from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace

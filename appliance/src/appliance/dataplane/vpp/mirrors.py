@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import errno
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.rtnetlink import NetlinkError
 
 _UP = 1
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import vpp_config as vpp
 from appliance.config.pointer import join
 from appliance.dataplane.vpp.numbers import stable_numbers
 from appliance.dataplane.wanted import Wanted
 from appliance.errors import Problem, ValidationFailed
 from appliance.features.bond.model import Bond, HashPolicy, Mode
+from vpp_config import VppObject
+from vpp_config.objects import bond as vpp
+from vpp_config.objects.bond_member import BondMember
 
 PATHS = {
     vpp.Bond.kind: lambda name: join(["interfaces", name]),
-    vpp.BondMember.kind: lambda name: join(["interfaces", name]),
+    BondMember.kind: lambda name: join(["interfaces", name]),
 }
 _MODES: Mapping[Mode, vpp.BondMode] = {
     "802.3ad": "lacp",
@@ -25,7 +27,7 @@ _PRIMARY_WEIGHT = 100
 _MAX_BONDS = 16384
 
 
-def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
+def objects(wanted: Wanted) -> Iterator[VppObject]:
     """The bond, and its members that are there. Raises ValidationFailed for one whose NIC would be lost."""
     bonds = dict(wanted.config.interfaces_of(Bond))
     numbers = stable_numbers(bonds, _MAX_BONDS)
@@ -42,7 +44,7 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
         for member in bond.members:
             if member in wanted.config.interfaces:
                 _require_a_lasting_name(member, wanted)
-                yield vpp.BondMember(
+                yield BondMember(
                     name,
                     member,
                     long_timeout=bond.mode == "802.3ad" and bond.lacp_rate == "slow",

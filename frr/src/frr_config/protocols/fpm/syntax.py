@@ -1,4 +1,4 @@
-"""What the line of FPM means."""
+"""What the lines of FPM mean."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ def _zebra(_version: FrrVersion) -> Daemons:
 
 
 FEED = Kind("fpm", title=lambda _name: "feed of routes to the data plane", path=lambda _name: "")
+QUEUE = Kind("dplane", title=lambda _name: "queue of routes to the data plane", path=lambda _name: "")
 
 PROTOCOL = Protocol(
     "fpm",
-    kinds=(FEED,),
-    sections=(Section("", (Form("fpm address", FEED, by_name),), _zebra),),
-    places={0: ("fpm ",)},
+    kinds=(FEED, QUEUE),
+    sections=(
+        Section("", (Form("fpm address", FEED, by_name), Form("zebra dplane limit", QUEUE, by_name)), _zebra),
+    ),
+    places={0: ("fpm ", "zebra dplane ")},
 )

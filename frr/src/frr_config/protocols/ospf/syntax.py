@@ -105,11 +105,11 @@ def _said_twice(text: str, others: set[str]) -> bool:
 
 def _refresh(before: Holders, after: Holders) -> Refresh:
     """ospfd takes a new router id only when the process is cleared, which clears those of all VRFs."""
-    alone = not (_has_vrfs(before) and _has_vrfs(after))
 
     def refresh(key: ObjectKey, touched: Iterable[Line]) -> Iterator[Command]:
-        kept = key.kind is OSPF and alone and not key.vrf and _DEFAULT in before and _DEFAULT in after
-        if kept and any(line.text.startswith("ospf router-id ") for line in touched):
+        kept = key.kind is OSPF and not key.vrf and _DEFAULT in before and _DEFAULT in after
+        renamed = kept and any(line.text.startswith("ospf router-id ") for line in touched)
+        if renamed and not (_has_vrfs(before) and _has_vrfs(after)):
             yield Command(("ospfd",), (), "clear ip ospf process", "exec")
 
     return refresh

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Path, Query, Router, Schema
 from pydantic import BaseModel, ConfigDict, Field
 
-from appliance.client.selection import FIELDS, MAX_INTERFACES, field_names, interface_names, parse
+from appliance.state.counter_selection import FIELDS, MAX_INTERFACES, field_names, interface_names, parse
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import needs

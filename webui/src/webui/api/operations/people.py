@@ -234,8 +234,8 @@ class AuditQuery(Schema):
 def list_audit(request: HttpRequest, limit: Limit, offset: Offset, query: Query[AuditQuery]) -> Any:
     """The audit log, newest first."""
     rows = AuditEntry.objects.all()
-    if query.username:
+    if query.username is not None:
         rows = rows.filter(username=query.username)
-    if query.action:
+    if query.action is not None:
         rows = rows.filter(action__startswith=query.action)
     return page_of(request, rows, limit, offset)

@@ -1,43 +1,22 @@
-"""Pages of features: a feature has a file here and its line in `FEATURES`; nothing else names it."""
+"""Pages of features: each file here declares its pages and panels; nothing else names them."""
 
-from webui.ui.pages import (
-    acls,
-    alarms,
-    bfd,
-    bgp,
-    bgp_search,
-    bond,
-    forwarding,
-    interfaces,
-    nat,
-    neighbors,
-    ospf,
-    policies,
-    static_routes,
-    vrfs,
-)
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
 from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
-FEATURES: tuple[Feature, ...] = (
-    alarms.PAGE,
-    interfaces.PAGE,
-    neighbors.PAGE,
-    forwarding.PAGE,
-    bond.MEMBERS,
-    vrfs.PAGE,
-    static_routes.PAGE,
-    bgp.PAGE,
-    bgp_search.PAGE,
-    ospf.PAGE,
-    ospf.DATABASE,
-    bfd.PAGE,
-    bfd.NEIGHBOR,
-    bfd.INTERFACE,
-    policies.PAGE,
-    acls.PAGE,
-    nat.PAGE,
-)
 
+def _declared() -> tuple[Feature, ...]:
+    """What the files of this folder declare, in their order."""
+    names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    modules = [import_module(f"{__name__}.{name}") for name in names]
+    return tuple(
+        value for module in modules for value in vars(module).values() if isinstance(value, Page | Panel)
+    )
+
+
+FEATURES: tuple[Feature, ...] = _declared()
 PAGES: tuple[Page, ...] = tuple(feature for feature in FEATURES if isinstance(feature, Page))
 PANELS: tuple[Panel, ...] = tuple(feature for feature in FEATURES if isinstance(feature, Panel))
 TABLES: dict[str, tuple[Page, Table]] = {table.name: (page, table) for page in PAGES for table in page.tables}

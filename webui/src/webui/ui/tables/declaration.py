@@ -271,7 +271,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Panel:
-    """A table on the page of each object of another feature's mapping, such as the members of a bond."""
+    """A table on the page of each object of another feature's mapping, such as what it is made of."""
 
     mapping: str
     title: str

@@ -113,8 +113,10 @@ def _asked(address: str, direction: str, vrf: ChosenVrf, given: dict[str, str]) 
         "direction": direction,
         "limit": _PER_PAGE,
         **vrf.question,
-        **{name: given[name] for name in ("prefix", "family", "community", "asn", "offset") if given[name]},
-        "longest": given["match"] == "longest",
+        **{name: given[name] for name in ("prefix", "community", "asn", "offset") if given[name]},
+        # The form always has a family: it is that of a list.
+        **({"family": given["family"]} if given["family"] and not given["prefix"] else {}),
+        "longest": given["match"] == "longest" and bool(given["prefix"]),
         "within": given["match"] == "within" and bool(given["prefix"]),
     }
     with told_by_field():

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from appliance.client.selection import Selection
 from appliance.state.alarms import Alarms
 from appliance.state.bgp import BGP
+from appliance.state.counter_selection import Selection
 from appliance.state.feeder import FEEDER
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from appliance.client.selection import CLEARED, Selection
+from appliance.state.counter_selection import CLEARED, Selection
 from appliance.state.interfaces import INTERFACES
 from appliance.state.neighbors import NEIGHBORS, NeighborState
 from webui.accounts.decorators import role_required

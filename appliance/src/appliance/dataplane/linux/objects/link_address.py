@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ipaddress import ip_interface
 from typing import Any, ClassVar, Self
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.config.pointer import escape
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.linux.access import Access, saying
@@ -17,6 +15,7 @@ from appliance.dataplane.linux.dump import Dump
 from appliance.dataplane.linux.objects.base import LinuxObject, link_token
 from appliance.dataplane.linux.objects.vrf_member import member_token
 from appliance.dataplane.namespace import attributes
+from appliance.dataplane.rtnetlink import NetlinkError
 from planner import Declared, Phase
 
 _NODAD = 0x02

@@ -6,11 +6,10 @@ import errno
 from dataclasses import dataclass
 from typing import Self
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump, LinkRow
 from appliance.dataplane.linux.objects.link import Link, marked
+from appliance.dataplane.rtnetlink import NetlinkError
 
 _ALIAS = "millrace loopback"
 
