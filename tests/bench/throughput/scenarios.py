@@ -8,6 +8,8 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from appliance.bench import traffic
+from appliance.features.acl import bench as acl
+from appliance.features.nat import bench as nat
 from lab.memif_traffic import Stream
 from tests.bench.throughput.routers import MACS, Bare, Kernel, Millrace, VppRouter
 from tests.integration.vpp.harness import run
@@ -85,14 +87,14 @@ def _acl(count: int) -> Scenario:
         end = "source" if side == "left" else "destination"
         return {
             str(number): {"action": "permit", "protocol": "udp", end: host}
-            for number, host in enumerate(traffic.ruled_hosts(count), 1)
+            for number, host in enumerate(acl.ruled_hosts(count), 1)
         }
 
     def bare(router: Bare) -> None:
         with router.running():
             client = router.vpp.client()
             for number, side in enumerate(("left", "right")):
-                made = traffic.access_list(count, number)
+                made = acl.access_list(count, number)
                 index = client.call(
                     "acl_add_replace", acl_index=0xFFFFFFFF, tag=side, count=len(made), r=made
                 ).acl_index
@@ -123,20 +125,20 @@ def _acl(count: int) -> Scenario:
 def _nat(flows: int) -> Scenario:
     def bare(router: Bare) -> None:
         with router.running():
-            router.cli(f"nat44 plugin enable sessions {traffic.sessions(flows)}")
+            router.cli(f"nat44 plugin enable sessions {nat.sessions(flows)}")
             router.cli(f"set interface nat44 in {router.interface('left')} out {router.interface('right')}")
             router.cli(f"nat44 add interface address {router.interface('right')}")
 
-    hosts = traffic.inside_hosts(flows)
+    hosts = nat.inside_hosts(flows)
     return Scenario(
         f"nat-{flows}",
         "nat",
         f"{flows:,} flows of {hosts:,} inside hosts behind one address",
-        traffic.translated(_MACS, flows),
+        nat.streams(_MACS, flows),
         document={
             "nat": {
                 "inside": ["left"], "outside": ["right"], "masquerade": ["right"],
-                "sessions_per_worker": traffic.sessions(flows),
+                "sessions_per_worker": nat.sessions(flows),
             }
         },
         bare=bare,

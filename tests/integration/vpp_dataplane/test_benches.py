@@ -205,10 +205,41 @@ def test_each_scenario_counts_packets_and_leaves_vpp_as_it_was(
 
 
 def _filtered() -> dict[str, Any]:
-    everywhere = {"10": "0.0.0.0/0", "20": "::/0"}
-    rules = {number: {"action": "permit", "source": one} for number, one in everywhere.items()}
+    rules = {"10": {"action": "permit"}, "20": {"action": "permit", "family": "ipv6"}}
     interfaces = {name: {**one, "acl_in": ["all"]} for name, one in DOCUMENT["interfaces"].items()}
     return {**DOCUMENT, "interfaces": interfaces, "acls": {"all": {"rules": rules}}}
+
+
+def test_what_comes_after_nat_inherits_nothing_of_it(router: Router, tmp_path: Path) -> None:
+    """VPP gives the number of an interface that is gone to the next one."""
+    benches = _made(router, tmp_path / "benches", _SHORT, lend=lambda _: nullcontext())
+    for wanted in (
+        BenchWanted(scenario="nat", size=1_000, anyway=True),
+        BenchWanted(scenario="fib", size=10_000, anyway=True),
+        _WANTED,
+    ):
+        benches.start(wanted, "nina")
+        ended = _when(benches, "ended")
+        assert (ended.wanted, ended.state, ended.ended) == (wanted, "done", "")
+        assert ended.result is not None
+        translating = [one.node for one in ended.result.clocks if one.node.startswith("nat")]
+        assert bool(translating) is (wanted.scenario == "nat")
+
+
+def test_nat_that_a_killed_agent_had_just_switched_on_goes_with_the_next_plan(
+    router: Router, benches: Benches
+) -> None:
+    before = _all_of_vpp(router)
+
+    def switch_on(vpp: Any) -> None:
+        vpp.client.call("nat44_ed_plugin_enable_disable", enable=True, sessions=3_024)
+
+    router.backend.look(vpp=switch_on, linux=lambda _: None)
+    benches.tidy()
+    assert [step.summary for step in router.steps(DOCUMENT)] == ["remove NAT"]
+    router.commit(DOCUMENT)
+    assert _all_of_vpp(router) == before
+    _is_as_before(router)
 
 
 @pytest.mark.parametrize(("scenario", "size"), [("fib", 10_000), ("nat", 1_000)])

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -173,7 +174,7 @@ class Benches:
             raise Conflict(f"the packet generator is not installed: there is no program {self._program}")
         self._require_unoccupied()
         scenario = scenario_of(wanted)
-        found = self._dataplane.look(vpp=guard.look, linux=_not_here)
+        found = self._dataplane.look(vpp=partial(guard.look, scenario=scenario), linux=_not_here)
         guard.require_room(found, guard.available_bytes())
         guard.require_load(found, scenario, self._lend is not None)
         cpu = guard.require_cpu(found, frozenset(os.sched_getaffinity(0)), wanted.anyway)

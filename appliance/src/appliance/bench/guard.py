@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from appliance.bench import load, rig
+from appliance.bench import rig
 from appliance.errors import Conflict
 
 if TYPE_CHECKING:
     from appliance.bench.scenarios import Scenario
     from appliance.dataplane.looking import VppLooking
-    from vpp_config import VppClient
     from vpp_config.stats import StatsSegment
 
 MOST_PPS = 1000.0
@@ -46,8 +45,8 @@ class Vpp:
     heap_free_bytes: int | None
     buffers_free: int | None
     has_links: bool = True
-    nat: Literal["absent", "off", "on"] = "off"
-    lists: Literal["absent", "unbound", "bound"] = "bound"
+    against: str = ""
+    """Why it cannot have the scenario's load without harm."""
 
     @property
     def forwarding(self) -> tuple[Thread, ...]:
@@ -60,7 +59,7 @@ class Vpp:
         return allowed - {one.cpu for one in self.threads}
 
 
-def look(vpp: VppLooking) -> Vpp:
+def look(vpp: VppLooking, scenario: Scenario) -> Vpp:
     """Raises VppError."""
     threads = vpp.client.call("show_threads").thread_data
     heap, buffers = vpp.read_stats(_memory)
@@ -70,21 +69,8 @@ def look(vpp: VppLooking) -> Vpp:
         heap,
         buffers,
         rig.is_possible(vpp.client),
-        _nat(vpp.client),
-        _lists(vpp.client),
+        "" if scenario.load is None else scenario.load.against(vpp.client),
     )
-
-
-def _nat(client: VppClient) -> Literal["absent", "off", "on"]:
-    if not load.can_translate(client):
-        return "absent"
-    return "on" if load.is_translating(client) else "off"
-
-
-def _lists(client: VppClient) -> Literal["absent", "unbound", "bound"]:
-    if not load.has_lists(client):
-        return "absent"
-    return "bound" if load.are_bound(client) else "unbound"
 
 
 def _memory(segment: StatsSegment) -> tuple[int | None, int | None]:
@@ -129,25 +115,13 @@ def require_load(vpp: Vpp, scenario: Scenario, counts_routes: bool) -> None:
 
     ``counts_routes`` says whether somebody keeps the routes of others within VPP's room.
     """
-    if scenario.name == "fib" and scenario.size > MOST_UNCOUNTED and not counts_routes:
+    if scenario.routes() > MOST_UNCOUNTED and not counts_routes:
         raise Conflict(
-            f"{scenario.size:,} routes are too many: without the feeder nobody counts what VPP has room for, "
-            f"and a bench takes {MOST_UNCOUNTED:,} at most"
+            f"{scenario.routes():,} routes are too many: without the feeder nobody counts what VPP has room "
+            f"for, and a bench takes {MOST_UNCOUNTED:,} at most"
         )
-    if scenario.name == "acl" and vpp.lists != "bound":
-        raise Conflict(
-            "this VPP runs without its plugin acl"
-            if vpp.lists == "absent"
-            else "no access list is bound to an interface: the first one takes 76 MB of VPP's main heap, "
-            "which VPP keeps until it is restarted and which routes count on. Measure where lists are in use"
-        )
-    if scenario.name == "nat" and vpp.nat != "off":
-        raise Conflict(
-            "this VPP runs without its plugin nat"
-            if vpp.nat == "absent"
-            else "the configuration has NAT, whose addresses and sessions a bench would share: it is "
-            "measured where NAT is off"
-        )
+    if vpp.against:
+        raise Conflict(vpp.against)
     needed = LEAST_HEAP_BYTES + scenario.heap_bytes(len(vpp.forwarding))
     if vpp.heap_free_bytes is not None and vpp.heap_free_bytes < needed:
         raise Conflict(

@@ -6,8 +6,8 @@
 
 Addresses are those of benchmarks (RFC 6890, 198.18.0.0/15). Nothing of it carries the mark by which the agent
 knows the document's objects, so it is neither shown, counted nor mirrored, and is no drift. It has a mark of
-its own: the table's name, the folder of the sockets, and the tag of lists. By that ``sweep`` finds
-what is left of a bench whose agent was killed. NAT, which VPP has once, is the exception (``load``).
+its own: the table's name, the folder of the sockets, and what a load marks. By that ``sweep`` finds
+what is left of a bench whose agent was killed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from appliance.bench import load
 from appliance.bench.generator import mac_of
+from appliance.bench.load import Ends, loads
 
 if TYPE_CHECKING:
     # A machine without VPP does not load what drives it.
@@ -86,7 +86,10 @@ def build(vpp: VppClient, tables_in_use: frozenset[int], scenario: Scenario) -> 
         )
         indexes.append(int(made.sw_if_index))
         _configure(vpp, indexes[-1], side, table)
-    load.put(vpp, scenario, table, indexes, (f"{_NETWORKS[0]}.2", f"{_NETWORKS[1]}.1"))
+    if scenario.load is not None:
+        left, right = indexes
+        ends = Ends(table, (left, right), f"{_NETWORKS[0]}.2", f"{_NETWORKS[1]}.1")
+        scenario.load.put(vpp, scenario.size, ends)
     files = {
         path.stem: f"memif:{path}:0"
         for row in vpp.dump("memif_socket_filename_dump")
@@ -124,7 +127,8 @@ def sweep(vpp: VppClient) -> None:
     sockets = _sockets(vpp)
     memifs = [row for row in vpp.dump("memif_dump") if int(row.socket_id) in sockets]
     tables = [int(row.table.table_id) for row in vpp.dump("ip_table_dump") if _is_our_table(row)]
-    load.take_from(vpp, [int(row.sw_if_index) for row in memifs])
+    for load in loads().values():
+        load.take_from(vpp, [int(row.sw_if_index) for row in memifs])
     for row in memifs:
         # What is not there of a half-made one is no reason to stop.
         vpp.pipeline(list(_undone(int(row.sw_if_index))))
@@ -137,7 +141,7 @@ def sweep(vpp: VppClient) -> None:
 def remains(vpp: VppClient) -> int:
     """How many things there are of a bench."""
     tables = sum(map(_is_our_table, vpp.dump("ip_table_dump")))
-    return len(_sockets(vpp)) + tables + len(load.lists(vpp))
+    return len(_sockets(vpp)) + tables + sum(load.remains(vpp) for load in loads().values())
 
 
 def _undone(index: int) -> Iterator[Request]:

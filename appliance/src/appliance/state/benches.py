@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from appliance.bench.load import loads
 from appliance.state.part import Answer, Everything, Part, Question, Table
 
 MOST_KEPT = 20
@@ -16,24 +16,11 @@ LONGEST_S = 20.0
 
 BENCH_ID = r"^[0-9a-f]{12}$"
 BenchId = Annotated[str, StringConstraints(pattern=BENCH_ID)]
-ScenarioName = Literal["fwd", "imix", "fib", "acl", "nat"]
-SCENARIO_NAMES: tuple[ScenarioName, ...] = ("fwd", "imix", "fib", "acl", "nat")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How large a scenario may be, and how large it is where nobody says."""
-
-    what: str
-    usual: int
-    most: int
-
-
-SIZES: dict[ScenarioName, Sizes] = {
-    "fib": Sizes("routes", 10_000, 262_144),
-    "acl": Sizes("rules", 50, 1_024),
-    "nat": Sizes("flows", 1_000, 10_000),
-}
+SCENARIO_NAMES = ("fwd", "imix", *loads())
+if TYPE_CHECKING:
+    ScenarioName = str
+else:
+    ScenarioName = Literal[SCENARIO_NAMES]
 NOT_HERE = {
     "l2": "bridging is not a feature of this router",
     "chain": "routers in series need a CPU each and a VPP each, and this router has one VPP",
@@ -48,13 +35,16 @@ class BenchWanted(Question):
 
     scenario: ScenarioName = Field(
         description="`fwd`: IPv4, 64-byte frames, a flow each way. `imix`: 64, 570 and 1,518 as 7:4:1. "
-        "`fib`: routes, each of them hit. `acl`: rules on both interfaces. `nat`: flows that are translated."
+        + " ".join(f"`{name}`: {load.packets}." for name, load in loads().items())
     )
     size: int | None = Field(
         None,
         ge=1,
-        description="Routes of `fib` (10,000; at most 262,144), rules of `acl` (50; 1,024), flows of `nat` "
-        "(1,000; 10,000).",
+        description="; ".join(
+            f"{load.units.capitalize()} of `{name}`: usually {load.usual:,}, at most {load.most:,}"
+            for name, load in loads().items()
+        )
+        + ".",
     )
     anyway: bool = Field(
         False,
@@ -63,20 +53,20 @@ class BenchWanted(Question):
 
     @model_validator(mode="after")
     def _has_that_size(self) -> Self:
-        sizes = SIZES.get(self.scenario)
+        load = loads().get(self.scenario)
         if self.size is None:
             return self
-        if sizes is None:
+        if load is None:
             raise ValueError(f"size: {self.scenario} has none; leave it out")
-        if self.size > sizes.most:
-            raise ValueError(f"size: {self.scenario} takes at most {sizes.most:,} {sizes.what}")
+        if self.size > load.most:
+            raise ValueError(f"size: {self.scenario} takes at most {load.most:,} {load.units}")
         return self
 
     @property
     def sized(self) -> int:
         """Its size, or the usual one; 0 for a scenario that has none."""
-        sizes = SIZES.get(self.scenario)
-        return self.size or (0 if sizes is None else sizes.usual)
+        load = loads().get(self.scenario)
+        return self.size or (0 if load is None else load.usual)
 
 
 class NodeCost(Answer):
