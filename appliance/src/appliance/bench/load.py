@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from appliance.features.registry import declared
 
 if TYPE_CHECKING:
-    # A machine without VPP does not load what drives it, nor the command line the generator.
+    # A machine without VPP does not load what drives it.
     from appliance.bench.traffic import Streams
     from vpp_config import VppClient
 
