@@ -134,13 +134,6 @@ class Router(ABC):
             time.sleep(_SETTLE_S)
             return self._traffic.steady(pps, seconds)
 
-    def poll(self, pps: float, seconds: float) -> Trial:
-        """A long trial by a sender that has its CPU to itself."""
-        assert self._traffic is not None
-        with self.running():
-            time.sleep(_SETTLE_S)
-            return self._traffic.poll(pps, seconds)
-
 
 class _PinnedVpp(PrivateVpp):
     """VPP with one worker on a CPU of its own."""

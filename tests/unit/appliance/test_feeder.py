@@ -76,9 +76,10 @@ class ToyFeeder:
             except OSError:
                 return
             with connection, connection.makefile("rb") as lines:
-                self.asked.append(lines.readline().decode().strip())
+                asked = lines.readline().decode().strip()
+                self.asked.append(asked)
                 connection.sendall(json.dumps(self.answer).encode() + b"\n")
-                if self.asked[-1].startswith("vacate"):
+                if asked.startswith("vacate"):
                     lines.read()
                     self.hung_up.set()
 
