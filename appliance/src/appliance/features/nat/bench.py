@@ -95,7 +95,7 @@ class Translation(Load):
         )
 
     def take_from(self, vpp: VppClient, indexes: Sequence[int]) -> None:
-        """Off the interfaces first, as the document's NAT goes, so that no other interface inherits it."""
+        """Off the interfaces first, as the document's NAT goes."""
         if not vpp.supports("nat44_ed_plugin_enable_disable") or not _is_on(vpp):
             return
         users = {int(row.sw_if_index): int(row.flags) for row in vpp.dump("nat44_interface_dump")}
