@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, ip_network
+from ipaddress import IPv4Address
 from typing import Any
 
-from appliance.bench.scenarios import IMIX
+from appliance.bench import traffic
+from appliance.features.acl import bench as acl
+from appliance.features.nat import bench as nat
 from lab.memif_traffic import Stream
 from tests.bench.throughput.routers import MACS, Bare, Kernel, Millrace, VppRouter
 from tests.integration.vpp.harness import run
-from vpp_config import AclRule
 
-Streams = tuple[Stream | None, Stream | None]
-HOSTS = 512
-_MOST_SESSIONS = 131_072
-"""That the document takes for a worker."""
+_MACS = tuple(MACS[side] for side in ("left", "right"))
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Scenario:
     id: str
     group: str
     title: str
-    streams: Streams
+    streams: traffic.Streams
     document: dict[str, Any] = field(default_factory=dict)
     bare: Callable[[Bare], None] | None = None
     kernel: Callable[[Kernel], None] | None = None
@@ -39,18 +37,7 @@ class Scenario:
     """Routes, rules or flows."""
 
 
-def _both(sizes: tuple[int, ...] = (64,), hosts: int = 1) -> Streams:
-    return (
-        Stream("v4", MACS["left"], "16.0.0.0", hosts, "48.0.0.1", 1, hosts, sizes),
-        Stream("v4", MACS["right"], "48.0.0.1", 1, "16.0.0.0", hosts, hosts, sizes),
-    )
-
-
-def _to_left(routes: int) -> Streams:
-    return None, Stream("v4", MACS["right"], "48.0.0.1", 1, "16.0.0.0", routes, routes)
-
-
-def _to_left_6(routes: int) -> Streams:
+def _to_left_6(routes: int) -> traffic.Streams:
     six = Stream("v6", MACS["right"], "2001:4800::1", 1, "2001:1600::1", routes, routes)
     return None, six
 
@@ -80,7 +67,7 @@ def _fib(count: int, family: str = "v4", *, with_kernel: bool = True) -> Scenari
         f"fib-{family}-{count}",
         f"fib {family}",
         f"{count:,} {'IPv4 /32' if family == 'v4' else 'IPv6 /64'} routes, each of them hit",
-        _to_left(count) if family == "v4" else _to_left_6(count),
+        traffic.to_left(_MACS, count) if family == "v4" else _to_left_6(count),
         bare=lambda bare: _routes(bare, count, family),
         millrace=lambda millrace: _routes(millrace, count, family),
         millrace_undo=lambda millrace: _routes(millrace, count, family, "del"),
@@ -90,35 +77,24 @@ def _fib(count: int, family: str = "v4", *, with_kernel: bool = True) -> Scenari
     )
 
 
-def _hosts(count: int) -> Iterator[str]:
-    """The hosts of the traffic first, then others."""
-    for number in range(count):
-        base = "16.0.0.0" if number < HOSTS else "17.0.0.0"
-        yield f"{IPv4Address(base) + number}/32"
-
-
 def _acl(count: int) -> Scenario:
     if count == 0:
-        return Scenario("acl-0", "acl", "no access list", _both(hosts=HOSTS), with_kernel=False)
-    hosts = ["0.0.0.0/0"] if count == 1 else list(_hosts(count))
+        return Scenario(
+            "acl-0", "acl", "no access list", traffic.both(_MACS, hosts=traffic.HOSTS), with_kernel=False
+        )
 
     def rules(side: str) -> dict[str, Any]:
         end = "source" if side == "left" else "destination"
         return {
             str(number): {"action": "permit", "protocol": "udp", end: host}
-            for number, host in enumerate(hosts, 1)
+            for number, host in enumerate(acl.ruled_hosts(count), 1)
         }
 
     def bare(router: Bare) -> None:
         with router.running():
             client = router.vpp.client()
-            anywhere = ip_network("0.0.0.0/0")
-            for side in ("left", "right"):
-                made = [
-                    AclRule("permit", *((ip_network(host), anywhere) if side == "left" else
-                                        (anywhere, ip_network(host))), 17)
-                    for host in hosts
-                ]  # fmt: skip
+            for number, side in enumerate(("left", "right")):
+                made = acl.access_list(count, number)
                 index = client.call(
                     "acl_add_replace", acl_index=0xFFFFFFFF, tag=side, count=len(made), r=made
                 ).acl_index
@@ -135,7 +111,7 @@ def _acl(count: int) -> Scenario:
         f"acl-{count}",
         "acl",
         f"{count:,} rules on each interface, for received packets",
-        _both(hosts=min(count, HOSTS)),
+        traffic.both(_MACS, hosts=min(count, traffic.HOSTS)),
         document={
             "acls": {f"in-{side}": {"rules": rules(side)} for side in ("left", "right")},
             "interfaces": {side: {"acl_in": [f"in-{side}"]} for side in ("left", "right")},
@@ -149,20 +125,20 @@ def _acl(count: int) -> Scenario:
 def _nat(flows: int) -> Scenario:
     def bare(router: Bare) -> None:
         with router.running():
-            router.cli(f"nat44 plugin enable sessions {min(2 * flows + 1024, _MOST_SESSIONS)}")
+            router.cli(f"nat44 plugin enable sessions {nat.sessions(flows)}")
             router.cli(f"set interface nat44 in {router.interface('left')} out {router.interface('right')}")
             router.cli(f"nat44 add interface address {router.interface('right')}")
 
-    hosts = max(1, flows // 64)
+    hosts = nat.inside_hosts(flows)
     return Scenario(
         f"nat-{flows}",
         "nat",
         f"{flows:,} flows of {hosts:,} inside hosts behind one address",
-        (Stream("v4", MACS["left"], "16.0.0.0", hosts, "48.0.0.0", 16, flows), None),
+        nat.streams(_MACS, flows),
         document={
             "nat": {
                 "inside": ["left"], "outside": ["right"], "masquerade": ["right"],
-                "sessions_per_worker": min(2 * flows + 1024, _MOST_SESSIONS),
+                "sessions_per_worker": nat.sessions(flows),
             }
         },
         bare=bare,
@@ -173,7 +149,7 @@ def _nat(flows: int) -> Scenario:
 
 
 SCENARIOS = (
-    Scenario("fwd-v4", "fwd", "IPv4, one flow each way", _both()),
+    Scenario("fwd-v4", "fwd", "IPv4, one flow each way", traffic.both(_MACS)),
     Scenario(
         "fwd-v6", "fwd", "IPv6, one flow each way",
         (
@@ -181,7 +157,10 @@ SCENARIOS = (
             Stream("v6", MACS["right"], "2001:4800::1", 1, "2001:1600::1", 1, 1),
         ),
     ),
-    Scenario("imix", "imix", "IMIX: 64, 570 and 1,518 bytes as 7:4:1", _both(IMIX, 512)),
+    Scenario(
+        "imix", "imix", "IMIX: 64, 570 and 1,518 bytes as 7:4:1",
+        traffic.both(_MACS, traffic.IMIX, traffic.HOSTS),
+    ),
     _fib(1), _fib(10_000), _fib(262_144), _fib(1_000_000, with_kernel=False),
     _fib(20_000, "v6"), _fib(255_000, "v6", with_kernel=False),
     _acl(0), _acl(1), _acl(50), _acl(1024), _acl(10_000),

@@ -10,8 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,11 +23,12 @@ from appliance.bench.trials import Lengths
 from appliance.engine.clock import SystemClock
 from appliance.engine.turns import Turn, Turns
 from appliance.errors import Conflict
-from appliance.state.benches import BenchState, BenchWanted
+from appliance.state.benches import BenchState, BenchWanted, ScenarioName
 from lab.memif_traffic import build
 from tests.integration.linux.conftest import DOCUMENT, run
 from tests.integration.vpp.harness import PrivateVpp
 from tests.integration.vpp_dataplane.conftest import Router
+from vpp_config.fib import fib_counts
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -34,10 +37,23 @@ _SHORT = Lengths(rounds=3, round_s=0.1, trials_s=6.0, quiet_s=0.2)
 _LONG = Lengths(rounds=40, round_s=0.1, trials_s=12.0, quiet_s=0.2)
 
 
-def _made(router: Router, folder: Path, lengths: Lengths, turns: Turns | None = None) -> Benches:
+def _made(
+    router: Router,
+    folder: Path,
+    lengths: Lengths,
+    turns: Turns | None = None,
+    lend: Callable[[int], AbstractContextManager[None]] | None = None,
+) -> Benches:
     program = build(Path("/tmp/millrace-memif-traffic"))
     return Benches(
-        folder, router.backend, turns or Turns(), lambda: "", lambda: frozenset([2**32 - 2]), program, lengths
+        folder,
+        router.backend,
+        turns or Turns(),
+        lambda: "",
+        lambda: frozenset([2**32 - 2]),
+        program,
+        lengths,
+        lend,
     )
 
 
@@ -127,6 +143,117 @@ def test_one_that_is_cancelled_or_whose_generator_is_killed_leaves_nothing(
     _is_as_before(router)
 
 
+def _all_of_vpp(router: Router) -> dict[str, Any]:
+    """Whatever a bench could leave."""
+
+    def read(vpp: Any) -> dict[str, Any]:
+        client = vpp.client
+        return {
+            "interfaces": sorted(int(row.sw_if_index) for row in client.dump("sw_interface_dump")),
+            "routes": fib_counts(client, "ipv4"),
+            "lists": sorted(str(row.tag) for row in client.dump("acl_dump", acl_index=0xFFFFFFFF)),
+            "sessions": int(client.call("nat44_show_running_config").sessions),
+        }
+
+    return router.backend.look(vpp=read, linux=lambda _: {})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "size", "node"),
+    [
+        ("fib", 10_000, "ip4-lookup"),
+        ("fib", 100_000, "ip4-lookup"),
+        ("acl", 50, "acl-plugin-in-ip4-fa"),
+        ("nat", 1_000, "nat44-ed-in2out"),
+    ],
+)
+def test_each_scenario_counts_packets_and_leaves_vpp_as_it_was(
+    router: Router, tmp_path: Path, scenario: ScenarioName, size: int, node: str
+) -> None:
+    document = _filtered() if scenario == "acl" else DOCUMENT
+    router.commit(document)
+    router.wait_until_neighbors_are_known()
+    before = _all_of_vpp(router)
+    lent: list[int] = []
+
+    def lend(routes: int) -> AbstractContextManager[None]:
+        lent.append(routes)
+        return nullcontext()
+
+    benches = _made(router, tmp_path / "benches", _SHORT, lend=lend)
+    benches.start(BenchWanted(scenario=scenario, size=size, anyway=True), "nina")
+    _when(benches, "at work")
+    during = _all_of_vpp(router)
+    if scenario == "fib":
+        assert sum(during["routes"].values()) - sum(before["routes"].values()) > size
+        assert lent == [size]
+    elif scenario == "acl":
+        assert len(during["lists"]) == len(before["lists"]) + 2
+    else:
+        assert during["sessions"] > size
+    ended = _when(benches, "ended")
+    assert (ended.state, ended.ended) == ("done", "")
+    result = ended.result
+    assert result is not None
+    assert f"{size:,}" in result.title
+    assert 0 < result.least_pps <= result.mrr_pps <= result.most_pps <= result.offered_pps
+    assert node in {one.node for one in result.clocks}
+    assert _all_of_vpp(router) == before
+    assert _remains(router) == 0
+    assert router.steps(document) == []
+    router.wait_until_neighbors_are_known()
+
+
+def _filtered() -> dict[str, Any]:
+    rules = {"10": {"action": "permit"}, "20": {"action": "permit", "family": "ipv6"}}
+    interfaces = {name: {**one, "acl_in": ["all"]} for name, one in DOCUMENT["interfaces"].items()}
+    return {**DOCUMENT, "interfaces": interfaces, "acls": {"all": {"rules": rules}}}
+
+
+def test_what_comes_after_nat_inherits_nothing_of_it(router: Router, tmp_path: Path) -> None:
+    """VPP gives the number of an interface that is gone to the next one."""
+    benches = _made(router, tmp_path / "benches", _SHORT, lend=lambda _: nullcontext())
+    for wanted in (
+        BenchWanted(scenario="nat", size=1_000, anyway=True),
+        BenchWanted(scenario="fib", size=10_000, anyway=True),
+        _WANTED,
+    ):
+        benches.start(wanted, "nina")
+        ended = _when(benches, "ended")
+        assert (ended.wanted, ended.state, ended.ended) == (wanted, "done", "")
+        assert ended.result is not None
+        translating = [one.node for one in ended.result.clocks if one.node.startswith("nat")]
+        assert bool(translating) is (wanted.scenario == "nat")
+
+
+def test_nat_that_a_killed_agent_had_just_switched_on_goes_with_the_next_plan(
+    router: Router, benches: Benches
+) -> None:
+    before = _all_of_vpp(router)
+
+    def switch_on(vpp: Any) -> None:
+        vpp.client.call("nat44_ed_plugin_enable_disable", enable=True, sessions=3_024)
+
+    router.backend.look(vpp=switch_on, linux=lambda _: None)
+    benches.tidy()
+    assert [step.summary for step in router.steps(DOCUMENT)] == ["remove NAT"]
+    router.commit(DOCUMENT)
+    assert _all_of_vpp(router) == before
+    _is_as_before(router)
+
+
+@pytest.mark.parametrize(("scenario", "size"), [("fib", 10_000), ("nat", 1_000)])
+def test_what_a_scenario_made_goes_when_it_is_cancelled(
+    router: Router, benches: Benches, scenario: ScenarioName, size: int
+) -> None:
+    before = _all_of_vpp(router)
+    begun = benches.start(BenchWanted(scenario=scenario, size=size, anyway=True), "nina")
+    _when(benches, "at work")
+    assert benches.cancel(begun.id).state == "cancelled"
+    assert _all_of_vpp(router) == before
+    _is_as_before(router)
+
+
 _KILLED = """
 import sys
 from pathlib import Path
@@ -137,11 +264,11 @@ from appliance.dataplane.vpp.backend import VppDataplane
 from appliance.engine.turns import Turns
 from appliance.state.benches import BenchWanted
 
-api, stats, mirrors, nics, folder, program = sys.argv[1:]
+api, stats, mirrors, nics, folder, program, scenario = sys.argv[1:]
 plane = VppDataplane(Path(api), Path(stats), None, mirrors, nics)
 lengths = Lengths(200, 0.1, 15.0, 0.1)
 benches = Benches(Path(folder), plane, Turns(), lambda: "", frozenset, Path(program), lengths)
-benches.start(BenchWanted(scenario="fwd", anyway=True), "nina")
+benches.start(BenchWanted(scenario=scenario, anyway=True), "nina")
 while not benches.all()[0].trials:
     pass
 print(benches._running.generator.pid, flush=True)
@@ -149,12 +276,14 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.parametrize("scenario", ["fwd", "fib", "nat"])
 def test_the_next_agent_takes_away_what_a_killed_one_left(
-    router: Router, vpp: PrivateVpp, tmp_path: Path
+    router: Router, vpp: PrivateVpp, tmp_path: Path, scenario: ScenarioName
 ) -> None:
+    before = _all_of_vpp(router)
     folder = tmp_path / "benches"
     program = build(Path("/tmp/millrace-memif-traffic"))
-    words = (vpp.api_socket, vpp.stats_socket, vpp.mirror_namespace, vpp.namespace, folder, program)
+    words = (vpp.api_socket, vpp.stats_socket, vpp.mirror_namespace, vpp.namespace, folder, program, scenario)
     agent = subprocess.Popen(
         [sys.executable, "-c", _KILLED, *map(str, words)],
         stdin=subprocess.PIPE,
@@ -173,9 +302,11 @@ def test_the_next_agent_takes_away_what_a_killed_one_left(
         assert time.monotonic() < ends, "the generator goes on without its agent"
         time.sleep(0.05)
     assert _remains(router) > 0
-    assert router.steps(DOCUMENT) == []
+    # NAT is VPP's, of which the document says that it is off.
+    assert scenario == "nat" or router.steps(DOCUMENT) == []
     benches = _made(router, folder, _SHORT)
     [left] = benches.all()
     assert (left.state, left.ended) == ("failed", "the agent ended while it ran")
     benches.tidy()
+    assert _all_of_vpp(router) == before
     _is_as_before(router)

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,15 +18,17 @@ from appliance.bench.benches import Benches
 from appliance.bench.generator import Generator, GeneratorFailed, Trial
 from appliance.bench.guard import Thread, Vpp
 from appliance.bench.occupied import why_occupied
-from appliance.bench.scenarios import SCENARIOS
+from appliance.bench.scenarios import room_routes, scenario_of
 from appliance.bench.search import PDR_LOSS, Measured, search
 from appliance.bench.trials import Lengths
 from appliance.cli import bench as command
 from appliance.cli.errors import CommandError
+from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.engine.clock import SystemClock
 from appliance.engine.turns import Turn, Turns
 from appliance.errors import Conflict
-from appliance.state.benches import BenchState, BenchWanted
+from appliance.state.benches import BenchState, BenchWanted, ScenarioName
 
 _MIB = 1024 * 1024
 _TWO = Vpp("26.06", (Thread("vpp_main", 0), Thread("vpp_wk_0", 1)), 500 * _MIB, 16_000)
@@ -128,10 +131,10 @@ class _Plane:
         self.vpp, self.kernel_forwards = vpp, kernel_forwards
         self.asked = 0
 
-    def look(self, *, vpp: Callable[[Any], Any], linux: Callable[[Any], Any]) -> Any:
+    def look(self, *, vpp: Any, linux: Callable[[Any], Any]) -> Any:
         del linux
         self.asked += 1
-        assert vpp is guard.look, "nothing is made before all was asked"
+        assert vpp.func is guard.look, "nothing is made before all was asked"
         return self.vpp
 
     def counters(self) -> dict[str, Any]:
@@ -255,7 +258,7 @@ def _result(cpu: int | None, stalled_s: float = 0.0) -> Any:
     measured = Measured(received_pps=[9e6, 8e6, 10e6], pdr_pps=8.5e6)
     for _ in range(3):
         measured.log("overload", 1e8, Trial(0.2, 20_000_000, 1, 1_800_000, 1, 1, 0, stalled_s, 0.0))
-    return outcome.result(SCENARIOS["fwd"], measured, Lengths(), _TWO, cpu, True, ())
+    return outcome.result(scenario_of(_ANYWAY), measured, Lengths(), _TWO, cpu, True, ())
 
 
 def test_a_result_says_what_it_does_not_tell() -> None:
@@ -287,10 +290,114 @@ def test_a_result_says_what_it_does_not_tell() -> None:
         assert told in shown
 
 
-@pytest.mark.parametrize("words", [[], ["nosuch"], ["fwd", "--now"], ["cancel", "a", "b"]])
+@pytest.mark.parametrize("words", [[], ["nosuch"], ["fwd", "--now"], ["fib", "1", "2"], ["cancel", "a", "b"]])
 def test_other_words_are_refused_with_the_usage(words: list[str]) -> None:
-    with pytest.raises(CommandError, match=r"bench fwd\|imix \[--anyway\]"):
+    with pytest.raises(CommandError, match=r"bench fwd\|imix\|acl\|nat\|fib \[SIZE\] \[--anyway\]"):
         command.bench(cast("Any", None), "nina", words)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["l2"], "l2 is not measured on a router: bridging is not a feature"),
+        (["chain"], "need a CPU each"),
+        (["churn", "--anyway"], "commits wait while a bench runs"),
+        (["fwd", "5"], "size: fwd has none"),
+        (["fib", "262145"], "at most 262,144 routes"),
+        (["acl", "1025"], "at most 1,024 rules"),
+        (["nat", "0"], "greater than or equal to 1"),
+    ],
+)
+def test_what_is_not_measured_is_refused_by_name(words: list[str], reason: str) -> None:
+    with pytest.raises(CommandError, match=reason):
+        command.bench(cast("Any", None), "nina", words)
+
+
+@pytest.mark.parametrize(
+    ("words", "size", "anyway", "named"),
+    [
+        (["fib"], 10_000, False, "fib 10000"),
+        (["fib", "262,144", "--anyway"], 262_144, True, "fib 262144"),
+        (["acl", "--anyway", "1"], 1, True, "acl 1"),
+        (["nat"], 1_000, False, "nat 1000"),
+        (["fwd"], 0, False, "fwd"),
+    ],
+)
+def test_sizes(words: list[str], size: int, anyway: bool, named: str) -> None:
+    asked: list[BenchWanted] = []
+
+    def start(wanted: BenchWanted, *, author: str) -> BenchState:
+        asked.append(wanted)
+        return BenchState(
+            id="0123456789ab", wanted=wanted, author=author, started_at="", state="done", ran_s=4, trials=9
+        )
+
+    shown = command.bench(cast("Any", SimpleNamespace(start_bench=start)), "nina", words)
+    assert (asked[0].sized, asked[0].anyway) == (size, anyway)
+    assert "done" in shown.shown
+    assert start(asked[0], author="").scenario == named
+
+
+def _wanted(scenario: ScenarioName, size: int) -> BenchWanted:
+    return BenchWanted(scenario=scenario, size=size)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "vpp", "reason"),
+    [
+        (_wanted("fib", 10_001), _TWO, "without the feeder"),
+        (_wanted("acl", 1), replace(_TWO, against="no list is bound"), "no list is bound"),
+        (_wanted("nat", 10_000), replace(_TWO, heap_free_bytes=70 * _MIB), "refused below 79"),
+    ],
+)
+def test_what_the_packets_are_to_pass_needs_room_and_harms_nobody(
+    wanted: BenchWanted, vpp: Vpp, reason: str
+) -> None:
+    with pytest.raises(Conflict, match=reason):
+        guard.require_load(vpp, scenario_of(wanted), counts_routes=False)
+    guard.require_load(_TWO, scenario_of(wanted), counts_routes=True)
+
+
+def test_what_a_scenario_takes_is_counted_in_routes() -> None:
+    assert room_routes(scenario_of(_ANYWAY), 1) == 0
+    assert room_routes(scenario_of(_wanted("fib", 5)), 4) == 5
+    one, two = (room_routes(scenario_of(_wanted("nat", 1_000)), threads) for threads in (1, 2))
+    assert one * 730 >= 8_000_000 + 3_024 * 400 > (one - 1) * 730
+    assert two > one
+
+
+class _Feeder(FeederClient):
+    """One that answers with what the test says, and remembers what it was told."""
+
+    def __init__(self, most: int | None, held: int) -> None:
+        super().__init__(Path("/nosuch"))
+        self.most, self.held = most, held
+        self.told: list[int | None] = []
+
+    def state(self) -> Any:
+        return SimpleNamespace(most_routes=self.most, in_vpp=self.held)
+
+    def _tell_most(self, most: int | None) -> None:
+        self.told.append(most)
+        self.most = most
+
+
+def test_routes_of_a_bench_are_lent_and_given_back() -> None:
+    feeder = _Feeder(300_000, 30_000)
+    with feeder.lent(262_144):
+        assert feeder.most == 300_000 - 262_144
+        # A preview meanwhile, and the health check after it.
+        assert feeder.room() == RouteRoom(300_000)
+        feeder.most_routes = 300_000
+        feeder.keep_size(feeder.state())
+    assert feeder.told == [37_856, 300_000]
+    with pytest.raises(RuntimeError, match="dead"), feeder.lent(5):
+        raise RuntimeError("dead")
+    assert feeder.told[-1] == 300_000
+    with pytest.raises(Conflict, match="room for 270,000 more routes"), feeder.lent(270_001):
+        pass
+    with pytest.raises(Conflict, match="does not know yet"), _Feeder(None, 0).lent(5):
+        pass
 
 
 def test_a_generator_that_ends_says_why() -> None:

@@ -12,7 +12,8 @@ from webui.agent import agent
 def start(actor: Actor, wanted: BenchWanted) -> BenchState:
     """Begin one. Raises Forbidden, Conflict with what stands against it."""
     actor.require(Role.ADMIN)
-    what = f"{wanted.scenario} anyway" if wanted.anyway else wanted.scenario
+    words = (wanted.scenario, str(wanted.sized or ""), "anyway" if wanted.anyway else "")
+    what = " ".join(filter(None, words))
     return audited(actor, "bench.start", what, lambda: agent().start_bench(wanted, author=actor.name))
 
 

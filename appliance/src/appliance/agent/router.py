@@ -158,6 +158,7 @@ class Router:
             partial(why_occupied, engine, self.captures, self.traces),
             lambda: frozenset(table_of(name, known) for name, known in engine.running_config.vrfs.items()),
             self.bench_generator,
+            lend=None if self.feeder is None else self.feeder.lent,
         )
 
     @cached_property

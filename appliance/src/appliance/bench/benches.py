@@ -14,9 +14,10 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,7 +25,7 @@ from pydantic import ValidationError
 
 from appliance.bench import guard, outcome, rig
 from appliance.bench.generator import Generator
-from appliance.bench.scenarios import SCENARIOS
+from appliance.bench.scenarios import Scenario, room_routes, scenario_of
 from appliance.bench.search import Measured
 from appliance.bench.trials import Lengths, OutOfTime, Stopped, Trials, at_the_end
 from appliance.engine import durable
@@ -48,6 +49,7 @@ _END_S = 15.0
 @dataclass
 class _Running:
     state: BenchState
+    scenario: Scenario
     began: float
     cpu: int | None
     foreign: bool
@@ -77,7 +79,8 @@ class Benches:
     """Benches whose results are in ``folder``. Safe to use from any thread.
 
     ``occupied`` says why the router may not be measured now, empty for nothing; ``tables`` gives the numbers
-    of the document's tables; ``program`` is the packet generator.
+    of the document's tables; ``program`` is the packet generator. ``lend`` keeps from
+    others, for its block, so many of the routes that VPP has room for; None: nobody counts them.
     """
 
     def __init__(
@@ -89,7 +92,9 @@ class Benches:
         tables: Callable[[], frozenset[int]],
         program: Path,
         lengths: Lengths | None = None,
+        lend: Callable[[int], AbstractContextManager[None]] | None = None,
     ) -> None:
+        self._lend = lend
         self._folder, self._dataplane, self._turns = folder, dataplane, turns
         self._occupied, self._tables, self._program = occupied, tables, program
         self._lengths = lengths or Lengths()
@@ -168,8 +173,10 @@ class Benches:
         if not os.access(self._program, os.X_OK):
             raise Conflict(f"the packet generator is not installed: there is no program {self._program}")
         self._require_unoccupied()
-        found = self._dataplane.look(vpp=guard.look, linux=_not_here)
+        scenario = scenario_of(wanted)
+        found = self._dataplane.look(vpp=partial(guard.look, scenario=scenario), linux=_not_here)
         guard.require_room(found, guard.available_bytes())
+        guard.require_load(found, scenario, self._lend is not None)
         cpu = guard.require_cpu(found, frozenset(os.sched_getaffinity(0)), wanted.anyway)
         foreign = guard.require_quiet(*self._traffic(), wanted.anyway)
         with ExitStack() as stack:
@@ -177,7 +184,7 @@ class Benches:
             stack.enter_context(self._turns.taking(turn, _TURN_WAIT_S))
             # What began while this waited for its turn.
             self._require_unoccupied()
-            running = _Running(self._new(wanted, author), time.monotonic(), cpu, foreign, found)
+            running = _Running(self._new(wanted, author), scenario, time.monotonic(), cpu, foreign, found)
             self._write(running.state)
             turn_is_held = stack.pop_all()
             running.thread = threading.Thread(
@@ -220,13 +227,14 @@ class Benches:
         how, why, result = "failed", "", None
         try:
             with turn_is_held:
+                turn_is_held.enter_context(self._lent(running))
                 clocks = outcome.Clocks(self._dataplane)
                 measured = self._measure(running)
             assert running.trials is not None
             running.say("waiting for VPP's counters of its nodes")
             costs = clocks.since(running.trials.received, running.stop)
             result = outcome.result(
-                SCENARIOS[running.state.wanted.scenario],
+                running.scenario,
                 measured,
                 self._lengths,
                 running.found,
@@ -265,8 +273,9 @@ class Benches:
         try:
             self._sweep()
             self.may_have_left = True
+            running.say("making what the packets pass")
             ends = self._dataplane.look(
-                vpp=lambda vpp: rig.build(vpp.client, self._tables()), linux=_not_here
+                vpp=lambda vpp: rig.build(vpp.client, self._tables(), running.scenario), linux=_not_here
             )
             cpus = None if running.cpu is None else frozenset([running.cpu])
             running.generator = Generator((str(self._program), *ends), cpus=cpus)
@@ -274,8 +283,7 @@ class Benches:
                 raise Stopped
             with running.generator as generator:
                 running.trials = Trials(generator, self._lengths, running.stop, running.cpu is None)
-                scenario = SCENARIOS[running.state.wanted.scenario]
-                return running.trials.measure(scenario, running.say)
+                return running.trials.measure(running.scenario, running.say)
         finally:
             timer.cancel()
             running.say("removing what it made")
@@ -283,6 +291,11 @@ class Benches:
                 self._sweep()
             except (MillraceError, BackendUnavailable) as error:
                 log.warning("what bench %s made in VPP is still there: %s", running.state.id, error)
+
+    def _lent(self, running: _Running) -> AbstractContextManager[None]:
+        """Room in VPP for what the bench makes."""
+        routes = room_routes(running.scenario, len(running.found.forwarding))
+        return nullcontext() if self._lend is None or not routes else self._lend(routes)
 
     def _sweep(self) -> None:
         left = self._dataplane.look(vpp=lambda vpp: _swept(vpp.client), linux=_not_here)

@@ -11,6 +11,7 @@ from appliance.bench import rig
 from appliance.errors import Conflict
 
 if TYPE_CHECKING:
+    from appliance.bench.scenarios import Scenario
     from appliance.dataplane.looking import VppLooking
     from vpp_config.stats import StatsSegment
 
@@ -20,6 +21,8 @@ LEAST_HEAP_BYTES = 64 * 1024 * 1024
 """Free of VPP's main heap; a table and two interfaces take some 2 MiB."""
 LEAST_BUFFERS = 2048
 """Free of VPP's packet buffers: several full vectors in flight on each of a few threads."""
+MOST_UNCOUNTED = 10_000
+"""Routes of a bench where no feeder counts those that VPP gets meanwhile."""
 LEAST_AVAILABLE_BYTES = 256 * 1024 * 1024
 """That programs can still get of the machine's memory; the generator takes 32 MiB for its rings."""
 _MIB = 1024 * 1024
@@ -42,6 +45,8 @@ class Vpp:
     heap_free_bytes: int | None
     buffers_free: int | None
     has_links: bool = True
+    against: str = ""
+    """Why it cannot have the scenario's load without harm."""
 
     @property
     def forwarding(self) -> tuple[Thread, ...]:
@@ -54,7 +59,7 @@ class Vpp:
         return allowed - {one.cpu for one in self.threads}
 
 
-def look(vpp: VppLooking) -> Vpp:
+def look(vpp: VppLooking, scenario: Scenario) -> Vpp:
     """Raises VppError."""
     threads = vpp.client.call("show_threads").thread_data
     heap, buffers = vpp.read_stats(_memory)
@@ -64,6 +69,7 @@ def look(vpp: VppLooking) -> Vpp:
         heap,
         buffers,
         rig.is_possible(vpp.client),
+        "" if scenario.load is None else scenario.load.against(vpp.client),
     )
 
 
@@ -101,6 +107,26 @@ def require_room(vpp: Vpp, available: int | None) -> None:
         raise Conflict(
             f"VPP has {vpp.buffers_free:,} packet buffers left, and a bench is refused below "
             f"{LEAST_BUFFERS:,}: its traffic would take those of others. Enlarge them under system dataplane"
+        )
+
+
+def require_load(vpp: Vpp, scenario: Scenario, counts_routes: bool) -> None:
+    """Raises Conflict where what the packets are to pass cannot be made without harm, whatever is asked for.
+
+    ``counts_routes`` says whether somebody keeps the routes of others within VPP's room.
+    """
+    if scenario.routes() > MOST_UNCOUNTED and not counts_routes:
+        raise Conflict(
+            f"{scenario.routes():,} routes are too many: without the feeder nobody counts what VPP has room "
+            f"for, and a bench takes {MOST_UNCOUNTED:,} at most"
+        )
+    if vpp.against:
+        raise Conflict(vpp.against)
+    needed = LEAST_HEAP_BYTES + scenario.heap_bytes(len(vpp.forwarding))
+    if vpp.heap_free_bytes is not None and vpp.heap_free_bytes < needed:
+        raise Conflict(
+            f"VPP's main heap has {vpp.heap_free_bytes // _MIB} MiB left, and this bench is refused below "
+            f"{needed // _MIB}: take a smaller size, or enlarge the heap under system dataplane"
         )
 
 

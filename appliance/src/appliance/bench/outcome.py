@@ -30,8 +30,6 @@ _POLL_S = 0.5
 _SHARE = 0.5
 _UNKNOWN = (
     "how fast its NICs are: packets come by shared memory, and a NIC's driver takes clocks of its own",
-    "what the router's own routes and features cost: its table has two routes, its interfaces no features "
-    "(the plan of a commit foretells costs)",
     "latency",
 )
 _MUCH = 0.02
@@ -117,11 +115,11 @@ def result(
         versions={"millrace": appliance.__version__, "vpp": vpp.version},
         stalled=round(missed, 3),
         foreign=foreign,
-        unknown=_unknown(cpu, missed),
+        unknown=_unknown(cpu, missed, scenario),
     )
 
 
-def _unknown(cpu: int | None, missed: float) -> tuple[str, ...]:
+def _unknown(cpu: int | None, missed: float, scenario: Scenario) -> tuple[str, ...]:
     """What the figures do not tell, what matters most first."""
     told = []
     if cpu is None:
@@ -132,6 +130,10 @@ def _unknown(cpu: int | None, missed: float) -> tuple[str, ...]:
             f"{missed:.0%} of the time at overload, and perhaps VPP too, so this is a lower bound"
         )
     told.append("its rate without a generator beside it, which shares caches and memory with VPP")
+    told.append(
+        f"what the router's own routes and features cost: {scenario.passes} (the plan of a commit foretells "
+        "costs)"
+    )
     return (*told, *_UNKNOWN)
 
 

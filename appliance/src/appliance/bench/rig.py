@@ -6,8 +6,8 @@
 
 Addresses are those of benchmarks (RFC 6890, 198.18.0.0/15). Nothing of it carries the mark by which the agent
 knows the document's objects, so it is neither shown, counted nor mirrored, and is no drift. It has a mark of
-its own: the table's name, and the folder of the sockets. By that ``sweep`` finds what is left of a bench
-whose agent was killed.
+its own: the table's name, the folder of the sockets, and what a load marks. By that ``sweep`` finds
+what is left of a bench whose agent was killed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from appliance.bench.generator import mac_of
+from appliance.bench.load import Ends, loads
 
 if TYPE_CHECKING:
     # A machine without VPP does not load what drives it.
+    from appliance.bench.scenarios import Scenario
     from vpp_config import VppClient
     from vpp_config.client import Reply, Request
 
@@ -55,8 +57,8 @@ def of_both_sides(node: str) -> str:
     return f"{PLUGIN}-{found[1]}" if found else node
 
 
-def build(vpp: VppClient, tables_in_use: frozenset[int]) -> tuple[str, ...]:
-    """Make it; where the generator connects, left and right. Raises VppError, with some of it made.
+def build(vpp: VppClient, tables_in_use: frozenset[int], scenario: Scenario) -> tuple[str, ...]:
+    """Make it; where the generator connects, left and right. Raises VppError, Conflict, with some of it made.
 
     ``tables_in_use`` are numbers of the document, which VPP may not have yet.
     """
@@ -69,6 +71,7 @@ def build(vpp: VppClient, tables_in_use: frozenset[int]) -> tuple[str, ...]:
         table={"table_id": table, "is_ip6": False, "name": _NAME},
     )
     sockets = {int(row.socket_id) for row in vpp.dump("memif_socket_filename_dump")}
+    indexes = []
     for side, name in enumerate(_SIDES):
         socket = next(number for number in range(_FIRST_SOCKET, 0, -1) if number not in sockets)
         sockets.add(socket)
@@ -81,7 +84,12 @@ def build(vpp: VppClient, tables_in_use: frozenset[int]) -> tuple[str, ...]:
         made = vpp.call(
             "memif_create_v2", role=_MASTER, mode=_ETHERNET, id=0, socket_id=socket, hw_addr=MACS[side]
         )
-        _configure(vpp, int(made.sw_if_index), side, table)
+        indexes.append(int(made.sw_if_index))
+        _configure(vpp, indexes[-1], side, table)
+    if scenario.load is not None:
+        left, right = indexes
+        ends = Ends(table, (left, right), f"{_NETWORKS[0]}.2", f"{_NETWORKS[1]}.1")
+        scenario.load.put(vpp, scenario.size, ends)
     files = {
         path.stem: f"memif:{path}:0"
         for row in vpp.dump("memif_socket_filename_dump")
@@ -119,6 +127,8 @@ def sweep(vpp: VppClient) -> None:
     sockets = _sockets(vpp)
     memifs = [row for row in vpp.dump("memif_dump") if int(row.socket_id) in sockets]
     tables = [int(row.table.table_id) for row in vpp.dump("ip_table_dump") if _is_our_table(row)]
+    for load in loads().values():
+        load.take_from(vpp, [int(row.sw_if_index) for row in memifs])
     for row in memifs:
         # What is not there of a half-made one is no reason to stop.
         vpp.pipeline(list(_undone(int(row.sw_if_index))))
@@ -130,7 +140,8 @@ def sweep(vpp: VppClient) -> None:
 
 def remains(vpp: VppClient) -> int:
     """How many things there are of a bench."""
-    return len(_sockets(vpp)) + sum(map(_is_our_table, vpp.dump("ip_table_dump")))
+    tables = sum(map(_is_our_table, vpp.dump("ip_table_dump")))
+    return len(_sockets(vpp)) + tables + sum(load.remains(vpp) for load in loads().values())
 
 
 def _undone(index: int) -> Iterator[Request]:

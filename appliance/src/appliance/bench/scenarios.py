@@ -1,35 +1,56 @@
-"""What ``millrace bench`` sends; the traffic of the same scenarios of ``make bench``."""
+"""What ``millrace bench`` sends, and through what."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appliance.bench.generator import Stream
+from appliance.bench import traffic
+from appliance.bench.load import Load, loads
 from appliance.bench.rig import MACS
-from appliance.state.benches import ScenarioName
+from appliance.state.benches import BenchWanted
 
-IMIX = (64,) * 7 + (570,) * 4 + (1518,)
-"""The simple mix: 7 short, 4 middle, 1 long; 353.8 bytes on average."""
-_HOSTS = 512
+_ROUTE_BYTES = 730
+"""Of VPP's main heap, as the feeder counts them."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The packets that come in on the left, and those on the right."""
+    """The packets that come in on the left and on the right, and what they pass: a load of ``size``."""
 
     title: str
-    frames: str
-    streams: tuple[Stream, Stream]
+    streams: traffic.Streams
+    frames: str = "64 B"
+    passes: str = "its table has two routes, its interfaces no features"
+    load: Load | None = None
+    size: int = 0
+
+    @property
+    def warm(self) -> bool:
+        """Whether each flow has to have passed once before."""
+        return self.load is not None and self.load.warm
+
+    def routes(self) -> int:
+        """How many of the routes that VPP has room for it takes."""
+        return 0 if self.load is None else self.load.routes(self.size)
+
+    def heap_bytes(self, threads: int) -> int:
+        """What it takes of VPP's main heap besides routes, with so many threads that forward."""
+        return 0 if self.load is None else self.load.heap_bytes(self.size, threads)
 
 
-def _both(sizes: tuple[int, ...], hosts: int) -> tuple[Stream, Stream]:
-    return (
-        Stream("v4", MACS[0], "16.0.0.0", hosts, "48.0.0.1", 1, hosts, sizes),
-        Stream("v4", MACS[1], "48.0.0.1", 1, "16.0.0.0", hosts, hosts, sizes),
-    )
+def scenario_of(wanted: BenchWanted) -> Scenario:
+    """That is wanted."""
+    load, size = loads().get(wanted.scenario), wanted.sized
+    if load is not None:
+        return Scenario(
+            load.title(size), load.streams(MACS, size), passes=load.passes(size), load=load, size=size
+        )
+    if wanted.scenario == "imix":
+        streams = traffic.both(MACS, traffic.IMIX, traffic.HOSTS)
+        return Scenario("IPv4, 512 flows each way", streams, "64, 570 and 1,518 B as 7:4:1")
+    return Scenario("IPv4, one flow each way", traffic.both(MACS))
 
 
-SCENARIOS: dict[ScenarioName, Scenario] = {
-    "fwd": Scenario("IPv4, one flow each way", "64 B", _both((64,), 1)),
-    "imix": Scenario("IPv4, 512 flows each way", "64, 570 and 1,518 B as 7:4:1", _both(IMIX, _HOSTS)),
-}
+def room_routes(scenario: Scenario, threads: int) -> int:
+    """As many routes take what it takes of VPP, by the feeder's count."""
+    return scenario.routes() + -(-scenario.heap_bytes(threads) // _ROUTE_BYTES)

@@ -15,6 +15,7 @@ from appliance.bench.search import PDR_LOSS, TRIAL_S, Measured, rounds, search
 
 Say = Callable[[str], None]
 _LEARN_S, _LEARNT_S = 0.2, 5.0
+_WARM_PPS, _WARM_S, _WARM_TRIALS = 500_000, 0.2, 6
 _LEAST_ROUNDS = 3
 _THIS = "this router"
 
@@ -81,7 +82,10 @@ class Trials:
         """Packets of each stream arrive: the links are up."""
         say("connecting")
         for side, stream in enumerate(scenario.streams):
-            self._generator.stream(side, stream)
+            if stream is None:
+                self._generator.quiet(side)
+            else:
+                self._generator.stream(side, stream)
         ends = time.monotonic() + _LEARNT_S
         while True:
             self._go_on()
@@ -89,12 +93,16 @@ class Trials:
             self.received += learnt.received
             # Of both directions: half of them is one direction alone.
             if learnt.offered and learnt.received > learnt.offered * 0.75:
-                return
+                break
             if time.monotonic() > ends:
                 raise GeneratorFailed(
                     f"the router does not forward the bench's packets: {learnt.received:,} of "
                     f"{learnt.offered:,} came through"
                 )
+        if scenario.warm:
+            say(f"letting {scenario.size:,} flows pass once")
+            for _ in range(_WARM_TRIALS):
+                self.trial(_WARM_PPS, _WARM_S)
 
 
 def offered_pps(measured: Measured) -> float:

@@ -6,16 +6,26 @@ import sys
 import time
 from collections.abc import Iterator
 
+from pydantic import ValidationError
+
 from appliance.cli import text
 from appliance.cli.errors import CommandError
 from appliance.cli.output import Output
 from appliance.client import AgentClient
 from appliance.errors import MillraceError
-from appliance.state.benches import BENCHES, SCENARIO_NAMES, BenchResult, BenchState, BenchWanted, mpps
+from appliance.state.benches import (
+    BENCHES,
+    NOT_HERE,
+    SCENARIO_NAMES,
+    BenchResult,
+    BenchState,
+    BenchWanted,
+    mpps,
+)
 
-USAGE = f"bench {'|'.join(SCENARIO_NAMES)} [--anyway] | bench cancel [ID]"
+USAGE = f"bench {'|'.join(SCENARIO_NAMES)} [SIZE] [--anyway] | bench cancel [ID]"
 _POLL_S = 0.3
-_OPTIONS: tuple[list[str], ...] = ([], ["anyway"], ["--anyway"])
+_ANYWAY = ("anyway", "--anyway")
 
 
 def bench(agent: AgentClient, author: str, words: list[str]) -> Output:
@@ -23,10 +33,26 @@ def bench(agent: AgentClient, author: str, words: list[str]) -> Output:
     match words:
         case ["cancel", *which] if len(which) < 2:
             return _shown(agent.cancel_bench(which[0] if which else _running(agent)))
-        case [scenario, *rest] if scenario in SCENARIO_NAMES and rest in _OPTIONS:
-            wanted = BenchWanted.model_validate({"scenario": scenario, "anyway": bool(rest)})
+        case [scenario, *_] if scenario in NOT_HERE:
+            raise CommandError(f"{scenario} is not measured on a router: {NOT_HERE[scenario]}")
+        case [scenario, *rest] if scenario in SCENARIO_NAMES:
+            wanted = _wanted(scenario, rest)
             return _measured(agent, agent.start_bench(wanted, author=author))
     raise CommandError(USAGE)
+
+
+def _wanted(scenario: str, rest: list[str]) -> BenchWanted:
+    sizes = [word for word in rest if word not in _ANYWAY]
+    if len(rest) > len(set(rest)) or len(rest) - len(sizes) > 1 or len(sizes) > 1:
+        raise CommandError(USAGE)
+    size = sizes[0].replace(",", "") if sizes else None
+    if size is not None and not (size.isascii() and size.isdigit()):
+        raise CommandError(USAGE)
+    said = {"scenario": scenario, "size": size, "anyway": len(rest) > len(sizes)}
+    try:
+        return BenchWanted.model_validate(said)
+    except ValidationError as error:
+        raise CommandError("; ".join(text.clean(one["msg"]) for one in error.errors())) from None
 
 
 def show_benches(agent: AgentClient, words: list[str]) -> Output:

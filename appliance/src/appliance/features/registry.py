@@ -16,6 +16,7 @@
                       the router pings meanwhile
 ``costs.py``          ``NODES``: what nodes of VPP's graph do for it, by the beginning of their names.
                       ``paid(config)``: what a packet pays for it, at the most expensive place
+``bench.py``          ``LOAD``: what ``millrace bench`` can have packets pass, as many routes or access lists
 ``memory.py``         ``heap_uses(config, workers)``: what it takes of VPP's main heap, at most
 ====================  =====================================================================================
 
@@ -35,8 +36,9 @@ from typing import Any, Literal
 from appliance.features import FEATURES
 
 Part = Literal[
-    "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "memory"
-]
+    "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "bench",
+    "memory",
+]  # fmt: skip
 
 
 @cache

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
+from appliance.bench.load import loads
 from appliance.state.part import Answer, Everything, Part, Question, Table
 
 MOST_KEPT = 20
@@ -15,20 +16,57 @@ LONGEST_S = 20.0
 
 BENCH_ID = r"^[0-9a-f]{12}$"
 BenchId = Annotated[str, StringConstraints(pattern=BENCH_ID)]
-ScenarioName = Literal["fwd", "imix"]
-SCENARIO_NAMES: tuple[ScenarioName, ...] = ("fwd", "imix")
+SCENARIO_NAMES = ("fwd", "imix", *loads())
+if TYPE_CHECKING:
+    ScenarioName = str
+else:
+    ScenarioName = Literal[SCENARIO_NAMES]
+NOT_HERE = {
+    "l2": "bridging is not a feature of this router",
+    "chain": "routers in series need a CPU each and a VPP each, and this router has one VPP",
+    "churn": "commits wait while a bench runs, so changes under load cannot be measured by one; `make bench` "
+    "does it in a lab",
+}
+"""Scenarios that a router does not measure, and why."""
 
 
 class BenchWanted(Question):
     """What is to be measured."""
 
     scenario: ScenarioName = Field(
-        description="`fwd`: IPv4, 64-byte frames, a flow each way. `imix`: 64, 570 and 1,518 as 7:4:1."
+        description="`fwd`: IPv4, 64-byte frames, a flow each way. `imix`: 64, 570 and 1,518 as 7:4:1. "
+        + " ".join(f"`{name}`: {load.packets}." for name, load in loads().items())
+    )
+    size: int | None = Field(
+        None,
+        ge=1,
+        description="; ".join(
+            f"{load.units.capitalize()} of `{name}`: usually {load.usual:,}, at most {load.most:,}"
+            for name, load in loads().items()
+        )
+        + ".",
     )
     anyway: bool = Field(
         False,
         description="Also while traffic passes, which it disturbs, and where no CPU is free.",
     )
+
+    @model_validator(mode="after")
+    def _has_that_size(self) -> Self:
+        load = loads().get(self.scenario)
+        if self.size is None:
+            return self
+        if load is None:
+            raise ValueError(f"size: {self.scenario} has none; leave it out")
+        if self.size > load.most:
+            raise ValueError(f"size: {self.scenario} takes at most {load.most:,} {load.units}")
+        return self
+
+    @property
+    def sized(self) -> int:
+        """Its size, or the usual one; 0 for a scenario that has none."""
+        load = loads().get(self.scenario)
+        return self.size or (0 if load is None else load.usual)
 
 
 class NodeCost(Answer):
@@ -82,8 +120,8 @@ class BenchState(Answer):
 
     @property
     def scenario(self) -> str:
-        """Its scenario."""
-        return self.wanted.scenario
+        """Its scenario, with its size where it has one."""
+        return f"{self.wanted.scenario} {self.wanted.sized or ''}".rstrip()
 
 
 class Benches(Answer):

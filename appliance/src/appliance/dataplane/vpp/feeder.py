@@ -13,6 +13,7 @@ from typing import Any
 from appliance.dataplane.vpp.fed_routes import page_question, read_page, route_counts
 from appliance.dataplane.vpp.room import RouteRoom
 from appliance.engine.backend import BackendUnavailable, StepError
+from appliance.errors import Conflict
 from appliance.routing.rows import FAMILIES, Family, FedPage
 from appliance.state.feeder import IN_TABLE, FeederState
 from appliance.state.health import PartHealth
@@ -39,6 +40,7 @@ class FeederClient:
 
     def __init__(self, path: Path, by_size: Callable[[], int | None] = lambda: None) -> None:
         self._path, self._by_size = path, by_size
+        self._lent = 0
         self.most_routes: int | None = None
         """How many there is room for beside what runs; None until that is known."""
 
@@ -53,7 +55,7 @@ class FeederClient:
             most = self._by_size() if self.most_routes is None else self.most_routes
         except (OSError, ValueError) as error:
             raise BackendUnavailable(NAME, f"VPP's size is not known: {error}") from error
-        if most is not None and most != state.most_routes:
+        if most is not None and max(most - self._lent, 0) != state.most_routes:
             self.set_most(most)
 
     def set_most(self, most: int | None) -> None:
@@ -62,6 +64,9 @@ class FeederClient:
         The number is kept from here on (``keep_size``): in the middle of a commit, too.
         """
         self.most_routes = most
+        self._tell_most(None if most is None else max(most - self._lent, 0))
+
+    def _tell_most(self, most: int | None) -> None:
         with self._asked(f"most {_ANY_NUMBER if most is None else most}", _ANSWER_S):
             log.info("VPP has room for %s routes", "any number of" if most is None else most)
 
@@ -71,7 +76,8 @@ class FeederClient:
             state = self.state()
         except BackendUnavailable:
             return None
-        return RouteRoom(state.most_routes, state.in_vpp)
+        most = state.most_routes
+        return RouteRoom(None if most is None else most + self._lent, state.in_vpp)
 
     def leave_room(self, before: int | None, most: int) -> None:
         """Have it give VPP no more than that. Routes that VPP has stay there: raises StepError where they are
@@ -85,6 +91,32 @@ class FeederClient:
                 f" room for {most:,}. VPP ends when its heap is full: set main_heap_mb of /dataplane"
                 " higher, which restarts VPP, or take fewer routes"
             )
+
+    @contextmanager
+    def lent(self, routes: int) -> Iterator[None]:
+        """For the block VPP gets so many routes fewer than there is room for; who asks holds the turn.
+
+        Raises Conflict where there is no room for so many beside those that VPP has, BackendUnavailable.
+        """
+        state = self.state()
+        if state.most_routes is None:
+            raise Conflict("the feeder does not know yet how many routes VPP has room for: wait")
+        free = state.most_routes - state.in_vpp
+        if free < routes:
+            raise Conflict(
+                f"VPP has room for {max(free, 0):,} more routes, and a bench would take that of {routes:,}: "
+                "take a smaller size, or enlarge main_heap_mb of /dataplane"
+            )
+        # A plan that is previewed meanwhile sets ``most_routes``, and takes nothing of this.
+        self._lent = routes
+        try:
+            self._tell_most(state.most_routes - routes)
+            if (held := self.state().in_vpp) > state.most_routes - routes:
+                raise Conflict(f"VPP got routes meanwhile, and has {held:,}: try again")
+            yield
+        finally:
+            self._lent = 0
+            self._tell_most(state.most_routes if self.most_routes is None else self.most_routes)
 
     def health(self) -> PartHealth:
         """Up while it is connected to FRR and to VPP; never raises."""

@@ -13,8 +13,8 @@ from appliance.config.document import RouterConfig
 from appliance.config.vpp_heap import HeapUse
 
 _TABLES_BYTES = 76_000_000
-_RULE_BYTES = 180
-_BOUND_RULE_BYTES = 190
+RULE_BYTES = 180
+BOUND_RULE_BYTES = 190
 
 
 def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:  # noqa: ARG001 - the same for any number
@@ -26,7 +26,7 @@ def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:  # noqa:
         for bound in (interface.acl_in, interface.acl_out)
         if bound
     ]
-    size_bytes = sum(rules.values()) * _RULE_BYTES + sum(bindings) * _BOUND_RULE_BYTES
+    size_bytes = sum(rules.values()) * RULE_BYTES + sum(bindings) * BOUND_RULE_BYTES
     if bindings:
         size_bytes += _TABLES_BYTES
     if size_bytes:

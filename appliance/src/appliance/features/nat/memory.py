@@ -19,6 +19,12 @@ _SESSION_BYTES = 400
 def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:
     """The sessions of each thread that forwards."""
     if config.nat is not None:
-        sessions = (config.nat.sessions_per_worker or MOST_SESSIONS) * max(workers, 1)
-        what = f"NAT (room for {sessions:,} session{'s'[: sessions != 1]})"
-        yield HeapUse(what, _TABLES_BYTES + sessions * _SESSION_BYTES)
+        sessions, threads = config.nat.sessions_per_worker or MOST_SESSIONS, max(workers, 1)
+        total = sessions * threads
+        what = f"NAT (room for {total:,} session{'s'[: total != 1]})"
+        yield HeapUse(what, taken_bytes(sessions, threads))
+
+
+def taken_bytes(sessions: int, threads: int) -> int:
+    """With room for so many sessions on each of so many threads that forward."""
+    return _TABLES_BYTES + sessions * threads * _SESSION_BYTES
