@@ -18,7 +18,8 @@ from webui.processes.part import Part
 
 def _run(name: str, what: str) -> Callable[[], None]:
     def run() -> None:
-        print(f"{name} {os.getpid()}", flush=True)
+        # In one write: what two parts print at once must not mingle, whatever Python buffers.
+        os.write(1, f"{name} {os.getpid()}\n".encode())
         if what == "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         elif what == "fails":

@@ -65,12 +65,10 @@ def test_ticks_become_seconds_by_mode() -> None:
     )
 
 
-def test_shares_are_of_the_time_between_two_readings(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_are_of_the_time_between_two_readings(proc: Path) -> None:
     clock = iter((100.0, 100.25, 104.0)).__next__
-    monkeypatch.setattr("appliance.agent.machine_use.time.monotonic", clock)
     pauses: list[float] = []
-    monkeypatch.setattr("appliance.agent.machine_use.time.sleep", pauses.append)
-    processors = Processors(proc)
+    processors = Processors(proc, clock, pauses.append)
     first = processors.state()
     assert (pauses, first.busy, first.over_s) == ([0.25], 0.0, 0.25)
     (proc / "stat").write_text(_stat(1060, 5020, 30))
@@ -82,25 +80,19 @@ def test_shares_are_of_the_time_between_two_readings(proc: Path, monkeypatch: py
     assert now.busy == pytest.approx(0.4)
 
 
-def test_after_a_long_silence_shares_are_of_now(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_long_silence_shares_are_of_now(proc: Path) -> None:
     clock = iter((0.0, 0.25, 1000.0, 1000.25)).__next__
-    monkeypatch.setattr("appliance.agent.machine_use.time.monotonic", clock)
-    monkeypatch.setattr("appliance.agent.machine_use.time.sleep", lambda _: None)
-    processors = Processors(proc)
+    processors = Processors(proc, clock, lambda _: None)
     assert processors.state().over_s == 0.25
     (proc / "stat").write_text(_stat(99_000, 5020, 30))
     now = processors.state()
     assert (now.over_s, now.busy) == (0.25, 0.0)
 
 
-def test_whoever_asks_at_once_again_gets_the_same_answer_without_waiting(
-    proc: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_asks_at_once_again_gets_the_same_answer_without_waiting(proc: Path) -> None:
     clock = iter((0.0, 0.25, 0.26, 0.3, 0.6)).__next__
-    monkeypatch.setattr("appliance.agent.machine_use.time.monotonic", clock)
     pauses: list[float] = []
-    monkeypatch.setattr("appliance.agent.machine_use.time.sleep", pauses.append)
-    processors = Processors(proc)
+    processors = Processors(proc, clock, pauses.append)
     first = processors.state()
     assert (processors.state(), processors.state()) == (first, first)
     assert pauses == [0.25]

@@ -45,8 +45,13 @@ class _Reading:
 class Processors:
     """Shares of processor time between two readings of /proc/stat. Safe to use from any thread."""
 
-    def __init__(self, proc: Path = Path("/proc")) -> None:
-        self._proc = proc
+    def __init__(
+        self,
+        proc: Path = Path("/proc"),
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._proc, self._clock, self._sleep = proc, clock, sleep
         self._lock = threading.Lock()
         self._last: _Reading | None = None
         self._state: ProcessorState | None = None
@@ -62,7 +67,7 @@ class Processors:
                 return self._state
             if before is None or now.at - before.at > _OLDEST_S:
                 before = now
-                time.sleep(_SHORTEST_S)
+                self._sleep(_SHORTEST_S)
                 now = self._read()
             self._last, self._state = now, self._shares(before, now)
             return self._state
@@ -84,7 +89,7 @@ class Processors:
         )
 
     def _read(self) -> _Reading:
-        return _Reading(time.monotonic(), parse_stat((self._proc / "stat").read_text()))
+        return _Reading(self._clock(), parse_stat((self._proc / "stat").read_text()))
 
 
 def parse_stat(text: str) -> dict[int, dict[str, float]]:
