@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +130,24 @@ def test_static_files_of_the_image_are_not_collected_again(tmp_path: Path, setti
     settings.STATIC_ROOT = tmp_path / "static"
     call_command("prepare")
     assert not settings.STATIC_ROOT.exists()
+
+
+def test_prepare_waits_for_no_page_and_no_document(tmp_path: Path) -> None:
+    """What imports every operation and every model of the document takes longer than all that it does."""
+    script = (
+        "import sys; sys.argv = ['webui', 'prepare']; from webui.__main__ import main; main();"
+        "print([name for name in ('webui.api.api', 'webui.ui.urls', 'appliance.config.document')"
+        " if name in sys.modules])"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**environment, "MILLRACE_STATE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+    assert (tmp_path / "static" / "staticfiles.json").exists()

@@ -61,7 +61,7 @@ class Router:
     def wait_until_up(self, what: str = "boot to REST") -> None:
         """Wait until the pages answer and the agent has told the web half its state."""
         with wall_time(what):
-            wait_for(self._answers, timeout_s=BOOT_S, what="the login page over https", pause_s=1)
+            wait_for(self._answers, timeout_s=BOOT_S, what="the login page over https", pause_s=3)
 
     def _answers(self) -> bool:
         self.machine.check_alive()

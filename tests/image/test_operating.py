@@ -35,7 +35,7 @@ TAKEN_S = 600.0
 """For all of them to get into the FIB."""
 INSIDE, OUTSIDE, ROUTER = "10.77.1.2", "10.77.2.2", "10.77.2.1"
 PORT = 7001
-LOOPBACKS = 24
+LOOPBACKS = 12
 """A commit of these is under way for seconds."""
 ASYNC = {"Prefer": "respond-async"}
 MERGE = {"Content-Type": "application/merge-patch+json"}

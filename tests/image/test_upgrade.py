@@ -128,7 +128,7 @@ def _decided(router: Router, after: str | None, what: str) -> Any:
         return last if last["outcome"] != "pending" else None
 
     with wall_time(what):
-        attempt = wait_for(look, timeout_s=DECIDED_S, what="the end of the trial", pause_s=5)
+        attempt = wait_for(look, timeout_s=DECIDED_S, what="the end of the trial", pause_s=10)
     router.hang_up()
     return attempt
 

@@ -187,12 +187,14 @@ if STATIC_BUILT:
 elif STATIC_ROOT:
     STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [Path(__file__).resolve().parent / "static"]
+COLLECTING = os.environ.get("MILLRACE_COLLECTING") == "1"
+"""In a command that makes ready what the web half runs on, before it: it answers nobody."""
 _COLLECTED = STATIC_ROOT is not None and (STATIC_ROOT / "staticfiles.json").exists()
 STORAGES: dict[str, Any] = {
     "staticfiles": {
         # Until collectstatic has run, files are served from where they lie, without hashed names.
         "BACKEND": "webui.http.static_files.HashedStaticFilesStorage"
-        if _COLLECTED or os.environ.get("MILLRACE_COLLECTING") == "1"
+        if _COLLECTED or COLLECTING
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     }
 }

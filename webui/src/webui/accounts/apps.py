@@ -1,6 +1,7 @@
 """The app."""
 
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class AccountsConfig(AppConfig):
@@ -10,7 +11,9 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts"
 
     def ready(self) -> None:
-        """Begin to note logins."""
+        """Begin to note logins; a command that nobody logs in to is spared what notes them."""
+        if settings.COLLECTING:
+            return
         from webui.accounts import sign_ins
 
         sign_ins.connect()

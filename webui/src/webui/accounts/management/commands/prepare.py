@@ -17,6 +17,8 @@ from django.db.migrations.executor import MigrationExecutor
 class Command(BaseCommand):
     """Migrate, collect static files unless they came with the image, make the first admin where asked for."""
 
+    # They import every page and operation, which takes longer than all that this does.
+    requires_system_checks = ()
     help = "Migrate the database and collect static files into MILLRACE_STATE_DIR."
 
     def add_arguments(self, parser: CommandParser) -> None:
