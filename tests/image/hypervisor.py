@@ -39,8 +39,8 @@ def program(name: str = "qemu-system-x86_64") -> list[str]:
 def accelerator() -> list[str]:
     """The arguments that choose accelerator and CPU model."""
     chosen = os.environ.get("MILLRACE_ACCEL", "tcg,thread=multi")
-    cpu = ["max", *(f"{feature}=off" for feature in _SLOW_TO_EMULATE)] if chosen.startswith("tcg") else ["max"]
-    return ["-accel", chosen, "-cpu", ",".join(cpu)]
+    without = _SLOW_TO_EMULATE if chosen.startswith("tcg") else ()
+    return ["-accel", chosen, "-cpu", ",".join(["max", *(f"{feature}=off" for feature in without)])]
 
 
 @functools.cache
