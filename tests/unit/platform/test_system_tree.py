@@ -175,6 +175,23 @@ def test_no_filter_is_on_who_speaks_in_the_router_s_namespace() -> None:
         assert not units[unit].keys() & PACKET_FILTERS, unit
 
 
+WEB_HALF = {
+    "millrace-database.service",
+    "millrace-web-password.service",
+    "millrace-web-prepare.service",
+    "millrace-web.service",
+    "postgresql.service",
+    "redis-server.service",
+}
+
+
+def test_what_forwards_starts_before_the_web_half() -> None:
+    """On two CPUs the pages' start would take from the data plane's until packets pass."""
+    weights = {unit.name: settings(unit).get("StartupCPUWeight") for unit in UNITS}
+    assert {name for name, weight in weights.items() if weight is not None} == WEB_HALF
+    assert all(weights[name] == ["10"] for name in WEB_HALF)
+
+
 def test_the_index_of_bgp_routes_has_no_right_and_comes_last() -> None:
     """It reads what neighbors send."""
     found = settings(TREE / "usr/lib/systemd/system/millrace-bgp-index.service")
