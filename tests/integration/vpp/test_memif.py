@@ -12,9 +12,21 @@ from pathlib import Path
 
 import pytest
 
+from lab import namespaces
 from lab.memif_traffic import MemifTraffic, Stream
 from tests.integration.vpp.harness import PrivateVpp
-from vpp_config import Address, LcpPair, Memif, MemifRings, MemifSocket, Session, VppObject, VppState, plan
+from vpp_config import (
+    Address,
+    LcpPair,
+    Memif,
+    MemifRings,
+    MemifSocket,
+    Session,
+    SubInterface,
+    VppObject,
+    VppState,
+    plan,
+)
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -93,6 +105,23 @@ def test_packets_pass_from_one_memif_to_another(
         arrived = told.received - told.foreign + _arrived(traffic)
     assert told.offered >= 100
     assert (told.refused, arrived) == (0, told.offered)
+
+
+def test_the_mirror_leaves_vlans_their_mtu(session: Session, private_vpp: PrivateVpp) -> None:
+    """linux_nl gives the mirror's MTU to VPP's device, and VPP what is new there to every sub-interface."""
+    mirrors = private_vpp.mirror_namespace
+    vlan = SubInterface("vlan7", "near", 7, mtu=1280)
+    _go(session, [
+        _LISTENS, Memif("near", _LISTENS.socket_id, 0, _MACS[0]), vlan, LcpPair("near", "near", mirrors),
+    ])  # fmt: skip
+    address = Address("near", ip_interface("10.9.0.1/24"))
+    # What comes last of the mirror's is heard last.
+    namespaces.run_in(mirrors, ["ip", "address", "add", str(address.address), "dev", "near"])
+    _wait(lambda: address.key in session.observe(), "linux_nl does not tell VPP of the address")
+    assert session.observe()[vlan.key] == vlan
+    lower = Memif("near", _LISTENS.socket_id, 0, _MACS[0], mtu=1400)
+    _go(session, [_LISTENS, lower, vlan, LcpPair("near", "near", mirrors), address])
+    assert session.observe()[vlan.key] == vlan
 
 
 def _arrived(traffic: MemifTraffic) -> int:

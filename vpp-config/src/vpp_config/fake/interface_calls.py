@@ -104,12 +104,15 @@ class InterfaceCalls:
             raise RefusedError(t.INVALID_VALUE)
         if row.kind in ("loopback", "virtio"):
             raise RefusedError(t.UNSUPPORTED)
-        if mtu < _MIN_AF_PACKET_MTU:
+        if row.kind != "memif" and mtu < _MIN_AF_PACKET_MTU:
             raise RefusedError(t.SYSCALL_ERROR_1)
+        self._set_link_mtu(row, mtu)
+
+    def _set_link_mtu(self, row: FakeInterface, mtu: int) -> None:
         if row.link_mtu != mtu:
             row.link_mtu = mtu
             for other in self._held.interfaces.values():
-                if sw_if_index in (other.index, other.parent):
+                if row.index in (other.index, other.parent):
                     other.l3_mtu = mtu
 
     def sw_interface_set_mtu(self, sw_if_index: int, mtu: list[int]) -> None:
@@ -171,6 +174,9 @@ class InterfaceCalls:
             tap.index,
             self._held.vif_indexes,
         )
+        if row.kind == "memif":
+            # linux_nl hears of the mirror.
+            self._set_link_mtu(row, row.l3_mtu)
         return {"vif_index": row.pair.vif_index, "host_sw_if_index": tap.index}
 
     # -- dumps

@@ -25,21 +25,30 @@ def tag(vpp: Access, name: str, index: int) -> None:
     vpp.call("sw_interface_tag_add_del", is_add=True, sw_if_index=index, tag=vpp.prefix + name)
 
 
-def settle(vpp: Access, item: Interface, index: int) -> None:
-    """What follows the making of an interface: tag, MTU, state."""
+def settle(vpp: Access, item: Interface, index: int, *, has_link_mtu: bool = False) -> None:
+    """What follows the making of an interface: tag, MTU, state; see ``change``."""
     tag(vpp, item.name, index)
-    set_l3_mtu(vpp, index, item.mtu)
+    _set_mtu(vpp, index, item.mtu, has_link_mtu)
     if item.enabled:
         bring(vpp, index, up=True)
 
 
-def change(vpp: Access, item: Interface, before: Interface) -> None:
-    """MTU and state in place."""
+def change(vpp: Access, item: Interface, before: Interface, *, has_link_mtu: bool = False) -> None:
+    """MTU and state in place. A device with an MTU of its own (``has_link_mtu``) gets it, too.
+
+    Else linux_nl sets it to the mirror's when the mirror is made, and VPP gives it to all sub-interfaces.
+    """
     index = vpp.index_of(item.name)
     if item.mtu != before.mtu:
-        set_l3_mtu(vpp, index, item.mtu)
+        _set_mtu(vpp, index, item.mtu, has_link_mtu)
     if item.enabled != before.enabled:
         bring(vpp, index, up=item.enabled)
+
+
+def _set_mtu(vpp: Access, index: int, mtu: int, has_link_mtu: bool) -> None:
+    if has_link_mtu:
+        set_link_mtu(vpp, index, mtu)
+    set_l3_mtu(vpp, index, mtu)
 
 
 def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:

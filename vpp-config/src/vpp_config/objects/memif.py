@@ -85,11 +85,11 @@ class Memif(Interface):
             hw_addr=self.mac,
             **offered,
         )
-        settle(vpp, self, int(reply.sw_if_index))
+        settle(vpp, self, int(reply.sw_if_index), has_link_mtu=True)
 
     def update(self, before: Memif, vpp: Access) -> None:
         """MTU and state in place."""
-        change(vpp, self, before)
+        change(vpp, self, before, has_link_mtu=True)
 
     def delete(self, vpp: Access) -> None:
         """Remove it; the other end's link goes down."""
