@@ -17,7 +17,7 @@ from tests.image.artefacts import REPOSITORY, Artefacts
 from tests.image.fleet import Fleet, Member
 from tests.image.guest_python import PYTHON
 from tests.image.kinds import VIRTIO
-from tests.image.patience import wait_for, wall_time
+from tests.image.patience import limit_s, wait_for, wall_time
 from tests.image.router import Router
 from tests.image.two_hosts import TwoHosts
 from tests.sizes import divided_by
@@ -27,6 +27,7 @@ VLAN = 10
 TREE = "/var/tmp/image-tests"
 TEST_PACKAGES = ("pytest", "pluggy", "iniconfig", "pygments", "pytest-asyncio", "pytest-timeout", "scapy")
 """Pure Python all: the guest's may be another version than the builder's."""
+LONGEST_S = 1500.0
 SETTINGS = ("minversion", "markers", "asyncio_mode", "asyncio_default_fixture_loop_scope", "xfail_strict")
 """Of this repository's settings of pytest; the others are of plugins that are not there."""
 MODULES = ("8021q", "vrf", "dummy", "wireguard", "mpls_router", "bonding", "vxlan", "uio_pci_generic")
@@ -96,7 +97,9 @@ def test_our_own_tests_pass_inside(router: Router, tests: str, built: Artefacts,
         pytest.skip("no VPP in this image")
     _send_tests(router)
     # The guest is emulated where there is no KVM: every case runs, the large ones at a tenth of their size.
-    argv = ["env", "-C", TREE, f"PYTHONPATH={TREE}:{TREE}/packages", "PYTHONDONTWRITEBYTECODE=1"]
+    # Ended there, too: what goes on would be in the way of the next.
+    argv = ["timeout", "--kill-after=10", f"{limit_s(LONGEST_S):.0f}"]
+    argv += ["env", "-C", TREE, f"PYTHONPATH={TREE}:{TREE}/packages", "PYTHONDONTWRITEBYTECODE=1"]
     argv += [
         divided_by(10),
         PYTHON,
@@ -110,7 +113,7 @@ def test_our_own_tests_pass_inside(router: Router, tests: str, built: Artefacts,
         tests,
     ]
     with wall_time(f"in the guest: {tests}"):
-        said = router.root(*argv, timeout_s=1500, check=False)
+        said = router.root(*argv, timeout_s=LONGEST_S + 60, check=False)
     assert said.strip(), "pytest did not start"
     summary = said.strip().splitlines()[-1]
     assert re.search(r"\b[1-9]\d* passed", summary), said[-8000:]

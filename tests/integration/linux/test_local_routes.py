@@ -6,12 +6,13 @@ import pytest
 
 from appliance.dataplane.linux.local_routes import receive, received_prefixes
 from tests.integration.linux.conftest import Router, run
+from tests.sizes import at_size
 
 pytestmark = pytest.mark.root
 
 
 def test_thousands_come_and_go_and_others_are_not_ours(router: Router) -> None:
-    wanted = [f"198.18.{number >> 7}.{number % 128 * 2}/32" for number in range(4000)]
+    wanted = [f"198.18.{number >> 7}.{number % 128 * 2}/32" for number in range(at_size(4000))]
     wanted.append("198.19.0.8/29")
 
     def all_of_them(yes: bool) -> None:
