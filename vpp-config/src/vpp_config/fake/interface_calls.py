@@ -104,7 +104,7 @@ class InterfaceCalls:
             raise RefusedError(t.INVALID_VALUE)
         if row.kind in ("loopback", "virtio"):
             raise RefusedError(t.UNSUPPORTED)
-        if row.kind != "memif" and mtu < _MIN_AF_PACKET_MTU:
+        if not row.any_link_mtu and mtu < _MIN_AF_PACKET_MTU:
             raise RefusedError(t.SYSCALL_ERROR_1)
         self._set_link_mtu(row, mtu)
 
@@ -174,7 +174,7 @@ class InterfaceCalls:
             tap.index,
             self._held.vif_indexes,
         )
-        if row.kind == "memif":
+        if row.any_link_mtu:
             # linux_nl hears of the mirror.
             self._set_link_mtu(row, row.l3_mtu)
         return {"vif_index": row.pair.vif_index, "host_sw_if_index": tap.index}

@@ -64,6 +64,7 @@ class MemifCalls:
         if any(memif.role != role or memif.number == number for memif in others):
             raise RefusedError(t.SUBIF_ALREADY_EXISTS)
         row = self._held.add_interface(f"memif{socket_id}/{number}", "memif", str(fields["hw_addr"]))
+        row.any_link_mtu = True
         self._memifs[row.index] = _Memif(socket_id, number, role)
         return {"sw_if_index": row.index}
 

@@ -72,6 +72,8 @@ class FakeInterface:
     mac: str
     link_mtu: int = 9000
     l3_mtu: int = 9000
+    any_link_mtu: bool = False
+    """Whether the device takes whatever MTU it is given."""
     up: bool = False
     tag: str = ""
     parent: int | None = None
