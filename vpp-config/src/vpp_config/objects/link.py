@@ -26,29 +26,29 @@ def tag(vpp: Access, name: str, index: int) -> None:
 
 
 def settle(vpp: Access, item: Interface, index: int, *, has_link_mtu: bool = False) -> None:
-    """What follows the making of an interface: tag, MTU, state; see ``change``."""
+    """What follows the making of an interface: tag, MTU, state. A device with an MTU of its own
+    (``has_link_mtu``) gets it, too.
+
+    Else linux_nl sets it to the mirror's when the mirror is made, and VPP gives it to all sub-interfaces.
+    """
     tag(vpp, item.name, index)
-    _set_mtu(vpp, index, item.mtu, has_link_mtu)
+    if has_link_mtu:
+        # There are no sub-interfaces yet that would need theirs back.
+        _set_device_mtu(vpp, index, item.mtu)
+    set_l3_mtu(vpp, index, item.mtu)
     if item.enabled:
         bring(vpp, index, up=True)
 
 
 def change(vpp: Access, item: Interface, before: Interface, *, has_link_mtu: bool = False) -> None:
-    """MTU and state in place. A device with an MTU of its own (``has_link_mtu``) gets it, too.
-
-    Else linux_nl sets it to the mirror's when the mirror is made, and VPP gives it to all sub-interfaces.
-    """
+    """MTU, with ``has_link_mtu`` the device's as well, and state in place."""
     index = vpp.index_of(item.name)
     if item.mtu != before.mtu:
-        _set_mtu(vpp, index, item.mtu, has_link_mtu)
+        if has_link_mtu:
+            set_link_mtu(vpp, index, item.mtu)
+        set_l3_mtu(vpp, index, item.mtu)
     if item.enabled != before.enabled:
         bring(vpp, index, up=item.enabled)
-
-
-def _set_mtu(vpp: Access, index: int, mtu: int, has_link_mtu: bool) -> None:
-    if has_link_mtu:
-        set_link_mtu(vpp, index, mtu)
-    set_l3_mtu(vpp, index, mtu)
 
 
 def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:
@@ -57,10 +57,14 @@ def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:
     VPP then gives it to all sub-interfaces as well: they get their own back.
     """
     rows = vpp.call("sw_interface_dump", sw_if_index=ALL)
-    vpp.call("hw_interface_set_mtu", sw_if_index=index, mtu=mtu)
+    _set_device_mtu(vpp, index, mtu)
     for row in rows:
         if row.sup_sw_if_index == index != row.sw_if_index:
             set_l3_mtu(vpp, row.sw_if_index, row.mtu[0])
+
+
+def _set_device_mtu(vpp: Access, index: int, mtu: int) -> None:
+    vpp.call("hw_interface_set_mtu", sw_if_index=index, mtu=mtu)
 
 
 def set_l3_mtu(vpp: Access, index: int, mtu: int) -> None:
