@@ -225,10 +225,10 @@ impl Mirrors {
     /// one, or none any more: routes over it lead elsewhere.
     pub fn refresh(&mut self, vpp: &mut Connection) -> io::Result<bool> {
         self.changed = false;
-        let answers = vpp.ask(Kind::PairGet, Kind::PairGetReply, |out| out.extend_from_slice(&[0; 4]))?;
+        let answers = vpp.ask_for_list(Kind::PairGet, Kind::PairGetReply, Kind::PairDetails)?;
         let mut pairs = HashMap::new();
-        for answer in answers.iter().filter(|answer| answer.kind == Some(Kind::PairDetails)) {
-            if let Some(pair) = Pair::decode(&answer.body) {
+        for answer in &answers {
+            if let Some(pair) = Pair::decode(answer) {
                 if self.namespace.as_ref().map_or(true, |name| *name == pair.namespace) {
                     pairs.insert(pair.ifindex, pair);
                 }

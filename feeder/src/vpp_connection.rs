@@ -20,6 +20,8 @@ const CREATE: u16 = 15;
 /// Stands for the number of a message that VPP is without; no message has it.
 const ABSENT: u16 = u16::MAX;
 const CHUNK: usize = 64 * 1024;
+/// VPP answers a list for a millisecond at a time; this return value says that there is more, from its cursor on.
+const GO_ON: i32 = -165;
 
 pub struct Connection {
     stream: HeldStream,
@@ -211,6 +213,23 @@ impl Connection {
         Ok(answers)
     }
 
+    /// The items of a list that VPP interrupts after a millisecond, and goes on with when it is asked from the cursor
+    /// on that it gave. For connections that block.
+    pub fn ask_for_list(&mut self, request: Kind, last: Kind, item: Kind) -> io::Result<Vec<Vec<u8>>> {
+        let mut items = Vec::new();
+        let mut cursor = 0;
+        loop {
+            let answers = self.ask(request, last, |out| out.extend_from_slice(&u32::to_be_bytes(cursor)))?;
+            let go_on = answers.last().filter(|reply| reply.retval() == GO_ON).and_then(|reply| be32(&reply.body, 4));
+            items.extend(answers.into_iter().filter(|answer| answer.kind == Some(item)).map(|answer| answer.body));
+            match go_on {
+                None => return Ok(items),
+                Some(next) if next > cursor => cursor = next,
+                Some(_) => return Err(broken("VPP does not go on with a list")),
+            }
+        }
+    }
+
     /// One request and its answers up to the one of kind `last`, waiting for them. For connections that block.
     pub fn ask(&mut self, request: Kind, last: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> io::Result<Vec<Answer>> {
         let context = self.put(request, fields);
@@ -254,4 +273,72 @@ fn missing(name: &str, known: &HashMap<String, u16>) -> io::Error {
         Some(other) => format!("VPP has {other} where this feeder knows {name}: it was built for another VPP"),
         None => format!("VPP does not have {name}: is its plugin linux_cp loaded?"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// A connection to a VPP of which the test is the other end; each kind's number is its position.
+    fn connection() -> (Connection, UnixStream) {
+        let (one, other) = UnixStream::pair().expect("a pair of sockets");
+        let mut numbers = [0; KINDS.len()];
+        for (kind, _) in KINDS {
+            numbers[kind as usize] = kind as u16;
+        }
+        let connection = Connection {
+            stream: HeldStream::new(one),
+            numbers,
+            client_index: 7,
+            out: Vec::new(),
+            written: 0,
+            input: Vec::new(),
+            next_context: 1,
+        };
+        (connection, other)
+    }
+
+    fn tell(vpp: &mut UnixStream, kind: Kind, context: u32, fields: &[u32]) {
+        let mut message = (kind as u16).to_be_bytes().to_vec();
+        for number in [&[context], fields].concat() {
+            message.extend_from_slice(&number.to_be_bytes());
+        }
+        vpp.write_all(&header(message.len())).expect("room");
+        vpp.write_all(&message).expect("room");
+    }
+
+    fn cursor_asked(vpp: &mut UnixStream, context: u32) -> u32 {
+        let mut request = [0; HEADER + 14];
+        vpp.read_exact(&mut request).expect("a request");
+        assert_eq!(be32(&request, HEADER + 6), Some(context));
+        be32(&request, HEADER + 10).expect("a cursor")
+    }
+
+    fn list(answers: &[(u32, i32, u32)]) -> io::Result<(Vec<u32>, Vec<u32>)> {
+        let (mut connection, mut vpp) = connection();
+        for (context, (item, retval, cursor)) in (1..).zip(answers) {
+            tell(&mut vpp, Kind::PairDetails, context, &[*item]);
+            tell(&mut vpp, Kind::PairGetReply, context, &[*retval as u32, *cursor]);
+        }
+        let found = connection.ask_for_list(Kind::PairGet, Kind::PairGetReply, Kind::PairDetails)?;
+        let cursors = (1..).zip(answers).map(|(context, _)| cursor_asked(&mut vpp, context)).collect();
+        Ok((found.iter().map(|body| be32(body, 0).expect("an item")).collect(), cursors))
+    }
+
+    #[test]
+    fn a_list_that_vpp_interrupts_is_read_to_its_end() {
+        let all = list(&[(11, GO_ON, 3), (12, GO_ON, 90), (13, 0, u32::MAX)]).expect("a list");
+        assert_eq!(all, (vec![11, 12, 13], vec![0, 3, 90]));
+    }
+
+    #[test]
+    fn a_list_of_one_part_is_asked_for_once() {
+        assert_eq!(list(&[(11, 0, u32::MAX)]).expect("a list"), (vec![11], vec![0]));
+    }
+
+    #[test]
+    fn a_list_that_does_not_go_on_is_an_error() {
+        assert!(list(&[(11, GO_ON, 3), (11, GO_ON, 3)]).is_err());
+    }
 }
