@@ -170,6 +170,78 @@ def test_a_part_that_hangs_holds_up_nothing_and_is_asked_once(
     assert watched.looks(_link()) == ["wan0"]
 
 
+class TwoParts:
+    """A watch in its own rhythm over a slow part, which may hang, and one that answers at once."""
+
+    def __init__(self, directory: Path) -> None:
+        self.clock = ToyClock()
+        self.slow_s, self.asked = 0.0, {"slow": 0, "quick": 0}
+        self.hangs = threading.Event()
+        self.hangs.set()
+        self.slow_found: list[Finding] = []
+        self.quick_found: list[Finding] = []
+        checks = (Check("slow", self._slow, _judge), Check("quick", self._quick, _judge))
+        given: Any = _Router()
+        self.watch = HealthWatch(given, EventLog(directory), checks, self.clock)
+
+    def _slow(self, _router: Any) -> list[Finding]:
+        self.asked["slow"] += 1
+        self.hangs.wait(60)
+        self.clock.wait(self.slow_s)
+        return list(self.slow_found)
+
+    def _quick(self, _router: Any) -> list[Finding]:
+        self.asked["quick"] += 1
+        return list(self.quick_found)
+
+    def looks(self, *, after_s: float = 5) -> list[str]:
+        self.clock.wait(after_s)
+        self.watch.look(only_due=True)
+        return [alarm.object for alarm in self.watch.alarms().alarms]
+
+
+def test_what_takes_long_to_read_is_read_less_often_and_holds_nothing_else_up(tmp_path: Path) -> None:
+    two = TwoParts(tmp_path)
+    two.slow_s = 1.0
+    two.slow_found = [_link("slow0", patience_s=8)]
+    assert two.looks() == []
+    two.slow_s = 0.0
+    two.quick_found = [_link("quick0")]
+    assert two.looks() == ["quick0"]
+    found = two.watch.alarms()
+    assert (found.checks, found.unchecked, found.looked_s_ago) == (("slow", "quick"), {}, 5)
+    assert [two.looks() for _ in range(2)] == [["quick0"], ["quick0"]]
+    assert two.asked == {"slow": 1, "quick": 4}
+    assert two.looks() == ["slow0", "quick0"], "after 19 s, and the patience went on meanwhile"
+    two.slow_found = []
+    assert two.looks() == ["quick0"]
+    assert two.asked == {"slow": 3, "quick": 6}
+
+
+def test_a_part_that_hangs_is_looked_for_in_each_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "_ANSWER_S", 0.2)
+    two = TwoParts(tmp_path)
+    two.hangs.clear()
+    for number in range(1, 4):
+        two.quick_found = [_link(f"quick{number}")]
+        assert two.looks() == [f"quick{number}"]
+        assert two.watch.alarms().unchecked == {"slow": "it does not answer in time"}
+    two.slow_found = [_link("slow0")]
+    two.hangs.set()
+    assert "slow0" in [*two.looks(), *two.looks()]
+    assert two.watch.alarms().unchecked == {}
+
+
+def test_an_alarm_stands_and_is_checked_while_its_check_is_at_rest(tmp_path: Path) -> None:
+    two = TwoParts(tmp_path)
+    two.slow_found, two.slow_s = [_link("slow0")], 1.0
+    assert two.looks() == ["slow0"]
+    assert two.looks() == ["slow0"]
+    assert two.watch.alarms().alarms[0].checked
+
+
 def test_what_is_read_while_another_revision_comes_to_run_is_not_judged(watched: Watched) -> None:
     def commit() -> None:
         watched.router.engine.revision += 1

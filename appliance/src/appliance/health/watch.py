@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,6 +18,7 @@ from appliance.errors import MillraceError
 from appliance.health.check import AnyCheck, Check, Finding, Key, Look
 from appliance.health.checks import every_check
 from appliance.health.events import EventLog
+from appliance.health.rests import Rests, rest_after
 from appliance.state.alarms import SEVERITIES, Alarm, AlarmEvent, Alarms, Events, EventsQuery, counted
 
 if TYPE_CHECKING:
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PERIOD_S = 5.0
-"""From one look to the next, unless looking takes long."""
-_AT_REST = 19
-"""A look is followed by so many times its duration without one: a twentieth of a CPU at most."""
-_LONGEST_REST_S = 60.0
+"""From one look to the next; a check that takes long to read is not made in each."""
 _ANSWER_S = 4.0
 """What has not been read by then is unchecked in this look; the reading goes on."""
 _FIRST_LOOK_S = 30.0
@@ -57,6 +55,7 @@ class _Reading:
 
     value: Any
     boot_s: float
+    took_s: float
 
 
 class HealthWatch:
@@ -80,12 +79,13 @@ class HealthWatch:
         """Checks whose finding is being mended."""
         self._under_way: dict[str, Future[Any]] = {}
         self._before: dict[str, _Reading] = {}
-        self._first_found_boot_s: dict[Key, float] = {}
-        """Of what is found and stands not yet, for want of patience."""
+        self._rests = Rests()
+        self._first_found: dict[Key, tuple[str, float]] = {}
+        """The check and the time since boot of what is found and stands not yet, for want of patience."""
         self._standing: dict[Key, _Standing] = self._left_standing()
         self._unchecked: dict[str, str] = {}
         self._done: tuple[str, ...] = ()
-        """Checks that were made in the last look, in their order."""
+        """Checks that could be made when they were last due, in their order."""
         self._looked_boot_s: float | None = None
         self._guard = threading.Lock()
         self._looking = threading.Lock()
@@ -150,22 +150,30 @@ class HealthWatch:
 
     # Looking.
 
-    def look(self) -> None:
-        """Make every check once. Raises nothing: what cannot be checked is said to be unchecked."""
-        with self._looking:
-            self._look()
+    def look(self, *, only_due: bool = False) -> float:
+        """Make every check once, or those that are due; returns the seconds without those of reading.
 
-    def _look(self) -> None:
+        Raises nothing: what cannot be checked is said to be unchecked.
+        """
+        with self._looking:
+            return self._look(only_due)
+
+    def _look(self, only_due: bool) -> float:
         engine = self._router.engine
         revision, config = engine.revision, engine.running_config
-        readings, unchecked = self._read(config)
+        concerned = {check.name: check for check in self._checks if check.concerns(config)}
+        self._forget(self._before.keys() - concerned.keys())
+        resting = self._rests.at_rest(concerned, self._clock.boot_s()) if only_due else set()
+        due = {name: check for name, check in concerned.items() if name not in resting}
+        readings, unchecked = self._read(due)
         # What was read while another revision came to run is of neither.
         if engine.revision != revision:
-            return
+            return 0.0
+        began_s = time.monotonic()
         found: dict[Key, tuple[str, Finding]] = {}
         done: set[str] = set()
         for check in self._checks:
-            if check.name in unchecked:
+            if check.name in unchecked or check.name in resting:
                 continue
             try:
                 findings = self._judged(check, readings.get(check.name), config)
@@ -177,15 +185,24 @@ class HealthWatch:
             found.update((one.key, (check.name, one)) for one in findings)
         for name, reading in readings.items():
             self._before[name] = reading
-        self._take(found, done, unchecked, revision)
+            self._rests.read(name, reading.took_s, self._clock.boot_s())
         with self._guard:
-            self._done = tuple(check.name for check in self._checks if check.name in readings.keys() & done)
+            unchecked |= {name: why for name, why in self._unchecked.items() if name in resting}
+            made = readings.keys() & done | resting & set(self._done)
+        self._take(found, done, unchecked, revision)
+        oldest_boot_s = min((self._before[name].boot_s for name in made), default=self._clock.boot_s())
+        with self._guard:
+            self._done = tuple(check.name for check in self._checks if check.name in made)
+            self._looked_boot_s = oldest_boot_s
+        return time.monotonic() - began_s
 
-    def _read(self, config: RouterConfig) -> tuple[dict[str, _Reading], dict[str, str]]:
-        """What each check read; and why others did not."""
-        due = {check.name: check for check in self._checks if check.concerns(config)}
-        for name in self._before.keys() - due.keys():
+    def _forget(self, names: set[str]) -> None:
+        for name in names:
             del self._before[name]
+        self._rests.forget(names)
+
+    def _read(self, due: Mapping[str, AnyCheck]) -> tuple[dict[str, _Reading], dict[str, str]]:
+        """What each check read; and why others did not."""
         for name, check in due.items():
             if name not in self._under_way:
                 self._under_way[name] = self._readers.submit(self._reading, check)
@@ -208,7 +225,10 @@ class HealthWatch:
         return readings, unchecked
 
     def _reading(self, check: AnyCheck) -> _Reading:
-        return _Reading(check.reads(self._router), self._clock.boot_s())
+        began_s = self._clock.boot_s()
+        value = check.reads(self._router)
+        now_s = self._clock.boot_s()
+        return _Reading(value, now_s, now_s - began_s)
 
     def _seen(self, check: Check[Any], reading: _Reading, config: RouterConfig) -> Look[Any]:
         before, now_s = self._before.get(check.name), self._clock.boot_s()
@@ -256,7 +276,7 @@ class HealthWatch:
     ) -> None:
         """Compare with what stands, and write down what was raised and what was cleared."""
         now_s = self._clock.boot_s()
-        first_found: dict[Key, float] = {}
+        first_found = {key: one for key, one in self._first_found.items() if one[0] not in done}
         standing: dict[Key, _Standing] = {}
         events: list[AlarmEvent] = []
         known = {check.name for check in self._checks}
@@ -272,9 +292,9 @@ class HealthWatch:
         for key, (name, finding) in found.items():
             if key in standing:
                 continue
-            began_s = self._first_found_boot_s.get(key, now_s)
+            _, began_s = self._first_found.get(key, (name, now_s))
             if now_s - began_s < finding.patience_s:
-                first_found[key] = began_s
+                first_found[key] = name, began_s
                 continue
             standing[key] = _Standing(name, _cut(finding), min(began_s, now_s - (finding.for_s or 0.0)))
             events.append(self._event("raised", standing[key], revision))
@@ -286,9 +306,9 @@ class HealthWatch:
         if (more := len(events) - _MOST_LOGGED) > 0:
             log.warning("%s more alarms were raised or cleared: see the event log", more)
         self._events.add(events)
-        self._first_found_boot_s = first_found
+        self._first_found = first_found
         with self._guard:
-            self._standing, self._unchecked, self._looked_boot_s = standing, unchecked, now_s
+            self._standing, self._unchecked = standing, unchecked
 
     def _event(self, what: str, one: _Standing, revision: int, lasted_s: float | None = None) -> AlarmEvent:
         return AlarmEvent.model_validate(
@@ -334,14 +354,13 @@ class HealthWatch:
     def _run(self) -> None:
         self._wait_for_the_engine()
         while not self._stop.is_set():
-            began_s = time.monotonic()
+            began_s, busy_s = time.monotonic(), 0.0
             try:
-                self.look()
+                busy_s = self.look(only_due=True)
             except Exception:
                 log.exception("looking at the router's health failed")
             took_s = time.monotonic() - began_s
-            rest_s = min(max(self._period_s - took_s, took_s * _AT_REST), _LONGEST_REST_S)
-            if self._stop.wait(rest_s):
+            if self._stop.wait(max(self._period_s - took_s, rest_after(busy_s))):
                 return
 
     def _wait_for_the_engine(self) -> None:

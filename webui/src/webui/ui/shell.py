@@ -20,7 +20,7 @@ OF_DEFAULT_VRF = frozenset({"dashboard"})
 """Pages that show the routing of the default VRF alone; others are asked for any."""
 _NAME_S = 3600
 _STALE_S = 150.0
-"""The agent looks every few seconds, and after a slow look a minute later."""
+"""The agent looks every few seconds, and a minute later at what is slow to read."""
 
 
 @dataclass(frozen=True)
