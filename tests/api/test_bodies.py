@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import ApiClient, MakeClient
+from tests.api.router_in_memory import RouterInMemory
+from tests.api.test_query_names import OPERATIONS
 from webui.api.bodies import DOCUMENT_VALUES, FORM_BYTES, FORM_VALUES
+from webui.api.unasked_bodies import takes_body
 from webui.http.body_allowance import check_sender, most_bytes
 
 
@@ -85,3 +88,47 @@ def test_a_bomb_is_413_and_is_not_parsed(engineer: ApiClient, monkeypatch: pytes
     assert len(small) < FORM_BYTES
     assert engineer("POST", "changes", raw=small).status == 413
     assert engineer("POST", "changes", raw=b'"' + b"a" * FORM_BYTES + b'"').status == 413
+
+
+def test_a_body_that_an_operation_does_not_take_is_refused_by_every_one(
+    admin: ApiClient, router: RouterInMemory
+) -> None:
+    before, ignored, tried = router.client.config(), {}, 0
+    for path, operation in OPERATIONS:
+        for method in operation.methods:
+            if takes_body(operation):
+                continue
+            tried += 1
+            answer = admin(method, path, {"confirm_s": 60})
+            if answer.status != 422 or answer.body["errors"] != [
+                {"pointer": "", "in": "body", "detail": answer.body["errors"][0]["detail"]}
+            ]:
+                ignored[method, path] = answer
+    assert ignored == {} and tried > 50
+    assert router.client.config() == before
+
+
+def test_openapi_lists_the_operations_that_take_a_body(db: None) -> None:
+    from webui.api.api import api
+
+    described = {
+        operation["operationId"]: "requestBody" in operation
+        for operations in api.get_openapi_schema()["paths"].values()
+        for operation in operations.values()
+    }
+    taking = {str(operation.operation_id): takes_body(operation) for _, operation in OPERATIONS}
+    assert {name: takes for name, takes in taking.items() if described.get(name, takes) != takes} == {}
+
+
+def test_an_empty_object_is_as_good_as_no_body(viewer: ApiClient) -> None:
+    for body in (None, {}):
+        assert viewer("GET", "status", body).status == 200
+
+
+def test_what_is_wrong_with_a_body_is_told_only_to_who_may_call(client_of: MakeClient, db: None) -> None:
+    assert ApiClient()("DELETE", "config/system", {"x": 1}).status == 401
+    assert client_of("viewer")("DELETE", "config/system", {"x": 1}).status == 403
+
+
+def test_a_body_too_large_to_be_read_is_refused_where_none_is_taken(admin: ApiClient) -> None:
+    assert admin("POST", "changes/1/commit", {"x": "y" * (3 << 20)}).status in (413, 422)

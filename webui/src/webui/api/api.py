@@ -35,13 +35,15 @@ from webui.api.operations import (
     upgrade,
 )
 from webui.api.query_names import only_known_names
+from webui.api.unasked_bodies import no_unasked_body
 from webui.problems import ProblemDocument, from_exception, not_valid
 
 _DESCRIPTION = """The configuration of the router and everything around it.
 
 Authenticate with `Authorization: Bearer <token>`. One write is one commit, unless `?change=` collects it in a
 change set. Errors are problem documents (RFC 9457) whose `errors` name the place by JSON pointer. A query
-parameter that an operation does not list, or that is given twice, is refused with 422.
+parameter that an operation does not list, or that is given twice, is refused with 422, and so is a body where
+none is taken.
 """
 
 
@@ -84,6 +86,7 @@ api = MillraceApi(
     openapi_extra={"info": {"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}},
 )
 api.add_decorator(only_known_names, mode="view")
+api.add_decorator(no_unasked_body, mode="view")
 # The paths of the configuration catch all below /config, so they come last.
 for part in (
     *(status, changes, revisions, state, alarms, actions, counters, captures, traces, logs, tools),
