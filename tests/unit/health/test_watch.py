@@ -180,6 +180,7 @@ class TwoParts:
         self.hangs.set()
         self.slow_found: list[Finding] = []
         self.quick_found: list[Finding] = []
+        self.quick_reads: Callable[[], None] = lambda: None
         checks = (Check("slow", self._slow, _judge), Check("quick", self._quick, _judge))
         given: Any = _Router()
         self.watch = HealthWatch(given, EventLog(directory), checks, self.clock)
@@ -192,6 +193,7 @@ class TwoParts:
 
     def _quick(self, _router: Any) -> list[Finding]:
         self.asked["quick"] += 1
+        self.quick_reads()
         return list(self.quick_found)
 
     def looks(self, *, after_s: float = 5) -> list[str]:
@@ -240,6 +242,20 @@ def test_an_alarm_stands_and_is_checked_while_its_check_is_at_rest(tmp_path: Pat
     assert two.looks() == ["slow0"]
     assert two.looks() == ["slow0"]
     assert two.watch.alarms().alarms[0].checked
+
+
+def test_commits_that_keep_coming_do_not_take_its_rest_from_what_is_slow_to_read(tmp_path: Path) -> None:
+    two = TwoParts(tmp_path)
+    two.slow_s = 1.0
+    engine = two.watch._router.engine
+
+    def commit() -> None:
+        engine.revision += 1
+
+    two.quick_reads = commit
+    for _ in range(4):
+        two.looks(after_s=1)
+    assert two.asked == {"slow": 1, "quick": 4}
 
 
 def test_what_is_read_while_another_revision_comes_to_run_is_not_judged(watched: Watched) -> None:

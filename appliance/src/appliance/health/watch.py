@@ -166,6 +166,8 @@ class HealthWatch:
         resting = self._rests.at_rest(concerned, self._clock.boot_s()) if only_due else set()
         due = {name: check for name, check in concerned.items() if name not in resting}
         readings, unchecked = self._read(due)
+        for name, reading in readings.items():
+            self._rests.read(name, reading.took_s, self._clock.boot_s())
         # What was read while another revision came to run is of neither.
         if engine.revision != revision:
             return 0.0
@@ -183,12 +185,10 @@ class HealthWatch:
                 continue
             done.add(check.name)
             found.update((one.key, (check.name, one)) for one in findings)
-        for name, reading in readings.items():
-            self._before[name] = reading
-            self._rests.read(name, reading.took_s, self._clock.boot_s())
+        self._before |= readings
         with self._guard:
             unchecked |= {name: why for name, why in self._unchecked.items() if name in resting}
-            made = readings.keys() & done | resting & set(self._done)
+            made = readings.keys() & done | resting & set(self._done) & self._before.keys()
         self._take(found, done, unchecked, revision)
         oldest_boot_s = min((self._before[name].boot_s for name in made), default=self._clock.boot_s())
         with self._guard:
