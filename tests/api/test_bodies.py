@@ -121,8 +121,7 @@ def test_openapi_lists_the_operations_that_take_a_body(db: None) -> None:
 
 
 def test_an_empty_object_is_as_good_as_no_body(viewer: ApiClient) -> None:
-    for body in (None, {}):
-        assert viewer("GET", "status", body).status == 200
+    assert viewer("GET", "status").status == viewer("GET", "status", {}).status == 200
 
 
 def test_what_is_wrong_with_a_body_is_told_only_to_who_may_call(client_of: MakeClient, db: None) -> None:

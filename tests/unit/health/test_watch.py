@@ -247,7 +247,7 @@ def test_an_alarm_stands_and_is_checked_while_its_check_is_at_rest(tmp_path: Pat
 def test_commits_that_keep_coming_do_not_take_its_rest_from_what_is_slow_to_read(tmp_path: Path) -> None:
     two = TwoParts(tmp_path)
     two.slow_s = 1.0
-    engine = two.watch._router.engine
+    engine: Any = two.watch._router.engine
 
     def commit() -> None:
         engine.revision += 1

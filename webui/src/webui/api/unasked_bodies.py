@@ -31,7 +31,7 @@ def no_unasked_body(run: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     """A decorator of mode `view` for all operations of an API: whoever may call one that takes no body is
     answered 422 for one that says anything. An empty object says nothing: some clients send it always.
     """
-    operation = unwrap(run).__self__  # type: ignore[attr-defined]  # the method of an operation
+    operation = unwrap(run).__self__  # the method of an operation
     assert isinstance(operation, Operation)
     if takes_body(operation):
         return run
