@@ -14,8 +14,8 @@ from tests.live_lab import LiveLab, wait_until
 WAN_HOST = "203.0.113.10"
 
 
-def _answered(lab: LiveLab, count: int = 3) -> int:
-    argv = ["ping", "-n", "-q", "-i", "0.05", "-W", "1", "-c", str(count), WAN_HOST]
+def _answered(lab: LiveLab, count: int = 3, *, wait_s: int = 10) -> int:
+    argv = ["ping", "-n", "-q", "-i", "0.05", "-W", str(wait_s), "-c", str(count), WAN_HOST]
     output = lab.topology.run(lab.topology.namespaces.lan, argv, check=False)
     words = next(line for line in output.splitlines() if "received" in line).split(", ")
     return int(next(word for word in words if "received" in word).split()[0])
@@ -64,11 +64,11 @@ def test_deny_ping_commit_and_roll_back(page: BrowserPage, lab: LiveLab) -> None
     page.sees("You have no changes")
     page.sees("no ping from the LAN host", "#revisions")
 
-    assert _answered(lab) == 0
+    assert _answered(lab, wait_s=1) == 0
     page.open("/acls/no-ping")
     wait_until(lambda: _hits(page) >= 3, timeout_s=10, what="the page counts the denied pings")
     counted = _hits(page)
-    _answered(lab)
+    _answered(lab, wait_s=1)
     wait_until(lambda: _hits(page) > counted, timeout_s=10, what="the counter rises without a reload")
 
     page.open(f"/history/{revision}")

@@ -69,7 +69,7 @@ class CommandLine:
 
     def ping(self, destination: str) -> bool:
         """From the host on the left."""
-        command = ["ping", "-q", "-n", "-c", "2", "-i", "0.1", "-W", "1", destination]
+        command = ["ping", "-q", "-n", "-c", "2", "-i", "0.1", "-W", "3", destination]
         run = ["ip", "netns", "exec", self.left, *command]
         return subprocess.run(run, capture_output=True, check=False, timeout=20).returncode == 0
 

@@ -64,7 +64,7 @@ class Router:
 
     def ping(self, source: str, destination: str, count: int = 2) -> bool:
         """Whether all of a few pings from a namespace are answered."""
-        command = ["ping", "-q", "-n", "-i", "0.05", "-W", "1", "-c", str(count), destination]
+        command = ["ping", "-q", "-n", "-i", "0.05", "-W", "3", "-c", str(count), destination]
         return run(source, *command, check=False).returncode == 0
 
     def hits(self, name: str) -> dict[int, int]:
