@@ -234,18 +234,22 @@ def test_a_flood_of_icmp_is_limited_while_the_neighbor_goes_on(router: Router) -
     with listening(router.middle), neighbor_session(router) as session:
         flood = [sys.executable, "-c", _FLOOD, "3", OWN[0], str(FLOOD)]
         argv = ["ip", "netns", "exec", router.left, *flood]
-        with subprocess.Popen(argv) as flooding:
-            exchanged = 0
-            while flooding.poll() is None:
-                session.exchange()
-                exchanged += 1
+        sent = seen = exchanged = 0
+        found = counts(router)
+        # On a busy machine much of a flood is lost before it comes to the router.
+        while seen < FLOOD // 2 and sent < 10 * FLOOD:
+            with subprocess.Popen(argv) as flooding:
+                while flooding.poll() is None:
+                    session.exchange()
+                    exchanged += 1
+            sent += FLOOD
+            found = counts(router)
+            seen = found["accepted"]["icmp"] + found["dropped"]["icmp"]
         session.exchange()
-    found = counts(router)
     assert exchanged >= 1
-    accepted, dropped = found["accepted"]["icmp"], found["dropped"]["icmp"]
-    assert 0 < accepted < FLOOD and dropped > 0
-    # On a busy machine much of the flood is lost before it comes to the router.
-    assert accepted + dropped > FLOOD // 10
+    assert seen >= FLOOD // 2
+    assert found["dropped"]["icmp"] > 0
+    assert found["accepted"]["icmp"] < sent
 
 
 @dataclass
