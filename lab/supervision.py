@@ -16,6 +16,7 @@ from typing import Any
 
 from lab.errors import LabError, NotReady
 from lab.leftovers import MARKER, end_processes, marked_processes, process_alive
+from lab.precedence import LAB_NICE, set_session_nice
 
 _SOCKET_PATH_LIMIT = 90  # sockaddr_un holds 107 bytes, and supervisord binds to a longer temporary name first
 _SPAWNED = re.compile(r"spawned: '([\w-]+)' with pid (\d+)")
@@ -102,6 +103,8 @@ class Supervisor:
         if done.returncode != 0:
             raise LabError(f"supervisord did not start: {(done.stderr or done.stdout).strip()}")
         self._wait_answer()
+        # It made a session of its own, in which all its programs are.
+        set_session_nice(int(self._call("supervisor.getPID")), LAB_NICE)
 
     def stop(self, timeout_s: float = 45.0) -> None:
         """End supervisord and all it started; what does not end in time is killed."""

@@ -29,6 +29,7 @@ from lab.command import run
 from lab.errors import LabError, MissingProgram
 from lab.leftovers import MARKER
 from lab.namespaces import enter
+from lab.precedence import TRAFFIC_NICE, set_session_nice
 
 _SOURCE = Path(__file__).with_name("traffic.c")
 _DRAIN_S = 0.5
@@ -170,14 +171,17 @@ class Flow:
 
 
 def _start(argv: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
         stdin=subprocess.DEVNULL,
+        start_new_session=True,
     )
+    set_session_nice(process.pid, TRAFFIC_NICE)
+    return process
 
 
 def _wait_for_line(process: subprocess.Popen[str], wanted: str) -> None:

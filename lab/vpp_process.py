@@ -8,12 +8,13 @@ from lab import feeder, rust_program
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
 from lab.namespaces import Namespaces, Routes, enter
+from lab.precedence import LAB_NICE
 from lab.supervision import Program
 from tests.lab_support import vhost_net_stand_in
 
 _PRIORITY = 10
-# About what vpp.slice's CPUWeight is to the web half's on the appliance: forwarding goes first.
-_NICE = -13
+# Before the lab's other programs, which share its session; see lab.precedence.
+_NICE = LAB_NICE
 _RULE = "*" * 100
 _SHARED_MEMORY = Path("/dev/shm")
 # linux-cp's mirrors poll: without a pause VPP takes a whole core of a machine that also runs everything else.

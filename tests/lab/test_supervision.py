@@ -11,7 +11,9 @@ import pytest
 
 from lab.errors import LabError
 from lab.leftovers import marked_processes, process_alive
+from lab.precedence import LAB_NICE, session_nice
 from lab.supervision import Program, Supervisor, render
+from tests.requirements import needs_root_netns
 
 
 def test_words_reach_the_program_as_they_are(tmp_path: Path) -> None:
@@ -86,3 +88,13 @@ def test_leftovers_of_a_killed_supervisor_are_ended(supervisor: Supervisor) -> N
     supervisor.stop()
     assert not process_alive(orphan)
     assert marked_processes(supervisor.directory) == []
+
+
+@needs_root_netns
+def test_the_labs_session_comes_before_others(supervisor: Supervisor) -> None:
+    supervisor.start([_sleeper("first")])
+    supervisor.wait_running(20)
+    if session_nice(os.getpid()) is None:
+        pytest.skip("this kernel gives the CPU to processes, not to sessions")
+    assert session_nice(supervisor.pid("first")) == LAB_NICE
+    assert session_nice(os.getpid()) != LAB_NICE

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from lab.precedence import LAB_NICE, set_session_nice
 from tests.lab_support import vhost_net_stand_in
 from vpp_config.errors import VppUnavailable
 from vpp_config.papi_client import PapiClient
@@ -147,7 +148,9 @@ class PrivateVpp:
                 stdout=output,
                 stderr=output,
                 env=environment,
+                start_new_session=True,
             )
+        set_session_nice(self._process.pid, LAB_NICE)
         self._wait()
 
     def _startup_conf(self) -> StartupConf:
