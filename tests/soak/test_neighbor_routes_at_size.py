@@ -25,6 +25,7 @@ from appliance.features.bgp.neighbor_routes import neighbor_routes
 from appliance.features.bgp.routes_exchanged import filters
 from appliance.features.bgp.table_lists import LISTED
 from appliance.impact.change import Change
+from appliance.impact.deadline import Deadline
 from appliance.impact.facts import Live, LiveFacts
 from appliance.routing.frr import FrrBackend
 from appliance.state.bgp_routes import BgpRoutes, BgpRoutesQuery
@@ -74,7 +75,7 @@ def _foretold(routing: FrrBackend, routes: int) -> tuple[str, float]:
         return [prefix(number) for number in range(0, routes, routes // 200)]
 
     with ThreadPoolExecutor(1) as readers:
-        facts = LiveFacts(Live(dataplane, routing, samples), readers, 10)
+        facts = LiveFacts(Live(dataplane, routing, samples), readers, Deadline(10))
         change = Change(CONFIG, RouterConfig.model_validate(merge_patch(document, policy)), facts)
         begun_s = time.monotonic()
         (refused,) = [one.text for one in filters(change) if one.grade == "certain"]

@@ -107,7 +107,7 @@ def result(
         ToldFacts(UP if facts is None else {**UP, **facts}),
         arrival,
         caller is not None,
-        remade=taken_down,
+        remade=lambda: taken_down,
     )
     answer = foretell(change)
     assert not any("failed" in one for one in answer.not_looked_at), answer.not_looked_at

@@ -18,6 +18,7 @@ from appliance.features.ospf.adjacent import ADJACENCIES
 from appliance.features.static.impact import Table
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
+from appliance.impact.deadline import Deadline
 from appliance.impact.facts import Fact, Live, LiveFacts, ToldFacts
 from appliance.impact.result import Finding, Result, summary
 from appliance.state.bgp import BgpNeighborState, BgpState
@@ -61,7 +62,7 @@ def test_an_analysis_that_fails_or_takes_too_long_is_told_and_keeps_what_it_foun
         while True:
             change.in_time()
 
-    change = Change(BEFORE, AFTER, ends_s=time.monotonic() + 0.2)
+    change = Change(BEFORE, AFTER, deadline=Deadline(0.2))
     answer = foretell(change, [Analysis("a", breaks), Analysis("b", slow), Analysis("c", slow)])
     assert [one.text for one in answer.findings] == ["found before", "found in time"]
     assert answer.looked_at == ()
@@ -108,7 +109,7 @@ def test_facts_are_read_once_in_time_and_a_silent_router_is_told() -> None:
     good, bad = Fact("good", counted), Fact("bad", away)
     slow: Fact[bool] = Fact("slow", lambda _: hold.wait(120))
     with ThreadPoolExecutor(2) as readers:
-        facts = LiveFacts(LIVE, readers, 0.3)
+        facts = LiveFacts(LIVE, readers, Deadline(0.3))
         assert (facts.of(good), facts.of(good), facts.of(bad)) == (7, 7, None)
         # If it waited for the reading, it would know what was read.
         assert facts.of(slow) is None and facts.of(slow) is None
@@ -190,3 +191,23 @@ def test_tables_that_several_analyses_ask_for_are_made_once(monkeypatch: pytest.
     )
     assert {one.path for one in findings} >= {"/routing/static/198.51.100.0~124"}
     assert len(made) == 2, "one before the change and one after it"
+
+
+def test_waiting_for_the_plan_is_not_counted() -> None:
+    """The foretelling begins while the router is looked at, which may take longer than its own budget."""
+    deadline = Deadline(0.1)
+
+    def remade() -> frozenset[str]:
+        with deadline.stopped():
+            time.sleep(0.2)
+        return frozenset({"wan0"})
+
+    def waits(change: Change) -> Iterator[Finding]:
+        change.in_time()
+        change.remade()
+        change.in_time()
+        yield _finding("after the plan")
+
+    answer = foretell(Change(BEFORE, AFTER, deadline=deadline, remade=remade), [Analysis("a", waits)])
+    assert [one.text for one in answer.findings] == ["after the plan"]
+    assert answer.not_looked_at == ()

@@ -130,6 +130,17 @@ def test_what_was_foretold_is_no_surprise_and_rolls_back_all_the_same(service: S
     assert service.report(2).foretold == service.foretold
 
 
+def test_a_commit_that_never_comes_to_its_steps_keeps_nobody_from_foretelling(service: Service) -> None:
+    """What is foretold begins while the router is looked at, and waits for the plan."""
+    service.foretold = Result(findings=(TOLD,))
+    service.toy.plane.up = False
+    assert service.engine.commit(CommitRequest(UNCONFIRMED, "alice")).state == "failed"
+    service.toy.plane.up = True
+    commit(service.engine, UNCONFIRMED)
+    service.wait(3)
+    assert service.report(2).foretold == service.foretold
+
+
 def test_what_was_certain_and_did_not_happen_is_said(service: Service) -> None:
     service.foretold = Result(findings=(TOLD,))
     commit(service.engine, UNCONFIRMED)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from appliance.config.document import RouterConfig
 from appliance.engine.engine import Engine
+from appliance.engine.foretold import TakenDown
 from appliance.engine.own_path import Caller
 from appliance.errors import RouterUnavailable
 from appliance.health.check import Look
@@ -48,8 +49,9 @@ class Service:
         self.watch.take_up()
 
     def _foretell(
-        self, _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _down: frozenset[str]
+        self, _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, down: TakenDown
     ) -> Result:
+        down()
         return self.foretold
 
     def _read(self, _asked: Asked) -> Reading:

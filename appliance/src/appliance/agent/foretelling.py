@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,12 +11,14 @@ from functools import partial
 from appliance.agent.route_table import LongTable
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlane
+from appliance.engine.foretold import TakenDown
 from appliance.engine.own_path import Caller
 from appliance.errors import MillraceError
 from appliance.features.vrf.model import table_of
 from appliance.impact.analysis import foretell
 from appliance.impact.change import BUDGET_S, Arrival, Change
 from appliance.impact.cost import NotForwardedByVpp, cost, paid, read_clocks
+from appliance.impact.deadline import Deadline
 from appliance.impact.facts import Live, LiveFacts
 from appliance.impact.result import Cost, Result
 from appliance.routing.rows import Family
@@ -48,26 +49,31 @@ class Foretelling:
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="foretelling")
 
     def __call__(
-        self, before: RouterConfig, after: RouterConfig, caller: Caller | None, taken_down: frozenset[str]
+        self, before: RouterConfig, after: RouterConfig, caller: Caller | None, taken_down: TakenDown
     ) -> Result:
-        """Within the budget; what it did not reach is told."""
-        ends_s = time.monotonic() + self._budget_s
+        """Within the budget, apart from waiting for the plan; what it did not reach is told."""
+        budget, reading = Deadline(self._budget_s), Deadline(min(_READING_S, self._budget_s))
+
+        def remade() -> frozenset[str]:
+            with budget.stopped(), reading.stopped():
+                return taken_down()
+
         live = self._live
         if self._table is not None:
             live = replace(live, samples=partial(_samples, self._table, before))
-        facts = LiveFacts(live, self._readers, min(_READING_S, self._budget_s))
+        facts = LiveFacts(live, self._readers, reading)
         arrival = None if caller is None or before == after else self._arrival(caller, before)
-        result = foretell(Change(before, after, facts, arrival, caller is not None, ends_s, taken_down))
-        return result.model_copy(update={"cost": self._cost(before, after, ends_s)})
+        result = foretell(Change(before, after, facts, arrival, caller is not None, budget, remade))
+        return result.model_copy(update={"cost": self._cost(before, after, budget)})
 
-    def _cost(self, before: RouterConfig, after: RouterConfig, ends_s: float) -> Cost | None:
+    def _cost(self, before: RouterConfig, after: RouterConfig, budget: Deadline) -> Cost | None:
         """None where packets cost what they did, the kernel forwards, or VPP does not tell in time."""
         old, new = list(paid(before)), list(paid(after))
         if old == new:
             return None
         reading = self._readers.submit(read_clocks, self._live.dataplane)
         try:
-            return cost(old, new, reading.result(max(ends_s - time.monotonic(), 0)))
+            return cost(old, new, reading.result(budget.left_s))
         except NotForwardedByVpp:
             return None
         except (TimeoutError, MillraceError) as error:

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -37,13 +37,17 @@ class Namespace:
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call ``work`` inside, one call at a time. Raises NamespaceMissing when there is no namespace."""
+        return self.begin(work, *args, **kwargs).result()
+
+    def begin(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have ``work`` called inside, after what was begun before. Returns at once. Raises as ``run``."""
         with self._guard:
             identity = self._current()
             if self._thread is None or identity != self._identity:
                 self._close()
                 self._thread = ThreadPoolExecutor(1, f"netns-{self.name}", initializer=self._enter)
                 self._identity = identity
-            return self._thread.submit(work, *args, **kwargs).result()
+            return self._thread.submit(work, *args, **kwargs)
 
     def route(self) -> IPRoute:
         """The namespace's rtnetlink socket; only for code that runs inside."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from appliance.engine.transaction import Patience, Transaction
 from appliance.engine.turns import Kind, Turn, Turns
 from appliance.engine.view import View
 from appliance.engine.watched_commits import Service, WatchedCommits
-from appliance.errors import CommitFailed, Conflict
+from appliance.errors import CommitFailed, Conflict, MillraceError
 from appliance.secrets import SecretBox
 
 log = logging.getLogger(__name__)
@@ -146,15 +147,24 @@ class Committer:
         with self.view.looking() as outcome:
             prepared = self.prepare(document)
             desired = self.compile(prepared.config)
-            observed = outcome()
-        plan = self.live.plan(desired, observed)
+
+            @cache
+            def planned() -> tuple[Observed, Plan]:
+                observed = outcome()
+                return observed, self.live.plan(desired, observed)
+
+            # While others look at the router. What stands in the way of a plan is raised below.
+            foretold = self.foretell(
+                running.prepared.config, prepared.config, caller, partial(_taken_down, planned)
+            )
+            observed, plan = planned()
         return Preview(
             running.revision,
             tuple(diff_documents(running.prepared.sealed, prepared.sealed)),
             plan,
             self.live.diff(plan, desired, observed),
             self._own_path(caller, plan, running.prepared, prepared),
-            self.foretell(running.prepared.config, prepared.config, caller, taken_down(plan)),
+            foretold,
         )
 
     def transact(self, request: CommitRequest, turn: Turn, supersede: bool = False) -> CommitResult:
@@ -312,12 +322,13 @@ class Committer:
             turn.check()
 
         looking, running = self.live.look(), self.running
+        self.watched.ahead(request, running.prepared.config)
         try:
             prepared = self.prepare(request.document)
-            desired = self.compile(prepared.config)
             read_service = self.watched.reading(
                 request, running.revision, running.prepared.config, prepared.config, prepared.digest
             )
+            desired = self.compile(prepared.config)
             return desired, prepared, looking.result(go_on), read_service
         except Overtaken as overtaken:
             looking.abandon()
@@ -325,6 +336,13 @@ class Committer:
         except BaseException:
             looking.abandon()
             raise
+
+
+def _taken_down(planned: Callable[[], tuple[Observed, Plan]]) -> frozenset[str]:
+    try:
+        return taken_down(planned()[1])
+    except MillraceError:
+        return frozenset()
 
 
 def _room_for(prepared: Prepared) -> int:

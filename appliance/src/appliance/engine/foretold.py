@@ -10,15 +10,17 @@ from appliance.engine.own_path import Caller
 from appliance.engine.records import PlannedStep
 from appliance.impact.result import Result
 
-Foretell = Callable[[RouterConfig, RouterConfig, Caller | None, frozenset[str]], Result]
-"""What going from one document to another does, once it is made. The set has the interfaces that the steps
-take down or away: see ``taken_down``. Raises nothing.
+TakenDown = Callable[[], frozenset[str]]
+"""The interfaces that the steps take down or away (see ``taken_down``). Waits until the steps are known."""
+Foretell = Callable[[RouterConfig, RouterConfig, Caller | None, TakenDown], Result]
+"""What going from one document to another does, once it is made. Begun while the router is still looked at.
+Raises nothing.
 """
 _TAKING_DOWN = ("detach", "delete")
 
 
 def nobody_looked(
-    _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _taken_down: frozenset[str]
+    _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _taken_down: TakenDown
 ) -> Result:
     """The Foretell of an engine that was given none."""
     return Result(not_looked_at=("the result of the commit",))

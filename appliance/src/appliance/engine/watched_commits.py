@@ -31,6 +31,11 @@ class WatchedCommits:
         self.observer: Observer | None = None
         self._clock, self._store = clock, store
 
+    def ahead(self, request: CommitRequest, before: RouterConfig) -> None:
+        """Begin what ``reading`` would wait for longest."""
+        if request.watch_s != 0 and self.observer is not None:
+            self.observer.ahead(before)
+
     def reading(
         self, request: CommitRequest, running: int, before: RouterConfig, after: RouterConfig, digest: str
     ) -> Callable[[frozenset[str]], Service | None]:

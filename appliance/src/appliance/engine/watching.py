@@ -59,6 +59,9 @@ class Watch:
 class Observer(Protocol):
     """Whoever compares sessions and traffic. Nothing of it raises."""
 
+    def ahead(self, before: RouterConfig) -> None:
+        """A commit over this document may come to ``look``: begin what takes longest. Returns at once."""
+
     def look(
         self,
         before: RouterConfig,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 from appliance.config.document import RouterConfig
 from appliance.config.vrf_view import seen_in, views
+from appliance.impact.deadline import Deadline
 from appliance.impact.facts import Facts, ToldFacts
 from frr_config.types import IpAddress, IpNetwork
 
@@ -104,10 +104,9 @@ class Change:
     """None: the caller comes by no interface of the document, or nobody knows by which."""
     is_remote: bool = False
     """There is a caller who is not at the router's own console."""
-    ends_s: float = float("inf")
-    """By the monotonic clock."""
-    remade: frozenset[str] = frozenset()
-    """Interfaces that the steps take down, or away, though the document keeps them."""
+    deadline: Deadline = field(default_factory=Deadline)
+    remade: Callable[[], frozenset[str]] = frozenset
+    """Interfaces that the steps take down, or away, though the document keeps them. Waits for the plan."""
 
     whole: Change | None = None
     """Of what one VRF sees of a change: the change itself."""
@@ -168,11 +167,11 @@ class Change:
         if not (is_up(self.before, name) and is_up(self.after, name)):
             return False
         carrier = self.after.interfaces[name].carrier
-        return name in self.remade or (carrier is not None and self.is_remade(carrier))
+        return name in self.remade() or (carrier is not None and self.is_remade(carrier))
 
     def in_time(self) -> None:
         """Called in loops that grow with the document. Raises OutOfTime."""
-        if time.monotonic() > self.ends_s:
+        if self.deadline.is_over:
             raise OutOfTime
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from pydantic import ValidationError
 
 from appliance.errors import MillraceError
+from appliance.impact.deadline import Deadline
 
 if TYPE_CHECKING:
     from appliance.dataplane.base import DataPlane
@@ -62,11 +62,11 @@ class Facts(Protocol):
 
 
 class LiveFacts:
-    """Reads each fact once, in a thread of ``readers``, and waits for it no longer than ``wait_s``."""
+    """Reads each fact once, in a thread of ``readers``, and waits for all no longer than the deadline."""
 
-    def __init__(self, live: Live, readers: Executor, wait_s: float) -> None:
+    def __init__(self, live: Live, readers: Executor, deadline: Deadline) -> None:
         self._live, self._readers = live, readers
-        self._ends_s = time.monotonic() + wait_s
+        self._deadline = deadline
         self._known: dict[Fact[Any], Any] = {}
         self._where = ""
         self.untold: dict[str, str] = {}
@@ -76,9 +76,11 @@ class LiveFacts:
         if not vrf:
             return self
         facts = LiveFacts(
-            replace(self._live, routing=self._live.routing.in_vrf(vrf), vrf=vrf), self._readers, 0
+            replace(self._live, routing=self._live.routing.in_vrf(vrf), vrf=vrf),
+            self._readers,
+            self._deadline,
         )
-        facts._ends_s, facts._where, facts.untold = self._ends_s, f" in VRF {vrf}", self.untold
+        facts._where, facts.untold = f" in VRF {vrf}", self.untold
         return facts
 
     def of(self, fact: Fact[T]) -> T | None:
@@ -91,7 +93,7 @@ class LiveFacts:
     def _read(self, fact: Fact[T]) -> T | None:
         future = self._readers.submit(fact.read, self._live)
         try:
-            return future.result(max(self._ends_s - time.monotonic(), 0))
+            return future.result(self._deadline.left_s)
         except TimeoutError:
             future.cancel()
             self.untold[fact.name + self._where] = "there was no answer in time"

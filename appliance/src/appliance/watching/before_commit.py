@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +13,7 @@ from appliance.engine.clock import Clock
 from appliance.engine.foretold import Foretell
 from appliance.engine.own_path import Caller
 from appliance.engine.watching import ReadBefore
+from appliance.impact.change import NotLookedAt
 from appliance.impact.result import Result
 from appliance.watching.measure import AnyMeasure, Asked, Reading
 from appliance.watching.measures import Begun, Readers, Readings
@@ -27,6 +29,8 @@ _RECENT_S = 15.0
 """A reading is recent for so long, unless another revision came to run since."""
 FORETOLD_S = 0.1
 """A commit waits no longer for what is foretold of it; what is late, the report says, was not foretold."""
+_PLANNED_S = 10.0
+"""What is foretold waits no longer for the plan; a router that takes so long to read is not foretold."""
 _PING_S = 0.1
 
 
@@ -34,6 +38,24 @@ class _Recent(NamedTuple):
     at_s: float
     revision: int
     reading: Reading
+
+
+class _TakenDown:
+    """See engine.foretold: what a commit takes down, which another thread waits for."""
+
+    def __init__(self) -> None:
+        self._told = threading.Event()
+        self._names: frozenset[str] = frozenset()
+
+    def tell(self, names: frozenset[str]) -> None:
+        if not self._told.is_set():
+            self._names = names
+            self._told.set()
+
+    def __call__(self) -> frozenset[str]:
+        if not self._told.wait(_PLANNED_S):
+            raise NotLookedAt("the steps of the commit were not known in time")
+        return self._names
 
 
 class BeforeCommits:
@@ -45,12 +67,20 @@ class BeforeCommits:
         self._router, self._foretell, self._measures, self._clock = router, foretell, measures, clock
         self._readers = Readers(measures)
         self._foretelling = ThreadPoolExecutor(1, thread_name_prefix="foretold")
+        self._taken_down = _TakenDown()
+        self._ahead: Begun | None = None
         self._recent: dict[str, _Recent] = {}
 
     def note(self, readings: Readings, revision: int) -> None:
         """Keep what was read while this revision ran."""
         now_s = self._clock.boot_s()
         self._recent.update({name: _Recent(now_s, revision, found) for name, found in readings.found.items()})
+
+    def ahead(self, before: RouterConfig) -> None:
+        """See Observer.ahead."""
+        first = [one for one in self._measures if one.ahead and one.concerns(before)]
+        asked = Asked(self._router, before, before, within_s=_PING_S)
+        self._ahead = self._readers.begin(first, {one.name: asked for one in first})
 
     def begin(
         self,
@@ -62,11 +92,16 @@ class BeforeCommits:
         """See Observer.look. ``counted``: a reading of counters from before a time, and how long before."""
         concerned = [one for one in self._measures if one.concerns(before) or one.concerns(after)]
         asked = Asked(self._router, after, before, within_s=_PING_S)
-        begun = self._readers.begin(concerned, {one.name: asked for one in concerned})
+        ahead, self._ahead = self._ahead, None
+        begun = self._readers.begin(concerned, {one.name: asked for one in concerned}, ahead)
         recent = self._still_recent()
+        # Of the commit before, should it never have come to its steps.
+        self._taken_down.tell(frozenset())
+        known = self._taken_down = _TakenDown()
+        foretold = self._foretelling.submit(self._foretell, before, after, caller, known)
 
         def end(taken_down: frozenset[str]) -> Mapping[str, Any]:
-            foretold = self._foretelling.submit(self._foretell, before, after, caller, taken_down)
+            known.tell(taken_down)
             _wait(begun, recent)
             # The time of a reading that has just come.
             now_s = self._clock.boot_s()
@@ -104,6 +139,7 @@ class BeforeCommits:
     def close(self) -> None:
         """Let go of the threads; a reading under way ends by itself."""
         self._readers.close()
+        self._taken_down.tell(frozenset())
         self._foretelling.shutdown(wait=False, cancel_futures=True)
 
 

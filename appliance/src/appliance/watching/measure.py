@@ -122,6 +122,9 @@ class Measure(Generic[R]):
     """Whether there is anything to compare under this document."""
     counts: bool = False
     """It reads counters: they are read from time to time between commits, too, for their rates before one."""
+    ahead: bool = False
+    """It waits for others and asks only under the document before: before a commit it is read while that
+    document is still compared with the new one."""
 
 
 AnyMeasure = Measure[Any]

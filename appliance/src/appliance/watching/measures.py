@@ -76,12 +76,15 @@ class Readers:
         self._pool = ThreadPoolExecutor(len(measures) or 1, thread_name_prefix="watching")
         self._under_way: dict[str, Future[Reading]] = {}
 
-    def begin(self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked]) -> Begun:
-        """Begin to read these, each as it is ``asked``."""
-        late = {name for name, future in self._under_way.items() if not future.done()}
-        self._under_way = {name: self._under_way[name] for name in late}
+    def begin(
+        self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked], ahead: Begun | None = None
+    ) -> Begun:
+        """Begin to read these, each as it is ``asked``; those of ``ahead`` have been begun."""
+        known = {} if ahead is None else {n: f for n, f in ahead.futures.items() if n not in ahead.late}
+        late = {name for name, future in self._under_way.items() if not future.done() and name not in known}
+        self._under_way = {**{name: self._under_way[name] for name in late}, **known}
         for measure in measures:
-            if measure.name not in late:
+            if measure.name not in self._under_way:
                 work = partial(measure.reads, asked[measure.name])
                 self._under_way[measure.name] = self._pool.submit(work)
         names = [measure.name for measure in measures]

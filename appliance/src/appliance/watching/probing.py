@@ -101,4 +101,5 @@ PINGS = Measure(
     _compare,
     _shows,
     _concerns,
+    ahead=True,
 )

@@ -115,6 +115,10 @@ class ServiceWatch:
 
     # The engine's side.
 
+    def ahead(self, before: RouterConfig) -> None:
+        """See Observer."""
+        self._before.ahead(before)
+
     def look(self, before: RouterConfig, after: RouterConfig, caller: Caller | None) -> ReadBefore:
         """See Observer."""
         return self._before.begin(before, after, caller, self._counted_before)

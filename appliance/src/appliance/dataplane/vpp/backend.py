@@ -125,11 +125,10 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     def observe(self) -> VppDataplaneState:
         """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
         with self._available():
+            mirrors = self._space.begin(self._mirrors.observe)
             objects = self._session.observe()
-            kernel = self._space.run(self._mirrors.settings)
-            control_plane = self._space.run(self._mirrors.control_plane)
-            beside = self._space.run(self._mirrors.objects)
             self._count_hits()
+            kernel, control_plane, beside = mirrors.result()
         room = None if self._feeder is None else self._feeder.room()
         return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room)
 

@@ -28,6 +28,10 @@ class MirrorNamespace:
         self._guard = ControlPlaneGuard()
         self._access = Access(space, _no_nics, _no_nics)
 
+    def observe(self) -> tuple[KernelSettings, ControlPlane | None, LinuxState]:
+        """``settings``, ``control_plane`` and ``objects``."""
+        return self.settings(), self.control_plane(), self.objects()
+
     def settings(self) -> KernelSettings:
         """The mirrors' sysctls."""
         values = tuple((name, read_sysctl(name) or "") for name, _ in MIRRORS)

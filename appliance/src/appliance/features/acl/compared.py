@@ -45,12 +45,17 @@ class Lists:
 
     def rules(self, names: tuple[str, ...], after: bool) -> Rules:
         """Of these lists, in the document after the change or before it."""
-        key = (after, names)
+        key = (after and not self._stand(names), names)
         if key not in self._rules:
             self._change.in_time()
-            acls = self._change.after.acls if after else self._change.before.acls
+            acls = self._change.after.acls if key[0] else self._change.before.acls
             self._rules[key] = Rules(names, acls)
         return self._rules[key]
+
+    def _stand(self, names: tuple[str, ...]) -> bool:
+        """Whether these lists are the same objects before and after: what does not change is shared."""
+        before, after = self._change.before.acls, self._change.after.acls
+        return all(before.get(name) is after.get(name) for name in names)
 
     def reflecting(self, names: tuple[str, ...], family: str, after: bool) -> list[Placed]:
         """The rules for a family that let answers pass, of those that a packet can come to."""
@@ -63,6 +68,8 @@ class Lists:
     def compared(self, earlier: tuple[str, ...], names: tuple[str, ...], family: str) -> Compared:
         """The family in these lists after the change with what it was in the earlier ones."""
         key = (earlier, names, family)
+        if earlier and earlier == names and self._stand(names):
+            return Compared()
         if key not in self._compared:
             after = self.rules(names, after=True).of(family)
             before = self.rules(earlier, after=False).of(family) if earlier else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from appliance.config.context import network
@@ -73,8 +73,11 @@ class Rules:
             if name in acls
             for sequence, rule in acls[name].ordered()
         )
-        self._numbers = [_numbers(placed.rule) for placed in self.placed]
         self._tables: dict[_Kind, _Table] = {}
+
+    @cached_property
+    def _numbers(self) -> list[_Numbers]:
+        return [_numbers(placed.rule) for placed in self.placed]
 
     def of(self, family: str) -> list[Placed]:
         """Those for one family."""
