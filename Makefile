@@ -11,8 +11,9 @@ ROUTES ?=
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
-# Tests run in so many processes: they wait more than they compute. 0: all in one, in order.
-JOBS ?= 2
+# Tests run in so many processes, for they wait more than they compute; left empty, three, and two machines that boot
+# the image. 0: all in one, in order.
+JOBS ?=
 # A feature's name, as in: make test FEATURE=bfd
 FEATURE ?=
 
@@ -66,7 +67,7 @@ test:
 	@setup/packages.sh python node lab rust database test
 	@setup/python.sh
 	@setup/assets.sh
-	@$(PYTHON) -m pytest -n $(JOBS) \
+	@$(PYTHON) -m pytest -n $(or $(JOBS),3) \
 	    $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 bench:
@@ -111,7 +112,7 @@ image-test: image-tools
 	@setup/packages.sh python lab test
 	@setup/python.sh
 	@$(PYTHON) -m tests.image.ready
-	@$(PYTHON) -m pytest -m image -v -n $(JOBS) --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+	@$(PYTHON) -m pytest -m image -v -n $(or $(JOBS),2) --timeout=3600 tests/image $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
 
 image-compare:
 	@setup/packages.sh python node image rust
