@@ -240,7 +240,9 @@ def test_128_at_once_hash_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
 
         address = "198.51.100.1" if number < 108 else f"203.0.113.{number}"
         try:
-            statuses.append(_login(address, f"name{number}").status_code)
+            # A busy machine may not give each of 128 its connection to the database in time: 503.
+            client = Client(raise_request_exception=False)
+            statuses.append(_login(address, f"name{number}", client=client).status_code)
         finally:
             connections.close_all()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ class NamespaceInMemory:
         self._control_plane: ControlPlane | None = None
         self._objects: dict[str, Any] = {}
 
+    def observe(self) -> tuple[KernelSettings, ControlPlane | None, LinuxState]:
+        return self.settings(), self.control_plane(), self.objects()
+
     def settings(self) -> KernelSettings:
         return self._settings
 
@@ -57,6 +61,15 @@ class NamespaceInMemory:
             self._objects[key] = after
 
 
+def _done(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    try:
+        future.set_result(work(*arguments))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
 class FakePlane(VppDataplane):
     """VPP's backend without namespaces: what is set in the mirrors' one is kept in memory, too.
 
@@ -66,7 +79,8 @@ class FakePlane(VppDataplane):
     def __init__(self, vpp: FakeVpp) -> None:
         super().__init__(NOWHERE, NOWHERE, None, "dataplane", None, client=vpp)
         self._mirrors: Any = NamespaceInMemory()
-        self._space.run = lambda work, *arguments: work(*arguments)  # type: ignore[assignment, method-assign]  # stays in this namespace
+        # What is to run inside stays in this namespace.
+        self._space.begin = _done  # type: ignore[assignment, method-assign]
 
     def compile_context(self) -> CompileContext:
         return CompileContext(NICS, "dataplane")
