@@ -322,8 +322,8 @@ class Committer:
             turn.check()
 
         looking, running = self.live.look(), self.running
-        self.watched.ahead(request, running.prepared.config)
         try:
+            self.watched.ahead(request, running.prepared.config)
             prepared = self.prepare(request.document)
             read_service = self.watched.reading(
                 request, running.revision, running.prepared.config, prepared.config, prepared.digest
