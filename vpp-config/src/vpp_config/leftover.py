@@ -43,3 +43,6 @@ class Leftover:
     def label(self) -> str:
         """``half-made interface host-eth0``."""
         return f"half-made {self.what} {self.vpp_name}"
+
+    def host_mac(self) -> None:
+        """Nobody made it, and it gives nothing a MAC address."""

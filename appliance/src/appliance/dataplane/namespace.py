@@ -129,9 +129,14 @@ def attributes(message: Any) -> Attributes:
 
 def is_up(name: str) -> bool:
     """Whether the link is set up (netdevice(7)), inside. Raises DataPlaneError."""
+    return bool(interface_flags(name) & _IFF_UP)
+
+
+def interface_flags(name: str) -> int:
+    """IFF_* of the link (netdevice(7)), inside. Raises DataPlaneError."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as any_socket:
         try:
             answer = fcntl.ioctl(any_socket, _SIOCGIFFLAGS, struct.pack("16sH22x", name.encode(), 0))
         except OSError as error:
             raise DataPlaneError(f"cannot read the flags of {name}: {error.strerror}") from error
-    return bool(struct.unpack_from("H", answer, 16)[0] & _IFF_UP)
+    return int(struct.unpack_from("H", answer, 16)[0])

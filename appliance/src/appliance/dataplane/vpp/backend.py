@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import vpp_config
 from appliance.config.capabilities import Capabilities
-from appliance.dataplane import own_mac
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
@@ -24,39 +21,35 @@ from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.nic_inventory import read as read_inventory
 from appliance.dataplane.nics import discover
-from appliance.dataplane.object_step import ObjectStep
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.dataplane.route_lookup import look_up
 from appliance.dataplane.rtnetlink import NetlinkError
 from appliance.dataplane.vpp import sizing, startup
+from appliance.dataplane.vpp.carrying_out import VppSteps
 from appliance.dataplane.vpp.feeder import FeederClient
+from appliance.dataplane.vpp.kept_mirrors import KeptMirrors
 from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
-from appliance.dataplane.vpp.plan import RestartStep, VppStep, plan
-from appliance.dataplane.vpp.room import RoomStep
+from appliance.dataplane.vpp.plan import VppStep, plan
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
-from appliance.engine import durable
 from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.features.registry import declared
-from appliance.service_manager import ServiceError, ServiceManager
+from appliance.service_manager import ServiceManager
 from appliance.state.acls import AclState
 from appliance.state.control_plane import ControlPlaneState
 from appliance.state.hardware import Hardware, NicState
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
-from vpp_config import Session, VppClient, VppObject, VppState
+from vpp_config import Session, VppClient
 from vpp_config.counters import Counters
 from vpp_config.errors import StatsUnavailable, VppError, VppUnavailable
-from vpp_config.leftover import Leftover
 from vpp_config.papi_client import PapiClient
 
 T = TypeVar("T")
 
-START_S = 60.0
-"""How long VPP may take to answer after it was restarted."""
 _NIC_DRIVERS = ("auto", "native", "dpdk", "af_packet")
 
 
@@ -101,7 +94,6 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         self._space = Namespace(netns)
         self._mirrors = MirrorNamespace(self._space)
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
-        self._services = services
         self._management = management
         self._nic_inventory = nic_inventory
         self._machine = machine
@@ -110,6 +102,18 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         # A view that reads a long table keeps neither this session nor this connection from a commit.
         self._view_client: VppClient = client or PapiClient(str(api_socket), name="millrace-view")
         self._view = VppView(self._view_client, self._session, self._counters)
+        self._kept = KeptMirrors(self._space)
+        self._steps = VppSteps(
+            self._session,
+            self._view,
+            (self._client, self._view_client),
+            self._space,
+            self._nic_space,
+            self._kept,
+            startup_conf=startup_conf,
+            services=services,
+            feeder=feeder,
+        )
         self._views = Namespace(netns)
         self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
         self._lacking: Mapping[str, str] | None = None
@@ -124,13 +128,14 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
 
     def observe(self) -> VppDataplaneState:
         """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
+        kept = self._kept.seen
         with self._available():
             mirrors = self._space.begin(self._mirrors.observe)
             objects = self._session.observe()
             self._count_hits()
             kernel, control_plane, beside = mirrors.result()
         room = None if self._feeder is None else self._feeder.room()
-        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room)
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room, kept=kept)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[VppStep]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
@@ -139,35 +144,20 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             self._sequences = desired.sequences
             if self._feeder is not None and desired.room is not None and observed.startup is not None:
                 self._feeder.most_routes = desired.room.most
+            # linux_nl would not learn the routes over a mirror that it did not see being made.
+            if self._feeder is not None:
+                self._kept.keep(desired.objects, observed.kept)
         return steps
 
     def apply(self, step: VppStep) -> None:
         """Make the step so. Raises StepError or BackendUnavailable."""
         with self._failing():
-            if isinstance(step, RestartStep):
-                self._restart(step.after)
-            elif isinstance(step, RoomStep):
-                self._require_feeder().leave_room(step.before, step.after)
-            elif isinstance(step, ObjectStep):
-                self._space.run(self._mirrors.change, step.key, step.before, step.after)
-            else:
-                with self._own_macs(step.after):
-                    self._session.apply(step)
+            self._steps.apply(step)
 
     def undo(self, step: VppStep) -> None:
         """Put back what the step changed. Raises StepError or BackendUnavailable."""
         with self._failing():
-            if isinstance(step, RestartStep):
-                self._restart(step.before)
-                for again in vpp_config.plan(step.lost, VppState.of(())):
-                    self._session.apply(again)
-            elif isinstance(step, RoomStep):
-                self._require_feeder().set_most(step.before)
-            elif isinstance(step, ObjectStep):
-                self._space.run(self._mirrors.change, step.key, step.after, step.before)
-            else:
-                with self._own_macs(step.before):
-                    self._session.undo(step)
+            self._steps.undo(step)
 
     def compile_context(self) -> CompileContext:
         """The NICs in VPP's namespace."""
@@ -278,6 +268,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         self._client.close()
         self._view_client.close()
         self._views.close()
+        self._kept.release()
         if self._nic_views is not self._views:
             self._nic_views.close()
         self._space.close()
@@ -302,18 +293,6 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         except VppError as error:
             raise StepError(str(error)) from error
 
-    @contextmanager
-    def _own_macs(self, made: VppObject | Leftover | None) -> Iterator[None]:
-        """A NIC that gets another MAC address in the block keeps a note of its own until it has it again."""
-        given = None if made is None or isinstance(made, Leftover) else made.host_mac()
-        if given is None:
-            yield
-            return
-        device, mac = given
-        self._nic_space.run(own_mac.keep, self._nic_space, device, mac)
-        yield
-        self._nic_space.run(own_mac.forget, self._nic_space, device)
-
     def _take_down_mirror(self, netns: str, name: str) -> bool:
         try:
             return netns == self._netns and self._space.run(take_down, self._space, name)
@@ -325,12 +304,6 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         if self._feeder is None or netns != self._netns:
             return nullcontext()
         return self._feeder.vacated(name)
-
-    def _require_feeder(self) -> FeederClient:
-        """The one that was there when the step was planned."""
-        if self._feeder is None:
-            raise StepError("there is no feeder to be told how many routes VPP has room for")
-        return self._feeder
 
     def _nics(self, space: Namespace) -> list[Nic]:
         return discover([space], self._management, self._nic_inventory)
@@ -357,35 +330,3 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             return startup.read(self._startup_conf.read_text())
         except (OSError, ValueError) as error:
             raise BackendUnavailable(self.name, f"cannot read {self._startup_conf}: {error}") from error
-
-    def _restart(self, settings: StartupSettings) -> None:
-        if self._startup_conf is None or self._services is None:
-            raise StepError(
-                "VPP cannot be restarted from here: the agent has no startup file or service of it"
-            )
-        before = self._startup_conf.read_bytes()
-        durable.write(self._startup_conf, startup.rewrite(before.decode(), settings).encode(), 0o644)
-        try:
-            self._start_again(self._services)
-        except StepError:
-            durable.write(self._startup_conf, before, 0o644)
-            self._start_again(self._services)
-            raise
-
-    def _start_again(self, services: ServiceManager) -> None:
-        """The connections are given up first: whoever answers afterwards is the new VPP."""
-        self._client.close()
-        self._view_client.close()
-        try:
-            services.restart("vpp")
-        except ServiceError as error:
-            raise StepError(str(error)) from error
-        _wait(self._view.answers, START_S)
-
-
-def _wait(condition: Callable[[], bool], timeout_s: float) -> None:
-    end = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > end:
-            raise StepError(f"VPP did not answer within {timeout_s:.0f} s of its restart")
-        time.sleep(0.1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 
-from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.namespace import Namespace, interface_flags
 from appliance.dataplane.rtnetlink import NetlinkError
 
-_UP = 1
+_UP, _RUNNING = 0x1, 0x40
 
 
 def take_down(space: Namespace, name: str) -> bool:
@@ -23,3 +23,8 @@ def take_down(space: Namespace, name: str) -> bool:
             raise
         return False
     return True
+
+
+def has_link(name: str) -> bool:
+    """Whether the mirror is up and has a link, inside. Raises DataPlaneError."""
+    return interface_flags(name) & (_UP | _RUNNING) == _UP | _RUNNING

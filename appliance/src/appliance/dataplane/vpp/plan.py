@@ -14,9 +14,10 @@ from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.object_step import ObjectStep, Phase
 from appliance.dataplane.vpp.room import RoomStep, room_steps
 from appliance.dataplane.vpp.startup import StartupSettings
-from appliance.dataplane.vpp.state import VppDataplaneState
+from appliance.dataplane.vpp.state import VppDataplaneState, mirrored
 from appliance.features.registry import merged
 from vpp_config import VppState
+from vpp_config.tokens import interface_name
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,29 @@ def _changes(before: StartupSettings, after: StartupSettings) -> str:
 
 
 _MIRROR = f"{vpp_config.LcpPair.kind}/"
+
+
+@dataclass(frozen=True)
+class TakeUpStep(vpp_config.Step):
+    """VPP takes up a mirror that was kept in Linux while VPP was gone."""
+
+    @property
+    def interface(self) -> str:
+        """Whose mirror it is."""
+        return self.key.removeprefix(_MIRROR)
+
+    @property
+    def label(self) -> str:
+        """``Linux mirror of wan0``."""
+        return f"Linux mirror of {self.interface}"
+
+
 VppStep = vpp_config.Step | RestartStep | RoomStep | ObjectStep
+
+
+def mirrored_interface(step: vpp_config.Step) -> str | None:
+    """The interface whose mirror the step makes or removes; None where it does neither."""
+    return step.key.removeprefix(_MIRROR) if step.key.startswith(_MIRROR) else None
 
 
 def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppStep]:
@@ -67,10 +90,39 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
     if desired.control_plane is not None:
         steps += plan_control_plane(desired.control_plane, observed.control_plane)
     of_vpp = vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
-    steps += [*of_vpp, *_beside(desired.beside, observed.beside, of_vpp)]
+    anew = of_vpp
+    if held is observed.objects and observed.kept.shown == mirrored(desired.objects):
+        of_vpp, anew = _take_up(of_vpp, desired.objects), ()
+    steps += [*of_vpp, *_beside(desired.beside, observed.beside, anew)]
     if steps and observed.startup is not None:
         return [*room_steps(desired.room, observed.room), *steps]
     return steps
+
+
+def _take_up(steps: Sequence[vpp_config.Step], desired: VppState) -> tuple[vpp_config.Step, ...]:
+    """With mirrors that were kept and show what is wanted: each is taken up once its interface is up.
+
+    Before, VPP would take the mirror down with its interface, and FRR end its sessions there. Nothing that
+    needs a mirror is missed meanwhile: the addresses that VPP would copy to it are there.
+    """
+    interfaces = desired.interfaces()
+    last = {step.key: place for place, step in enumerate(steps)}
+    places: dict[str, int] = {}
+    ordered: list[tuple[int, bool, vpp_config.Step]] = []
+    for place, step in enumerate(steps):
+        name = mirrored_interface(step)
+        if name is None or step.before is not None:
+            ordered.append((place, False, step))
+            continue
+        outer = interface_name(interfaces[name].inside() or "")
+        places[name] = max(place, last.get(interfaces[name].key, 0), places.get(outer or "", 0))
+        ordered.append((places[name], True, _taken_up(step, steps[places[name]].phase)))
+    return tuple(step for *_, step in sorted(ordered, key=lambda one: one[:2]))
+
+
+def _taken_up(step: vpp_config.Step, phase: Phase) -> TakeUpStep:
+    said = f"take up {step.summary.removeprefix('add ')}, which outlived VPP"
+    return TakeUpStep(**{**vars(step), "summary": said, "phase": phase})
 
 
 def _beside(

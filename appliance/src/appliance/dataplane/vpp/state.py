@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import vpp_config
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.vpp.room import RouteRoom
 from appliance.dataplane.vpp.startup import StartupSettings
-from vpp_config import VppState
+from vpp_config import VppObject, VppState
+
+Mirrored = Mapping[str, VppObject]
+_SHOWN = (vpp_config.LcpPair.kind, vpp_config.Address.kind, vpp_config.InterfaceVrf.kind)
+
+
+def mirrored(state: VppState) -> Mirrored:
+    """Of a state what its mirrors show: where it is the same, mirrors that were kept need no change."""
+    shown: dict[str, VppObject] = {item.key: item for item in state.interfaces().values()}
+    shown.update((key, item) for key, item in state.items() if item.kind in _SHOWN)
+    return shown
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Mirrors that stay in Linux when VPP goes."""
+
+    shown: Mirrored | None = None
+    """What they show; None where not every mirror is kept."""
+    releases: int = 0
+    """How often one was let go until then."""
 
 
 @dataclass(frozen=True)
@@ -27,3 +49,5 @@ class VppDataplaneState:
     """None is read where no feeder answers."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""
+    kept: Kept = field(default=Kept(), compare=False)
+    """Of an observed state: which of its mirrors outlive VPP."""

@@ -1,0 +1,118 @@
+"""Mirrors that outlive VPP: FRR keeps its interfaces, and so its sessions, while VPP is started again.
+
+A mirror is a tap of VPP's, and goes when nobody has it open any more. A second queue of it is opened here and
+taken out of use at once (TUNSETQUEUE), by which no packet comes to it, and the tap stays, with its link up.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import logging
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import vpp_config
+from appliance.dataplane.base import DataPlaneError
+from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.vpp.state import Kept, mirrored
+from vpp_config import VppState
+
+log = logging.getLogger(__name__)
+
+_TUN = "/dev/net/tun"
+_TUNSETIFF, _TUNSETQUEUE = 0x400454CA, 0x400454D9
+_IFF_TUN, _IFF_TAP, _IFF_NO_PI, _IFF_VNET_HDR = 0x1, 0x2, 0x1000, 0x4000
+_IFF_MULTI_QUEUE, _IFF_DETACH_QUEUE = 0x100, 0x400
+_REQUEST = "16sH22x"
+"""struct ifreq with flags (netdevice(7))."""
+_MODES: Mapping[str, int] = {"tap": _IFF_TAP, "tun": _IFF_TUN}
+
+Mode = Literal["tap", "tun"]
+OpenQueue = Callable[[str, Mode], int | None]
+"""Opens a queue that is out of use, given the mirror's name, and returns its descriptor. None where there is
+no such mirror. Raises OSError."""
+
+
+class KeptMirrors:
+    """The mirrors in ``space`` of the last state that VPP was seen to have. Thread-safe."""
+
+    def __init__(self, space: Namespace, open_queue: OpenQueue | None = None) -> None:
+        self._space = space
+        self._open_queue = open_queue or _open_queue
+        self._guard = threading.Lock()
+        self._queues: dict[str, int] = {}
+        self._state: VppState | None = None
+        self._seen = Kept()
+
+    @property
+    def seen(self) -> Kept:
+        """What is kept; to be asked before VPP is looked at, and given to :meth:`keep`."""
+        return self._seen
+
+    def keep(self, state: VppState, seen: Kept) -> None:
+        """VPP had this state: keep its mirrors, and no others. What cannot be kept goes with VPP.
+
+        Nothing is done where one was let go since ``seen``: VPP may have another state by now.
+        """
+        with self._guard:
+            if state is self._state or seen.releases != self._seen.releases:
+                return
+            self._state = state
+            shown = mirrored(state)
+            if shown == self._seen.shown:
+                return
+            modes = _taps(state)
+            for name in self._queues.keys() - modes.keys():
+                self._close(name)
+            try:
+                for name in modes.keys() - self._queues.keys():
+                    queue = self._space.run(self._open_queue, name, modes[name])
+                    if queue is not None:
+                        self._queues[name] = queue
+            except (OSError, DataPlaneError) as error:
+                log.warning("the Linux mirrors of VPP's interfaces do not outlive VPP: %s", error)
+            whole = self._queues.keys() == modes.keys()
+            self._seen = Kept(shown if whole else None, self._seen.releases)
+
+    def release(self, name: str | None = None) -> None:
+        """Let go of the mirror, or of all: what nobody else has open goes."""
+        with self._guard:
+            self._state, self._seen = None, Kept(None, self._seen.releases + 1)
+            for one in [*self._queues] if name is None else [name]:
+                self._close(one)
+
+    def _close(self, name: str) -> None:
+        if (queue := self._queues.pop(name, None)) is not None:
+            os.close(queue)
+
+
+def _taps(state: VppState) -> dict[str, Mode]:
+    """Mirrors that are taps; one of a VLAN is a link on that of its NIC, and stays with it."""
+    outer = {name for name, item in state.interfaces().items() if item.inside() is None}
+    pairs = (item for item in state.values() if item.kind == vpp_config.LcpPair.kind)
+    return {pair.host_if_name: pair.host_if_type for pair in pairs if pair.interface in outer}  # type: ignore[attr-defined]  # pairs
+
+
+def _open_queue(name: str, mode: Mode) -> int | None:
+    """Inside the mirrors' namespace."""
+    try:
+        # Without it the kernel would make a new tap of that name.
+        socket.if_nametoindex(name)
+    except OSError:
+        return None
+    queue = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        flags = _MODES[mode] | _IFF_NO_PI | _IFF_VNET_HDR | _IFF_MULTI_QUEUE
+        fcntl.ioctl(queue, _TUNSETIFF, struct.pack(_REQUEST, name.encode(), flags))
+        fcntl.ioctl(queue, _TUNSETQUEUE, struct.pack(_REQUEST, b"", _IFF_DETACH_QUEUE))
+    except OSError as error:
+        os.close(queue)
+        if error.errno == errno.EINVAL:
+            return None
+        raise
+    return queue
