@@ -8,6 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from lab import bird_peers, namespaces
+from tests.image.router import Router
+from tests.live_lab import json_of
 from tests.route_feed import prefix
 
 ROUTER_ASN, NEIGHBOR_ASN = 65000, 65001
@@ -38,6 +40,12 @@ OSPF: dict[str, Any] = {
     },
 }
 """And for the right one."""
+
+
+def sessions(router: Router, **query: Any) -> dict[str, int]:
+    """When the session with each BGP neighbor came up, in seconds since the epoch."""
+    neighbors = json_of(router.api.get("/state/bgp", params=query))["neighbors"]
+    return {address: one["established_epoch_s"] for address, one in neighbors.items()}
 
 
 def bgp_neighbor(count: int) -> str:

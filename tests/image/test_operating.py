@@ -134,7 +134,7 @@ def test_a_killed_vpp_gets_every_route_again(member: Member, neighbors: None, bu
     }
     assert before["ospf"] == [("10.77.2.2", "right0", True)]
     assert before["kernel"] == {"bgp": ROUTES, "ospf": len(bird.OSPF_PREFIXES)}
-    restarts = _restarts(router)
+    restarts, sessions = _restarts(router), bird.sessions(router)
     with wall_time(f"VPP killed with {ROUTES} BGP routes: to all of BGP, OSPF and the FIB as before"):
         router.root("systemctl", "kill", "--signal=KILL", "vpp.service")
         with wall_time("VPP killed: to the first echo through a BGP and an OSPF route"):
@@ -146,6 +146,8 @@ def test_a_killed_vpp_gets_every_route_again(member: Member, neighbors: None, bu
             what=f"the router as it was: {before}",
             pause_s=5,
         )
+    # The mirrors outlived VPP, and with them the sessions.
+    assert bird.sessions(router) == sessions
     for number in random.Random(1).sample(range(ROUTES), 10):
         told = json_of(router.api.get("/state/routes", params={"prefix": prefix(number)}))
         assert [(one["prefix"], one["protocol"]) for one in told["routes"]] == [(prefix(number), "bgp")], told

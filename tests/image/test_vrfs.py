@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -24,6 +25,13 @@ KIND = VIRTIO
 ROUTES = 500
 SETTLED_S = 240.0
 LEARNED = prefix(ROUTES - 1)
+VLAN = {
+    "type": "sub_interface",
+    "parent": "left0",
+    "vlan_id": 77,
+    "vrf": "blue",
+    "addresses": ["10.77.77.1/24"],
+}
 BEHIND_LEFT = LEARNED.removesuffix("0/24") + "1"
 BEHIND_RIGHT = bird.OSPF_PREFIXES[-1].removesuffix("0/24") + "1"
 
@@ -92,7 +100,9 @@ def test_a_vrf_forwards_by_what_it_learns_and_vpp_killed_has_it_again(
 ) -> None:
     router = member.router
     with wall_time(f"a VRF with {ROUTES} BGP routes: from the commit to echoes by learned routes"):
-        router.put(_in_vrfs(member, "blue", "blue", {"blue": {"bgp": bird.BGP, "ospf": bird.OSPF}}))
+        document = _in_vrfs(member, "blue", "blue", {"blue": {"bgp": bird.BGP, "ospf": bird.OSPF}})
+        document["interfaces"]["left0.77"] = VLAN
+        router.put(document)
         wait_for(partial(_reach_each_other, member), timeout_s=SETTLED_S, what="echoes by routes of the VRF")
     wanted = {
         "bgp": dict.fromkeys(bird.NEIGHBORS, "Established"),
@@ -111,8 +121,8 @@ def test_a_vrf_forwards_by_what_it_learns_and_vpp_killed_has_it_again(
     (missing,) = _state(member, "routes", prefix=LEARNED)["routes"] or [{"rib": None, "fib": None}]
     assert missing["rib"] is None
     tables = router.root("vppctl", "show", "ip", "fib", "summary")
-    # With the two connected networks.
-    length_24 = ROUTES + len(bird.OSPF_PREFIXES) + 2
+    # With the three connected networks.
+    length_24 = ROUTES + len(bird.OSPF_PREFIXES) + 3
     assert re.search(rf"blue.*?^ +24 +{length_24} *\r?$", tables, re.DOTALL | re.MULTILINE), tables
     # The router's own packets take the VRF's way.
     for vrf, received in (("blue", 2), (None, 0)):
@@ -124,7 +134,9 @@ def test_a_vrf_forwards_by_what_it_learns_and_vpp_killed_has_it_again(
         assert done["result"]["received"] == received, done
     shown = router.root("millrace", "show", "route", "vrf", "blue", LEARNED)
     assert LEARNED in shown
-    # All of it is there again.
+    # All of it is there again; mirrors, with what they are in and on, and sessions outlive VPP.
+    sessions, links = bird.sessions(router, vrf="blue"), _links(member)
+    assert {links[name]["master"] for name in ("left0", "right0", "left0.77")} == {"blue"}
     with wall_time("VPP killed: to VRFs as before"):
         router.root("systemctl", "kill", "--signal=KILL", "vpp.service")
         wait_for(
@@ -133,6 +145,23 @@ def test_a_vrf_forwards_by_what_it_learns_and_vpp_killed_has_it_again(
             what="the VRF as it was",
             pause_s=3,
         )
+    assert (bird.sessions(router, vrf="blue"), _links(member)) == (sessions, links)
+    router.put(_in_vrfs(member, "blue", "blue", {}))
+    assert "left0.77" not in _links(member)
+
+
+def _links(member: Member) -> dict[str, Any]:
+    """Mirrors and VRFs in the kernel, by name."""
+    told = json.loads(member.router.root("ip", "-n", "dataplane", "-j", "-d", "address"))
+    return {
+        one["ifname"]: {
+            "index": one["ifindex"],
+            "master": one.get("master"),
+            "flags": sorted(one["flags"]),
+            "addresses": sorted(f"{address['local']}/{address['prefixlen']}" for address in one["addr_info"]),
+        }
+        for one in told
+    }
 
 
 def _ended(member: Member, job_id: str) -> dict[str, Any]:
