@@ -106,7 +106,11 @@ class _Router:
         bgp = json_of(self._live.api.get("/state/bgp"))["neighbors"]
         ospf = json_of(self._live.api.get("/state/ospf"))["neighbors"]
         return {
-            "bgp": {name: (one["state"], one.get("families")) for name, one in sorted(bgp.items())},
+            # With the time at which each came up: none has fallen meanwhile.
+            "bgp": {
+                name: (one["state"], one.get("families"), one.get("established_epoch_s"))
+                for name, one in sorted(bgp.items())
+            },
             "ospf": sorted(one["router_id"] for one in ospf if one["full"]),
         }
 
