@@ -16,6 +16,7 @@ ROUTER_ASN, NEIGHBOR_ASN = 65000, 65001
 NEIGHBORS = ("10.77.1.2", "2001:db8:77:1::2")
 OSPF_PREFIXES = tuple(f"100.65.{number}.0/24" for number in range(50))
 _HELLO_S, _DEAD_S = 5, 20
+ROUNDING_S = 2
 
 BGP: dict[str, Any] = {
     "asn": ROUTER_ASN,
@@ -46,6 +47,11 @@ def sessions(router: Router, **query: Any) -> dict[str, int]:
     """When the session with each BGP neighbor came up, in seconds since the epoch."""
     neighbors = json_of(router.api.get("/state/bgp", params=query))["neighbors"]
     return {address: one["established_epoch_s"] for address, one in neighbors.items()}
+
+
+def are_the_same(before: dict[str, int], now: dict[str, int]) -> bool:
+    """Whether no session fell: FRR reckons the time from now each time, and rounds."""
+    return before.keys() == now.keys() and all(now[one] - before[one] <= ROUNDING_S for one in now)
 
 
 def bgp_neighbor(count: int) -> str:

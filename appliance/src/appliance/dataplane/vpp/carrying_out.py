@@ -151,6 +151,8 @@ class VppSteps:
 
     @undo.register
     def _(self, step: RestartStep) -> None:
+        # Everything is made in the order in which it is undone, which takes mirrors down.
+        self._kept.release()
         self._restart(step.before)
         for again in vpp_config.plan(step.lost, VppState.of(())):
             self._session.apply(again)
@@ -160,7 +162,6 @@ class VppSteps:
             raise StepError(
                 "VPP cannot be restarted from here: the agent has no startup file or service of it"
             )
-        self._kept.release()
         before = self._startup_conf.read_bytes()
         durable.write(self._startup_conf, startup.rewrite(before.decode(), settings).encode(), 0o644)
         try:

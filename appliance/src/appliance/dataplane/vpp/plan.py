@@ -91,7 +91,7 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
         steps += plan_control_plane(desired.control_plane, observed.control_plane)
     of_vpp = vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
     anew = of_vpp
-    if held is observed.objects and observed.kept.shown == mirrored(desired.objects):
+    if observed.kept.shown == mirrored(desired.objects):
         of_vpp, anew = _take_up(of_vpp, desired.objects), ()
     steps += [*of_vpp, *_beside(desired.beside, observed.beside, anew)]
     if steps and observed.startup is not None:
