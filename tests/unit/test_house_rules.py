@@ -286,6 +286,7 @@ NOT_BY_DURABLE = {
     "engine/durable.py": "it is the one way",
     "cli/capture.py": "a capture, for whoever sits at the command line and names the file",
     "dataplane/namespace.py": "settings of the kernel, in /proc/sys",
+    "dataplane/vpp/kept_mirrors.py": "the kernel's device of taps",
     "platform/binding.py": "drivers of NICs, in /sys",
     "platform/cpu_sets.py": "interrupts, in /proc/irq",
     "platform/hugepages.py": "huge pages, in /sys",

@@ -27,6 +27,7 @@ class Address(VppObject):
     """
 
     kind = "address"
+    mirrored = True
     gone: ClassVar = {"sw_interface_add_del_address": frozenset({-60})}
 
     interface: str

@@ -49,6 +49,11 @@ class VppObject(Declared):
     kind: ClassVar[str]
     """The part of :attr:`key` before the first slash, and the object's name in JSON."""
 
+    mirrored: ClassVar[bool] = False
+    """Whether the Linux mirror of an interface shows it. A mirror that outlives VPP is as wanted only where all
+    such objects are the same.
+    """
+
     # -- reading
 
     plugins: ClassVar[tuple[str, ...]] = ()
@@ -121,6 +126,7 @@ class Interface(VppObject):
     mtu: int
     enabled: bool
 
+    mirrored = True
     takes_vlans: ClassVar[bool] = False
     """Whether a sub-interface can be on it."""
 

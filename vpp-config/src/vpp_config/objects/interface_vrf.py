@@ -20,6 +20,7 @@ class InterfaceVrf(VppObject):
     """
 
     kind = "interface_vrf"
+    mirrored = True
 
     interface: str
     family: Family

@@ -29,6 +29,7 @@ class LcpPair(VppObject):
     """
 
     kind = "lcp_pair"
+    mirrored = True
     tables: ClassVar[tuple[Request, ...]] = (_PAIRS,)
     gone: ClassVar = {"lcp_itf_pair_add_del_v3": frozenset({-2})}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import vpp_config
 from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.vpp.room import RouteRoom
@@ -13,14 +12,11 @@ from appliance.dataplane.vpp.startup import StartupSettings
 from vpp_config import VppObject, VppState
 
 Mirrored = Mapping[str, VppObject]
-_SHOWN = (vpp_config.LcpPair.kind, vpp_config.Address.kind, vpp_config.InterfaceVrf.kind)
 
 
 def mirrored(state: VppState) -> Mirrored:
     """Of a state what its mirrors show: where it is the same, mirrors that were kept need no change."""
-    shown: dict[str, VppObject] = {item.key: item for item in state.interfaces().values()}
-    shown.update((key, item) for key, item in state.items() if item.kind in _SHOWN)
-    return shown
+    return {key: item for key, item in state.items() if item.mirrored}
 
 
 @dataclass(frozen=True)
