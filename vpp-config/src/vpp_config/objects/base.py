@@ -50,8 +50,8 @@ class VppObject(Declared):
     """The part of :attr:`key` before the first slash, and the object's name in JSON."""
 
     mirrored: ClassVar[bool] = False
-    """Whether the Linux mirror of an interface shows it. A mirror that outlives VPP is as wanted only where all
-    such objects are the same.
+    """Whether the Linux mirror of an interface shows it: one that outlives VPP is as wanted where all such
+    objects are the same.
     """
 
     # -- reading
