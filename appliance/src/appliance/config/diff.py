@@ -49,7 +49,11 @@ def _compare(before: Any, after: Any, path: str, changes: list[Change]) -> None:
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Keys under which the two are not the same; whole subtrees that are equal are never entered."""
-    keys = [key for key, value in before.items() if key not in after or after[key] != value]
+    keys = [
+        key
+        for key, value in before.items()
+        if key not in after or (after[key] is not value and after[key] != value)
+    ]
     return keys + [key for key in after if key not in before]
 
 

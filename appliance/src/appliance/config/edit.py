@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -56,7 +56,7 @@ def unmasked(document: Mapping[str, Any], base: Mapping[str, Any]) -> Document:
 
     Raises ValidationFailed where there is none, or where it nests too deep to be looked through.
     """
-    check_depth(document)
+    check_depth(document, base)
     opened: Document = unmask(dict(document), base)
     if left := masked(opened):
         raise ValidationFailed(
@@ -112,16 +112,27 @@ def _key(shape: Keyed, token: str, pointer: str) -> str:
         raise NotFound(f"{pointer}: {token!r:.80} cannot be a name here") from None
 
 
-def check_depth(value: Any) -> None:
-    """Raise ValidationFailed for what nests so deep that walking it could fail. Never recurses."""
-    level = [value]
+def check_depth(value: Any, known: Any = None) -> None:
+    """Raise ValidationFailed for what nests so deep that walking it could fail. Never recurses.
+
+    What the value shares with ``known``, which was checked before, is not looked at again.
+    """
+    level = [(value, known)]
     for _ in range(MAX_DEPTH):
         level = [
-            child
-            for node in level
-            if isinstance(node, (dict, list, tuple))
-            for child in (node.values() if isinstance(node, dict) else node)
+            (child, there)
+            for node, before in level
+            for child, there in _children(node, before)
+            if child is not there and isinstance(child, (dict, list, tuple))
         ]
         if not level:
             return
     raise ValidationFailed([Problem("", f"nests deeper than {MAX_DEPTH} levels")])
+
+
+def _children(node: Any, before: Any) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(node, dict):
+        return [(child, None) for child in node] if isinstance(node, (list, tuple)) else ()
+    if not isinstance(before, dict):
+        return [(child, None) for child in node.values()]
+    return zip(node.values(), map(before.get, node), strict=True)
