@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -15,6 +15,7 @@ from appliance.errors import NotFound, Problem, ValidationFailed
 
 Document = dict[str, Any]
 MAX_DEPTH = 64
+_CONTAINERS = (dict, list, tuple)
 
 
 class Edit(BaseModel):
@@ -117,22 +118,27 @@ def check_depth(value: Any, known: Any = None) -> None:
 
     What the value shares with ``known``, which was checked before, is not looked at again.
     """
-    level = [(value, known)]
+    shared: list[tuple[Any, Any]] = [(value, known)]
+    level: list[Any] = []
     for _ in range(MAX_DEPTH):
-        level = [
-            (child, there)
-            for node, before in level
-            for child, there in _children(node, before)
-            if child is not there and isinstance(child, (dict, list, tuple))
-        ]
-        if not level:
+        level = [child for node in level for child in _inner(node)]
+        below: list[tuple[Any, Any]] = []
+        for node, before in shared:
+            if isinstance(node, dict) and isinstance(before, dict):
+                below += [
+                    (child, before.get(key))
+                    for key, child in node.items()
+                    if isinstance(child, _CONTAINERS) and child is not before.get(key)
+                ]
+            else:
+                level += _inner(node)
+        shared = below
+        if not level and not shared:
             return
     raise ValidationFailed([Problem("", f"nests deeper than {MAX_DEPTH} levels")])
 
 
-def _children(node: Any, before: Any) -> Iterable[tuple[Any, Any]]:
-    if not isinstance(node, dict):
-        return [(child, None) for child in node] if isinstance(node, (list, tuple)) else ()
-    if not isinstance(before, dict):
-        return [(child, None) for child in node.values()]
-    return zip(node.values(), map(before.get, node), strict=True)
+def _inner(node: Any) -> list[Any]:
+    """The containers in one."""
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, (list, tuple)) else ()
+    return [child for child in children if isinstance(child, _CONTAINERS)]

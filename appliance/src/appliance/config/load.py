@@ -136,6 +136,8 @@ def _check_plain(data: Mapping[str, Any]) -> None:
     problems: list[Problem] = []
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(data, ())]
     nodes = 0
+    good: set[Any] = set()
+    """Texts that were looked at: a large document has few words, and many times."""
     while stack and len(problems) < MAX_PROBLEMS:
         node, tokens = stack.pop()
         if len(tokens) >= MAX_DEPTH:
@@ -145,10 +147,13 @@ def _check_plain(data: Mapping[str, Any]) -> None:
         children: Iterable[tuple[Any, Any]] = node.items() if keyed else enumerate(node)
         for key, child in children:
             nodes += 1
-            if keyed and (type(key) is not str or _bad_value(key) is not None):
+            if keyed and not (type(key) is str and (key in good or _bad_value(key) is None)):
                 problems.append(Problem(join(tokens), "has a key that is not plain text"))
-            elif type(child) is str and len(child) < _SHORT and _PLAIN.fullmatch(child):
                 continue
+            if keyed:
+                good.add(key)
+            if type(child) is str and (child in good or (len(child) < _SHORT and _PLAIN.fullmatch(child))):
+                good.add(child)
             elif isinstance(child, (dict, list, tuple, Mapping)):
                 stack.append((child, (*tokens, key)))
             elif (message := _bad_value(child)) is not None:
