@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from appliance.config.document import RouterConfig
-from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document
+from appliance.config.shape import Fields, Items, Keyed, Shape, Tagged, document, has_maps
 from appliance.config.written import Part, Written, json_text
 
 Secrets = Literal["mask", "reveal"] | Callable[[str], str]
@@ -91,17 +91,17 @@ def natural(key: str) -> tuple[int, int, str]:
 
 
 def _ordered(node: Any, shape: Shape) -> Any:
+    if not has_maps(shape):
+        # In the order of the model already.
+        return node
     if isinstance(shape, Keyed) and isinstance(node, dict):
-        if isinstance(shape.value, Leaf):
-            return dict(sorted(node.items(), key=lambda item: natural(item[0])))
+        if not has_maps(shape.value):
+            return {key: node[key] for key in sorted(node, key=natural)}
         return {key: _ordered(node[key], shape.value) for key in sorted(node, key=natural)}
     if isinstance(shape, Tagged) and isinstance(node, dict):
         return _ordered(node, shape.choices[node[shape.tag]])
     if isinstance(shape, Fields) and isinstance(node, dict):
-        return {
-            key: value if isinstance(shape.fields[key], Leaf) else _ordered(value, shape.fields[key])
-            for key, value in node.items()
-        }
-    if isinstance(shape, Items) and isinstance(node, list) and not isinstance(shape.item, Leaf):
+        return {key: _ordered(value, shape.fields[key]) for key, value in node.items()}
+    if isinstance(shape, Items) and isinstance(node, list):
         return [_ordered(item, shape.item) for item in node]
     return node
