@@ -105,6 +105,18 @@ def test_entries_that_did_not_change_are_the_running_ones() -> None:
     assert got.config.routing.static[prefix] is base.config.routing.static[prefix]
 
 
+def test_a_rule_that_is_replaced_stays_in_its_place() -> None:
+    base = DOCUMENTS.prepare(_acl("5", "10", "100"), EMPTY)
+    rules = {**base.sealed["acls"]["a"]["rules"], "10": {"action": "deny"}}
+    wanted = {**base.sealed, "acls": {"a": {"rules": dict(reversed(rules.items()))}}}
+    got = DOCUMENTS.prepare(wanted, base)
+    _same(got, DOCUMENTS.prepare(wanted, EMPTY))
+    assert list(got.sealed["acls"]["a"]["rules"]) == ["5", "10", "100"]
+    assert got.digest == digest(got.sealed)
+    with pytest.raises(ValidationFailed):
+        DOCUMENTS.prepare({"acls": {"a": {"rules": {**rules, "0100": {"action": "deny"}}}}}, base)
+
+
 def test_an_entry_written_in_two_ways_is_refused_though_one_of_them_runs() -> None:
     base = DOCUMENTS.prepare({**_acl("5")}, EMPTY)
     with pytest.raises(ValidationFailed):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from socket import AF_INET, inet_pton
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -140,12 +141,26 @@ Sequence = Annotated[int, Field(ge=1, le=65535)]
 PermitDeny = Literal["permit", "deny"]
 
 
+@lru_cache(maxsize=1 << 17)
+def network_of(text: str) -> IPv4Network | IPv6Network:
+    """A prefix as a network: what reads a document, checks it and compiles it asks for the same thousands.
+
+    Raises ValueError as ``ip_network``, which takes several times as long for a common IPv4 prefix.
+    """
+    address, slash, length = text.partition("/")
+    if slash and len(length) <= 2 and length.isascii() and length.isdecimal():
+        try:
+            return IPv4Network((inet_pton(AF_INET, address), int(length)))
+        except (OSError, ValueError):
+            # It is of the other family, or none: the library says what is wrong.
+            pass
+    return ip_network(text)
+
+
 @lru_cache(maxsize=65536)  # a document is read again at each edit, and its texts are the same
 def _canonical_prefix(value: str) -> str:
-    from ipaddress import ip_network
-
     try:
-        network = ip_network(value, strict=True)
+        network = network_of(value)
     except ValueError as error:
         raise ValueError(f"{value!r} is not an IP prefix: {error}") from None
     return str(network)

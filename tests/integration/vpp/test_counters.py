@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_interface, ip_network
+from random import Random
 
 import pytest
 
 from appliance.state.forwarding import explain
 from tests.integration.vpp.harness import PrivateVpp, nic_mac, run
+from tests.integration.vpp.random_states import random_rule
 from vpp_config import (
     Acl,
     AclBinding,
@@ -24,6 +26,7 @@ from vpp_config import (
     VppState,
     VppUnavailable,
     plan,
+    shared_rule,
 )
 from vpp_config.counters import Counters
 from vpp_config.node_counts import NodeCount, added, node_counts
@@ -83,6 +86,17 @@ def test_hits_carry_on_when_rules_are_replaced(vpp: PrivateVpp) -> None:
     _ping(vpp, 2)
     assert counters.hits()["edge"][0].packets == 2
     counters.close()
+
+
+def test_the_rules_that_were_sent_are_read_back_as_the_same_objects(vpp: PrivateVpp) -> None:
+    random = Random(26)
+    rules = tuple(shared_rule(random_rule(random)) for _ in range(2000))
+    session = Session(vpp.client())
+    _configure(session, *rules)
+    (read,) = [item for item in session.observe().values() if isinstance(item, Acl)]
+    assert read.rules == rules
+    # VPP gives the bytes back as it got them; else it would be right still, and slow.
+    assert all(one is other for one, other in zip(read.rules, rules, strict=True))
 
 
 def test_interfaces_drops_and_memory(vpp: PrivateVpp) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from appliance.config import dump as dump_module
-from appliance.config.dump import Written, part_texts
+from appliance.config import written as written_module
+from appliance.config.dump import part_texts
+from appliance.config.written import Written
 
 DOCUMENT: dict[str, Any] = {
     "acls": {"a": {"rules": {"10": {"action": "permit"}}}},
@@ -19,13 +20,13 @@ DOCUMENT: dict[str, Any] = {
 def wrote(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The parts that were written as JSON."""
     found: list[Any] = []
-    text = dump_module._text
+    text = written_module.json_text
 
     def count(value: Any) -> str:
         found.append(value)
         return text(value)
 
-    monkeypatch.setattr(dump_module, "_text", count)
+    monkeypatch.setattr(written_module, "json_text", count)
     return found
 
 

@@ -97,5 +97,13 @@ def test_depth_is_limited_without_recursion() -> None:
         deep = [deep]
     with pytest.raises(ValidationFailed):
         documents.check_depth(deep)
+    # What is shared was looked at before; what hangs beside it was not.
+    known = {"a": deep, "b": {"c": 1}}
+    documents.check_depth({"a": deep, "b": {"c": [2]}}, known)
+    for beside in ({**known, "b": {"c": deep}}, {**known, "b": [deep]}, {"a": [deep]}, [deep]):
+        with pytest.raises(ValidationFailed):
+            documents.check_depth(beside, known)
+    known.clear()
+    del beside
     while isinstance(deep, list):
         deep = deep.pop()

@@ -7,6 +7,7 @@ place of that plugin and nothing of this package: no object here is a route.
 
 from importlib.metadata import version
 
+from vpp_config.acl_codec import shared_rule
 from vpp_config.client import Request, VppClient
 from vpp_config.errors import (
     ObjectMissing,
@@ -106,5 +107,6 @@ __all__ = [
     "apply",
     "observe",
     "plan",
+    "shared_rule",
     "undo",
 ]

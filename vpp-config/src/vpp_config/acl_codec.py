@@ -2,13 +2,15 @@
 for speed.
 
 vpp_papi takes some 40 µs for each rule; an access list of 1,024 rules is read at every observation. The
-bytes of a rule are its identity: both directions remember what they have seen, so an unchanged list costs a
-lookup for each rule.
+bytes of a rule are its identity, so both directions share what they remember: a rule that was sent is, when
+VPP gives the same bytes back, the same object again. An unchanged list costs a lookup for each rule, and
+comparing it with what was sent takes next to nothing.
 """
 
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +24,35 @@ _DETAILS = struct.Struct(">HII64sI")
 _ADD_REPLACE = struct.Struct(">HIII64sI")
 _ACTIONS: tuple[Action, ...] = ("deny", "permit", "permit_reflect")
 _IP4 = 0
+_MOST_REMEMBERED = 1 << 16
+
+
+class SeenRules:
+    """Rules by their bytes, the ones that came last. Thread-safe.
+
+    Encoding is one-to-one: a rule that is found by its bytes equals what a fresh decoding would give.
+    """
+
+    def __init__(self, most: int = _MOST_REMEMBERED) -> None:
+        self._most = most
+        self._rules: dict[bytes, AclRule] = {}
+        self._lock = threading.Lock()
+        self.get = self._rules.get
+        """The rule of these bytes; None where it is not remembered."""
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def keep(self, raw: bytes, rule: AclRule) -> AclRule:
+        """Remember a rule; returns the object that stands for these bytes, which may be an earlier one."""
+        with self._lock:
+            kept = self._rules.setdefault(raw, rule)
+            while len(self._rules) > self._most:
+                del self._rules[next(iter(self._rules))]
+        return kept
+
+
+_seen = SeenRules()
 
 
 @dataclass(frozen=True)
@@ -43,9 +74,8 @@ def _wire_prefix(network: IPv4Network | IPv6Network) -> tuple[int, bytes, int]:
     return network.version == 6, network.network_address.packed, network.prefixlen
 
 
-@lru_cache(maxsize=1 << 16)
 def decode_rule(raw: bytes) -> AclRule:
-    """One ``acl_rule`` from its bytes."""
+    """One ``acl_rule`` from its bytes, read anew."""
     (action, src_family, src, src_length, dst_family, dst, dst_length, protocol,
      first1, last1, first2, last2, tcp_mask, tcp_flags) = _RULE.unpack(raw)  # fmt: skip
     return AclRule.from_wire(
@@ -60,7 +90,12 @@ def decode_rule(raw: bytes) -> AclRule:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+def shared_rule(rule: AclRule) -> AclRule:
+    """The object that stands for an equal rule wherever VPP gives it back as it was sent."""
+    return _seen.keep(encode_rule(rule), rule)
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def encode_rule(rule: AclRule) -> bytes:
     """One ``acl_rule`` as its bytes."""
     (first1, last1), (first2, last2) = rule.wire_ranges
@@ -79,7 +114,9 @@ def decode_details(raw: bytes) -> AclDetails:
     """An ``acl_details`` message, its id and context included."""
     _, _, index, tag, count = _DETAILS.unpack_from(raw)
     start, size = _DETAILS.size, _RULE.size
-    rules = tuple([decode_rule(raw[i : i + size]) for i in range(start, start + count * size, size)])
+    pieces = [raw[i : i + size] for i in range(start, start + count * size, size)]
+    seen = _seen.get
+    rules = tuple([seen(piece) or _seen.keep(piece, decode_rule(piece)) for piece in pieces])
     return AclDetails(index, tag.partition(b"\0")[0].decode(errors="replace"), rules)
 
 
@@ -88,4 +125,8 @@ def encode_add_replace(
 ) -> bytes:
     """An ``acl_add_replace`` message. ``number`` is its id in the connected VPP."""
     head = _ADD_REPLACE.pack(number, client_index, context, acl_index, tag.encode()[:63], len(rules))
-    return b"".join([head, *map(encode_rule, rules)])
+    seen, pieces = _seen.get, [encode_rule(rule) for rule in rules]
+    for piece, rule in zip(pieces, rules, strict=True):
+        if seen(piece) is None:
+            _seen.keep(piece, rule)
+    return b"".join([head, *pieces])

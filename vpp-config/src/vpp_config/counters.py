@@ -2,14 +2,10 @@
 
 Hits are apart from the sample: there may be a hundred thousand rules, and few who look at them.
 
-Interface counters are VPP's own and start at zero when VPP or the interface does. Hit counters are carried
-on: VPP zeroes a list's counters when its rules are replaced, so the hits a rule had until then are kept as
-its base, by access list and rule. A rule that is the same in the new list, wherever it moved, keeps its
-total; one that left and comes back starts at zero; of equal rules in one list the first stays the first. The
-session reads the counters right before each replacement: what is lost are the hits of the instant between
-that reading and VPP's reset. A restart of VPP resets the counters too, and the totals carry on from the last
-look before it: a sample looks, too, once in HITS_EVERY_S. The bases live as long as the :class:`Counters`
-does.
+Interface counters are VPP's own and start at zero when VPP or the interface does. Hit counters are carried on
+(:mod:`vpp_config.hit_totals`). The session reads the counters right before a list's rules are replaced: what
+is lost are the hits of the instant between that reading and VPP's reset. A restart of VPP resets the counters
+too, and the totals carry on from the last look before it: a sample looks, too, once in HITS_EVERY_S.
 """
 
 from __future__ import annotations
@@ -22,7 +18,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from vpp_config.errors import VppError
-from vpp_config.objects import Acl, AclRule
+from vpp_config.hit_totals import HitTotals, RuleHits
+from vpp_config.objects import Acl
 from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
@@ -55,16 +52,6 @@ class InterfaceCounters:
     """Frames that the device would not take."""
     rx_errors: int
     tx_errors: int
-
-
-@dataclass(frozen=True)
-class RuleHits:
-    """What a rule matched, in both directions and on all interfaces. A reflected session counts its first
-    packet.
-    """
-
-    packets: int
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -116,8 +103,6 @@ class FamilyCounts:
 
 _FAMILIES = {"ipv4": "ip4", "ipv6": "ip6"}
 """As VPP names them."""
-_Identity = tuple[AclRule, int]
-"""A rule and how many equal ones are before it in its list."""
 
 
 class Counters:
@@ -131,7 +116,7 @@ class Counters:
         self._segment = StatsSegment(stats_socket)
         self._lock = threading.RLock()
         self._counting = -1
-        self._hits = _HitTotals()
+        self._hits = HitTotals()
         self._hits_read_s = -HITS_EVERY_S
         session.before_acl_change = self._before_acl_change
 
@@ -196,74 +181,6 @@ class Counters:
         except VppError:
             # A commit does not fail for the sake of a counter.
             return
-
-
-class _HitTotals:
-    """What the rules of each list had when VPP reset their counters."""
-
-    def __init__(self) -> None:
-        self._epoch: dict[str, tuple[int, int, tuple[AclRule, ...]]] = {}
-        self._base: dict[str, dict[_Identity, RuleHits]] = {}
-        self._last: dict[str, tuple[RuleHits, ...]] = {}
-
-    def carry(
-        self,
-        generation: int,
-        lists: Mapping[str, tuple[int, tuple[AclRule, ...]]],
-        raw: Mapping[str, tuple[RuleHits, ...]],
-    ) -> dict[str, tuple[RuleHits, ...]]:
-        """Totals from VPP's present counters."""
-        totals = {}
-        for name, (index, rules) in lists.items():
-            now = raw[name]
-            epoch = (generation, index, rules)
-            before = self._epoch.get(name)
-            if before is not None and (before != epoch or _fell(self._last[name], now)):
-                self._rebase(name, before[2], rules)
-            self._epoch[name], self._last[name] = epoch, now
-            base = self._base.get(name)
-            totals[name] = now if not base else _add(rules, base, now)
-        for name in self._epoch.keys() - lists.keys():
-            del self._epoch[name], self._last[name]
-            self._base.pop(name, None)
-        return totals
-
-    def _rebase(self, name: str, old: tuple[AclRule, ...], new: tuple[AclRule, ...]) -> None:
-        totals = dict(
-            zip(_identities(old), _add(old, self._base.get(name, {}), self._last[name]), strict=True)
-        )
-        self._base[name] = {
-            identity: totals[identity]
-            for identity in _identities(new)
-            if identity in totals and totals[identity].packets
-        }
-
-
-def _fell(before: Sequence[RuleHits], now: Sequence[RuleHits]) -> bool:
-    return any(new.packets < old.packets for old, new in zip(before, now, strict=False))
-
-
-def _identities(rules: Sequence[AclRule]) -> list[_Identity]:
-    seen: dict[AclRule, int] = {}
-    identities = []
-    for rule in rules:
-        number = seen[rule] = seen.get(rule, -1) + 1
-        identities.append((rule, number))
-    return identities
-
-
-def _add(
-    rules: Sequence[AclRule], base: Mapping[_Identity, RuleHits], now: Sequence[RuleHits]
-) -> tuple[RuleHits, ...]:
-    if not base:
-        return tuple(now)
-    none = RuleHits(0, 0)
-    return tuple(
-        RuleHits(hits.packets + start.packets, hits.bytes + start.bytes)
-        for hits, start in zip(
-            now, (base.get(identity, none) for identity in _identities(rules)), strict=True
-        )
-    )
 
 
 def _read(segment: StatsSegment, names: Mapping[int, str]) -> Sample:

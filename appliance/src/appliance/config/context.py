@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface, ip_network
+from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
 
 from appliance.config import vrf_view
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
-from frr_config.types import DEFAULT_VRF, IpAddress, IpNetwork
+from frr_config.types import DEFAULT_VRF, IpAddress, IpNetwork, network_of
 
 IpInterface = IPv4Interface | IPv6Interface
 
@@ -83,10 +83,9 @@ class Context:
         return any(known.version == 4 for known in self.own)
 
 
-@lru_cache(maxsize=1 << 17)
 def network(text: str) -> IpNetwork:
-    """A prefix that is known to be one. The same thousands are asked for at every check."""
-    return ip_network(text)
+    """A prefix that is known to be one."""
+    return network_of(text)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from appliance.config.dump import natural
+from appliance.config.marks import Marks
 from appliance.config.pointer import escape
-from appliance.config.secrets_in import mask
+from appliance.config.secrets_in import marks_below, masked_at, secret_marks
 
 
 @dataclass(frozen=True)
@@ -28,30 +29,30 @@ def diff_documents(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
     time linear in the documents. A changed secret shows as a ``replace`` of mask by mask.
     """
     changes: list[Change] = []
-    _compare(before, after, "", changes)
-    return [_masked(change) for change in changes]
+    _compare(before, after, "", secret_marks(), changes)
+    return changes
 
 
-def _compare(before: Any, after: Any, path: str, changes: list[Change]) -> None:
+def _compare(before: Any, after: Any, path: str, secrets: Marks[bool] | None, changes: list[Change]) -> None:
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         if type(before) is not type(after) or before != after:
-            changes.append(Change("replace", path, before, after))
+            changes.append(Change("replace", path, masked_at(before, secrets), masked_at(after, secrets)))
         return
     for key in sorted(_differing(before, after), key=natural):
-        below = f"{path}/{escape(key)}"
+        place, below = f"{path}/{escape(key)}", marks_below(secrets, key)
         if key not in after:
-            changes.append(Change("remove", below, before[key], None))
+            changes.append(Change("remove", place, masked_at(before[key], below), None))
         elif key not in before:
-            changes.append(Change("add", below, None, after[key]))
+            changes.append(Change("add", place, None, masked_at(after[key], below)))
         else:
-            _compare(before[key], after[key], below, changes)
+            _compare(before[key], after[key], place, below, changes)
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Keys under which the two are not the same; whole subtrees that are equal are never entered."""
-    keys = [key for key, value in before.items() if key not in after or after[key] != value]
+    keys = [
+        key
+        for key, value in before.items()
+        if key not in after or (after[key] is not value and after[key] != value)
+    ]
     return keys + [key for key in after if key not in before]
-
-
-def _masked(change: Change) -> Change:
-    return Change(change.op, change.path, mask(change.before, change.path), mask(change.after, change.path))

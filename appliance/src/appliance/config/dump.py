@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import marshal
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from appliance.config.document import RouterConfig
-from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document
+from appliance.config.shape import Fields, Items, Keyed, Shape, Tagged, document, has_maps
+from appliance.config.written import Part, Written, json_text
 
 Secrets = Literal["mask", "reveal"] | Callable[[str], str]
 """How secrets are written: masked, in clear, or through a function from clear to stored text."""
 
-Part = tuple[str, ...]
-"""A top-level field of the document, or a field of ``routing``."""
 Texts = Mapping[Part, str]
 """JSON text of each part that a document has; equal texts are equal parts, ``1`` and ``true`` differ."""
 
@@ -71,49 +69,10 @@ def part_texts(
         if known and part in there and there[part] is value:
             texts[part] = known[part]
         else:
-            texts[part] = _text(value) if written is None else written.text(part, value)
+            texts[part] = json_text(value) if written is None else written.text(part, value)
     if written is not None:
         written.keep(texts)
     return texts
-
-
-class Written:
-    """The parts of a document that were written last. A part that comes again alike is not written again.
-
-    Packing a part costs a quarter of writing it: its keys are not sorted, and nothing is escaped.
-    """
-
-    def __init__(self) -> None:
-        self._last: dict[Part, tuple[bytes, str]] = {}
-
-    def text(self, part: Part, value: Any) -> str:
-        """Its text. Raises as ``part_texts``."""
-        packed, known = _packed(value), self._last.get(part)
-        if known is not None and known[0] == packed:
-            return known[1]
-        text = _text(value)
-        if packed is not None:
-            self._last[part] = (packed, text)
-        return text
-
-    def keep(self, parts: Collection[Part]) -> None:
-        """Forget all other parts: what is remembered is no more than one document."""
-        self._last = {part: known for part, known in self._last.items() if part in parts}
-
-
-def _packed(value: Any) -> bytes | None:
-    """Equal for values of equal types alone; None for what is no plain JSON.
-
-    The second version of the format says what a value holds, and not which of its objects are shared.
-    """
-    try:
-        return marshal.dumps(value, 2)
-    except ValueError:
-        return None
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def parts_of(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
@@ -132,17 +91,17 @@ def natural(key: str) -> tuple[int, int, str]:
 
 
 def _ordered(node: Any, shape: Shape) -> Any:
+    if not has_maps(shape):
+        # In the order of the model already.
+        return node
     if isinstance(shape, Keyed) and isinstance(node, dict):
-        if isinstance(shape.value, Leaf):
-            return dict(sorted(node.items(), key=lambda item: natural(item[0])))
+        if not has_maps(shape.value):
+            return {key: node[key] for key in sorted(node, key=natural)}
         return {key: _ordered(node[key], shape.value) for key in sorted(node, key=natural)}
     if isinstance(shape, Tagged) and isinstance(node, dict):
         return _ordered(node, shape.choices[node[shape.tag]])
     if isinstance(shape, Fields) and isinstance(node, dict):
-        return {
-            key: value if isinstance(shape.fields[key], Leaf) else _ordered(value, shape.fields[key])
-            for key, value in node.items()
-        }
-    if isinstance(shape, Items) and isinstance(node, list) and not isinstance(shape.item, Leaf):
+        return {key: _ordered(value, shape.fields[key]) for key, value in node.items()}
+    if isinstance(shape, Items) and isinstance(node, list):
         return [_ordered(item, shape.item) for item in node]
     return node

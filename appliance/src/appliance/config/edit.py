@@ -15,6 +15,7 @@ from appliance.errors import NotFound, Problem, ValidationFailed
 
 Document = dict[str, Any]
 MAX_DEPTH = 64
+_CONTAINERS = (dict, list, tuple)
 
 
 class Edit(BaseModel):
@@ -56,7 +57,7 @@ def unmasked(document: Mapping[str, Any], base: Mapping[str, Any]) -> Document:
 
     Raises ValidationFailed where there is none, or where it nests too deep to be looked through.
     """
-    check_depth(document)
+    check_depth(document, base)
     opened: Document = unmask(dict(document), base)
     if left := masked(opened):
         raise ValidationFailed(
@@ -112,16 +113,32 @@ def _key(shape: Keyed, token: str, pointer: str) -> str:
         raise NotFound(f"{pointer}: {token!r:.80} cannot be a name here") from None
 
 
-def check_depth(value: Any) -> None:
-    """Raise ValidationFailed for what nests so deep that walking it could fail. Never recurses."""
-    level = [value]
+def check_depth(value: Any, known: Any = None) -> None:
+    """Raise ValidationFailed for what nests so deep that walking it could fail. Never recurses.
+
+    What the value shares with ``known``, which was checked before, is not looked at again.
+    """
+    shared: list[tuple[Any, Any]] = [(value, known)]
+    level: list[Any] = []
     for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            if isinstance(node, (dict, list, tuple))
-            for child in (node.values() if isinstance(node, dict) else node)
-        ]
-        if not level:
+        level = [child for node in level for child in _inner(node)]
+        below: list[tuple[Any, Any]] = []
+        for node, before in shared:
+            if isinstance(node, dict) and isinstance(before, dict):
+                below += [
+                    (child, before.get(key))
+                    for key, child in node.items()
+                    if isinstance(child, _CONTAINERS) and child is not before.get(key)
+                ]
+            else:
+                level += _inner(node)
+        shared = below
+        if not level and not shared:
             return
     raise ValidationFailed([Problem("", f"nests deeper than {MAX_DEPTH} levels")])
+
+
+def _inner(node: Any) -> list[Any]:
+    """The containers in one."""
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, (list, tuple)) else ()
+    return [child for child in children if isinstance(child, _CONTAINERS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -18,8 +19,11 @@ def _port_range(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("is a port or a range of ports")
     text = str(value) if isinstance(value, int) else value
-    if not isinstance(text, str):
-        return value
+    return _range_of(text) if isinstance(text, str) else value
+
+
+@lru_cache(maxsize=1 << 16)  # a document is read again at each edit, and its texts are the same
+def _range_of(text: str) -> str:
     match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", text)
     if match is None:
         raise ValueError("is a port such as 443 or a range such as 1024-65535")

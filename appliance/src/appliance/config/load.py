@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,7 +15,7 @@ from appliance.config.migrate import migrate
 from appliance.config.pointer import join
 from appliance.config.problem_text import problems_of
 from appliance.config.secrets_in import masked
-from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document
+from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, document, has_maps
 from appliance.errors import Problem, ValidationFailed
 
 MAX_DEPTH = 32
@@ -136,6 +135,8 @@ def _check_plain(data: Mapping[str, Any]) -> None:
     problems: list[Problem] = []
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(data, ())]
     nodes = 0
+    good: set[Any] = set()
+    """Texts that were looked at: a large document has few words, and many times."""
     while stack and len(problems) < MAX_PROBLEMS:
         node, tokens = stack.pop()
         if len(tokens) >= MAX_DEPTH:
@@ -145,10 +146,13 @@ def _check_plain(data: Mapping[str, Any]) -> None:
         children: Iterable[tuple[Any, Any]] = node.items() if keyed else enumerate(node)
         for key, child in children:
             nodes += 1
-            if keyed and (type(key) is not str or _bad_value(key) is not None):
+            if keyed and not (type(key) is str and (key in good or _bad_value(key) is None)):
                 problems.append(Problem(join(tokens), "has a key that is not plain text"))
-            elif type(child) is str and len(child) < _SHORT and _PLAIN.fullmatch(child):
                 continue
+            if keyed:
+                good.add(key)
+            if type(child) is str and (child in good or (len(child) < _SHORT and _PLAIN.fullmatch(child))):
+                good.add(child)
             elif isinstance(child, (dict, list, tuple, Mapping)):
                 stack.append((child, (*tokens, key)))
             elif (message := _bad_value(child)) is not None:
@@ -191,7 +195,7 @@ def _collisions(node: Any, shape: Shape, parsed: Any, tokens: list[str | int]) -
     elif isinstance(shape, Keyed):
         if len(parsed) != len(node):
             yield from _same_keys(node, shape, tokens)
-        elif not isinstance(shape.value, Leaf) and _has_maps(shape.value):
+        elif not isinstance(shape.value, Leaf) and has_maps(shape.value):
             for value, inside, key in zip(node.values(), parsed.values(), node, strict=True):
                 yield from _collisions(value, shape.value, inside, [*tokens, key])
 
@@ -205,15 +209,3 @@ def _same_keys(node: Mapping[str, Any], shape: Keyed, tokens: list[str | int]) -
             odd, plain = sorted((key, seen[canonical]), key=lambda text: text == str(canonical))
             yield Problem(join([*tokens, odd]), f"is the same as {plain}, written another way")
         seen[canonical] = key
-
-
-@cache
-def _has_maps(shape: Shape) -> bool:
-    """Whether there is a mapping by name anywhere below."""
-    if isinstance(shape, Keyed):
-        return True
-    if isinstance(shape, Items):
-        return _has_maps(shape.item)
-    if isinstance(shape, Tagged):
-        return any(_has_maps(choice) for choice in shape.choices.values())
-    return isinstance(shape, Fields) and any(_has_maps(field) for field in shape.fields.values())

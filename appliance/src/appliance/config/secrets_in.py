@@ -60,9 +60,17 @@ def mask(value: Any, path: str = "") -> Any:
     """``value``, which stands at ``path`` of a document, with its secrets masked."""
     below: Marks[bool] | None = secret_marks()
     for token in split(path):
-        if below is None or below.here is not None:
-            break
-        below = below.below(token)
-    if below is None:
+        below = marks_below(below, token)
+    return masked_at(value, below)
+
+
+def marks_below(here: Marks[bool] | None, token: str) -> Marks[bool] | None:
+    """The places of secrets one step further down; None: there are none."""
+    return here if here is None or here.here is not None else here.below(token)
+
+
+def masked_at(value: Any, here: Marks[bool] | None) -> Any:
+    """``value``, which stands at these places, with its secrets masked."""
+    if here is None:
         return value
-    return marks.replaced(value, below, lambda _place, found, _mark: None if found is None else MASK)
+    return marks.replaced(value, here, lambda _place, found, _mark: None if found is None else MASK)

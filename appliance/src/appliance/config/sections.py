@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from appliance.config.document import SCHEMA_VERSION, RouterConfig
-from appliance.config.dump import NESTED, Part, Texts, Written, dump, part_texts, parts_of
+from appliance.config.dump import NESTED, Texts, dump, part_texts, parts_of
 from appliance.config.load import parse_document
+from appliance.config.written import Part, Written
 from frr_config import Routing
 
 

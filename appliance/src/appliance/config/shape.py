@@ -151,3 +151,15 @@ def of_model(model: type[BaseModel]) -> Fields:
 def document() -> Fields:
     """Shape of a whole router configuration."""
     return of_model(RouterConfig)
+
+
+@cache
+def has_maps(shape: Shape) -> bool:
+    """Whether there is a mapping by name at this place or below."""
+    if isinstance(shape, Keyed):
+        return True
+    if isinstance(shape, Items):
+        return has_maps(shape.item)
+    if isinstance(shape, Tagged):
+        return any(has_maps(choice) for choice in shape.choices.values())
+    return isinstance(shape, Fields) and any(has_maps(field) for field in shape.fields.values())

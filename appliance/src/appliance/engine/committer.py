@@ -92,6 +92,8 @@ class Committer:
         """The journal and what a revision refers to are written at once, while the router is asked."""
         self._checked: tuple[Prepared, Capabilities] | None = None
         """What the last check found nothing wrong with."""
+        self._edit: tuple[Mapping[str, Any], Prepared, Prepared] | None = None
+        """The document that the last edit made, what it was made of, and what was read."""
         number, prepared = self.store.newest_whole(
             self.documents.read, confirmed=self.confirmation.was_confirmed
         )
@@ -113,18 +115,26 @@ class Committer:
 
     def prepare(self, document: Mapping[str, Any]) -> Prepared:
         """Read, seal and check a document against the running one. Raises ValidationFailed."""
-        prepared, capabilities = self.documents.prepare(document, self.running.prepared), self.capabilities()
+        prepared, capabilities = self._read(document, self.running.prepared), self.capabilities()
         checked = self._checked
         if checked is None or checked[0] is not prepared or checked[1] != capabilities:
             require_valid(prepared.config, capabilities)
             self._checked = (prepared, capabilities)
         return prepared
 
+    def _read(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
+        """As Documents reads it. What an edit made, and nobody else has, is not read twice."""
+        edit = self._edit
+        if edit is not None and edit[0] is document and edit[1] is base:
+            return edit[2]
+        return self.documents.prepare(document, base)
+
     def edited(self, edit: Edit) -> Edited:
         """The running document after an edit. Raises NotFound, or ValidationFailed where it does not read."""
         running = self.running
         document = edit.applied(running.prepared.sealed)
         prepared = self.documents.prepare(document, running.prepared)
+        self._edit = (document, running.prepared, prepared)
         changes = diff_documents(running.prepared.sealed, prepared.sealed)
         return Edited(running.revision, running.prepared.digest, document, tuple(changes))
 

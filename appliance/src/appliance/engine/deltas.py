@@ -34,23 +34,25 @@ def difference(base: Sequence[str], where: Mapping[str, int], text: str) -> list
     """How to make ``text`` of the pieces of ``base``. Takes time linear in its length."""
     wanted = pieces(text)
     operations: list[Operation] = []
+    new: list[str] = []
     at = index = 0
     while index < len(wanted):
         piece = wanted[index]
         start = at if at < len(base) and base[at] == piece else where.get(piece, -1)
         if start < 0:
-            if operations and isinstance(operations[-1], str):
-                operations[-1] += piece
-            else:
-                operations.append(piece)
+            # Joined later: a text that grows by a piece is copied each time.
+            new.append(piece)
             index += 1
             continue
+        if new:
+            operations.append("".join(new))
+            new = []
         at = start
         while at < len(base) and index < len(wanted) and base[at] == wanted[index]:
             at += 1
             index += 1
         operations.append([start, at - start])
-    return operations
+    return [*operations, "".join(new)] if new else operations
 
 
 def restored(base: Sequence[str], operations: Sequence[Any]) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 from appliance.config import pointer as pointers
 from appliance.config import sections
 from appliance.config.document import RouterConfig
-from appliance.config.dump import Texts, Written, digest_of, dump, part_texts
+from appliance.config.dump import Texts, digest_of, dump, part_texts
 from appliance.config.load import parse_document
 from appliance.config.migrate import migrate
 from appliance.config.secrets_in import replaced
+from appliance.config.written import Written
 from appliance.engine import entries
 from appliance.errors import NotFound, Problem, ValidationFailed
 from appliance.secrets import SealError, SecretBox
@@ -47,7 +48,7 @@ class Documents:
         self._lock = threading.Lock()
         self._read: tuple[Mapping[str, Any], Texts] | None = None
         """The document whose texts were asked for last, and is not prepared yet."""
-        self._submitted = Written()
+        self._submitted, self._stored = Written(), Written()
 
     def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
         """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
@@ -68,7 +69,7 @@ class Documents:
             if value == known:
                 return value
             try:
-                return self._stored(self._box.unseal(value), known, value)
+                return self._kept(self._box.unseal(value), known, value)
             except SealError as error:
                 problems.append(Problem(pointer, str(error)))
                 return value
@@ -96,18 +97,18 @@ class Documents:
             like, self._read = read, None
         found = sections.texts(whole, *like, self._submitted)
         if found is None:
-            return self._prepare(whole, {}, base)
+            return self._prepare(whole, {}, "", base)
         asked = (digest_of(found), base.digest)
         known = self._known.get(asked)
         if known is None:
-            known = self._prepare(whole, found, base)
+            known = self._prepare(whole, found, asked[0], base)
             with self._lock:
                 self._known[asked] = known
                 while len(self._known) > _REMEMBERED:
                     del self._known[next(iter(self._known))]
         return known
 
-    def _prepare(self, whole: Mapping[str, Any], found: Texts, base: Prepared) -> Prepared:
+    def _prepare(self, whole: Mapping[str, Any], found: Texts, its_digest: str, base: Prepared) -> Prepared:
         same = {part for part, text in found.items() if base.texts.get(part) == text}
         submitted = self.seal(sections.without(whole, same), base.sealed)
         kept = entries.kept(submitted, base.sealed) if found else {}
@@ -117,14 +118,14 @@ class Documents:
             kept, changed = {}, (read := parse_document(submitted, unseal=self._box.unseal))
 
         def one(pointer: str, clear: str) -> str:
-            return self._stored(clear, text_at(base.sealed, pointer), text_at(submitted, pointer))
+            return self._kept(clear, text_at(base.sealed, pointer), text_at(submitted, pointer))
 
         stored = replaced(dump(read, "reveal"), one)
         entries.merge_plain(stored, base.sealed, kept)
         sealed: Sealed = sections.merge_plain(stored, base.sealed, same)
         config = sections.merge_config(changed, base.config, same)
-        texts = {**part_texts(stored), **{part: base.texts[part] for part in same}}
-        return Prepared(config, sealed, digest_of(texts), texts)
+        texts = part_texts(sealed, base.sealed, base.texts, self._stored)
+        return Prepared(config, sealed, its_digest if texts == found else digest_of(texts), texts)
 
     def read(self, sealed: Sealed, known_digest: str) -> Prepared:
         """A stored document. A secret that the key does not open is left out: the rest is worth running.
@@ -145,7 +146,7 @@ class Documents:
         config = parse_document(readable, unseal=self._box.unseal)
         return Prepared(config, sealed, known_digest, part_texts(sealed), lost)
 
-    def _stored(self, clear: str, *candidates: str | None) -> str:
+    def _kept(self, clear: str, *candidates: str | None) -> str:
         """The first candidate that is this secret sealed, or newly sealed text."""
         for text in candidates:
             if text is not None and text != clear and self._opens_to(text, clear):

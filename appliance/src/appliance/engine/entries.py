@@ -39,7 +39,10 @@ def _keep(
     entries, known = _at(document, path), _at(running, path)
     if entries is None or known is None or len(entries) > _MOST:
         return
-    keys = frozenset(key for key, value in entries.items() if _identical(value, known.get(key)))
+    same = known.get
+    keys = frozenset(
+        [key for key, value in entries.items() if value is same(key) or _identical(value, same(key))]
+    )
     if keys:
         found[path] = keys
 
@@ -76,10 +79,12 @@ def merge_config(changed: RouterConfig, running: RouterConfig, again: Kept) -> R
             update["acls"] = acls
         else:
             acl, rules = acls[path[1]], running.acls[path[1]].rules
-            numbers = frozenset(map(int, keys))
-            if not numbers.isdisjoint(acl.rules):
+            if any(str(number) in keys for number in acl.rules):
                 return None
-            merged = {**{number: rules[number] for number in numbers}, **acl.rules}
+            if _is_all(keys, acl.rules, rules):
+                merged = {**rules, **acl.rules}
+            else:
+                merged = {**{number: rules[number] for number in map(int, keys)}, **acl.rules}
             acls[path[1]] = acl.model_copy(update={"rules": merged})
             update["acls"] = acls
     return changed.model_copy(update=update) if update else changed
@@ -91,9 +96,18 @@ def merge_plain(changed: dict[str, Any], running: Mapping[str, Any], again: Kept
         holder = changed
         for token in path[:-1]:
             holder = holder.setdefault(token, {})
-        known = _at(running, path) or {}
-        entries = {**holder.get(path[-1], {}), **{key: known[key] for key in keys}}
+        known, own = _at(running, path) or {}, holder.get(path[-1], {})
+        if _is_all(keys, own, known):
+            # These are in order.
+            holder[path[-1]] = {**known, **own}
+            continue
+        entries = {**own, **{key: known[key] for key in keys}}
         holder[path[-1]] = {key: entries[key] for key in sorted(entries, key=natural)}
+
+
+def _is_all(keys: frozenset[str], own: Mapping[Any, Any], known: Mapping[Any, Any]) -> bool:
+    """Whether the kept entries and the ``own`` ones, of which none is kept, are those that are known."""
+    return len(keys) + len(own) == len(known) and own.keys() <= known.keys()
 
 
 def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
@@ -106,7 +120,7 @@ def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
 def _identical(one: Any, other: Any) -> bool:
     """Equal, whatever the order of keys, and ``1`` is not ``true``."""
     # Nearly every entry is, and mostly written alike: then nothing is entered.
-    return one is other or (one == other and (repr(one) == repr(other) or _alike(one, other)))
+    return one == other and (repr(one) == repr(other) or _alike(one, other))
 
 
 def _alike(one: Any, other: Any) -> bool:

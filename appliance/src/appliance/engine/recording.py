@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from appliance.config.diff import diff_documents
@@ -141,4 +141,5 @@ class Recorder:
 
 def _details(base: Running, prepared: Prepared, steps: Sequence[PlannedStep]) -> Mapping[str, Any]:
     changes = diff_documents(base.prepared.sealed, prepared.sealed)
-    return {"plan": [one.to_json() for one in steps], "diff": [asdict(change) for change in changes]}
+    # Not a copy of everything, as asdict makes: there may be ten thousand changes.
+    return {"plan": [one.to_json() for one in steps], "diff": [vars(change) for change in changes]}

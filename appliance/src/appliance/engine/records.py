@@ -67,7 +67,7 @@ class Preview:
         """The answer of ``POST /v1/plan``."""
         return {
             "base_revision": self.base_revision,
-            "diff": [asdict(change) for change in self.diff],
+            "diff": [vars(change) for change in self.diff],
             "steps": [planned.to_json() for planned in self.steps],
             "frr_diff": list(self.frr_diff),
             "impacts": impacts(self.steps),

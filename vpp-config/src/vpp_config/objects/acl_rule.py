@@ -67,6 +67,29 @@ class AclRule:
         if self.icmp_code == ALL_CODES:
             object.__setattr__(self, "icmp_code", None)
 
+    def __hash__(self) -> int:
+        """Computed once: a list has thousands of rules, and hashing networks is slow."""
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(
+                (
+                    self.action,
+                    int(self.source.network_address),
+                    self.source.prefixlen,
+                    int(self.destination.network_address),
+                    self.destination.prefixlen,
+                    self.protocol,
+                    self.source_ports,
+                    self.destination_ports,
+                    self.icmp_type,
+                    self.icmp_code,
+                    self.tcp_flags,
+                )
+            )
+            # Not a field: equality and the form in JSON know nothing of it.
+            object.__setattr__(self, "_hash", known)
+        return known
+
     @property
     def wire_ranges(self) -> tuple[PortRange, PortRange]:
         """VPP's two ranges: source and destination port, or ICMP type and code."""

@@ -18,9 +18,9 @@ from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from vpp_config import AclBinding, Address, Interface, PuntPolicer, Session, VppClient
 from vpp_config.counters import Counters as Stats
-from vpp_config.counters import RuleHits
 from vpp_config.errors import VppApiError, VppError
 from vpp_config.fib import FibPath, FibRoute, fib_lookups
+from vpp_config.hit_totals import RuleHits
 from vpp_config.stats import StatsSegment
 
 T = TypeVar("T")

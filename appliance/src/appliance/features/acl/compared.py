@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 
 from appliance.config.context import family_title
 from appliance.config.document import RouterConfig
 from appliance.features.acl.evaluate import Direction, Placed, Rules, is_unconditional
+from appliance.features.acl.model import AclRule
 from appliance.impact.change import Change
 
 _SHOWN = 5
+_WALKS = 8
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,18 @@ def names_of(config: RouterConfig, interface: str, direction: Direction) -> tupl
 
 
 class Lists:
-    """Rules and comparisons, made once for all interfaces that share the lists."""
+    """Rules and comparisons, made once for all analyses and interfaces that share the lists."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
         self._rules: dict[tuple[bool, tuple[str, ...]], Rules] = {}
         self._reflecting: dict[tuple[bool, tuple[str, ...], str], list[Placed]] = {}
         self._compared: dict[tuple[tuple[str, ...], tuple[str, ...], str], Compared] = {}
+
+    @classmethod
+    def of(cls, change: Change) -> Lists:
+        """Those of a change."""
+        return change.once(cls)
 
     def rules(self, names: tuple[str, ...], after: bool) -> Rules:
         """Of these lists, in the document after the change or before it."""
@@ -103,15 +113,15 @@ def _reached(rules: Sequence[Placed]) -> Sequence[Placed]:
 
 
 def _unconditional(rules: Sequence[Placed]) -> int | None:
-    return next((index for index, placed in enumerate(rules) if is_unconditional(placed.rule)), None)
+    return next((index for index, one in enumerate(rules) if is_unconditional(one.rule)), None)
 
 
 def lets_through(rules: Iterable[Placed]) -> bool:
     """Whether a rule that is reached permits, of rules for one family."""
-    for placed in rules:
-        if placed.permits:
+    for _, _, rule in rules:
+        if rule.action != "deny":
             return True
-        if is_unconditional(placed.rule):
+        if is_unconditional(rule):
             return False
     return False
 
@@ -128,18 +138,54 @@ def passes_all(rules: Iterable[Placed]) -> bool:
 
 def _only_wider(before: Sequence[Placed], after: Sequence[Placed]) -> bool:
     """Whether rules were only added that permit, and only removed that deny; anything else may drop more."""
-    was = [(placed.permits, placed.rule) for placed in before]
-    now = [(placed.permits, placed.rule) for placed in after]
-    old, new = set(was), set(now)
-    return [one for one in was if one[0] or one in new] == [one for one in now if not one[0] or one in old]
+    start, end = _shared(before, after)
+    was, now = before[start : len(before) - end], after[start : len(after) - end]
+    old, new = _Known(before), _Known(after)
+    stood = [one.rule for one in was if one.permits or one.rule in new]
+    stands = [one.rule for one in now if not one.permits or one.rule in old]
+    return stood == stands
+
+
+def _shared(before: Sequence[Placed], after: Sequence[Placed]) -> tuple[int, int]:
+    """With how many rules that do the same both begin, and end."""
+    shorter = min(len(before), len(after))
+    start = next((at for at in range(shorter) if not _same(before[at], after[at])), shorter)
+    left = shorter - start
+    return start, next((at for at in range(left) if not _same(before[-1 - at], after[-1 - at])), left)
+
+
+def _same(one: Placed, other: Placed) -> bool:
+    return one.rule is other.rule or one.rule == other.rule
+
+
+class _Known:
+    """Whether a rule is among others. A few questions walk them: hashing thousands of rules takes longer."""
+
+    def __init__(self, placed: Sequence[Placed]) -> None:
+        self._placed, self._asked = placed, 0
+
+    def __contains__(self, rule: AclRule) -> bool:
+        self._asked += 1
+        if self._asked > _WALKS:
+            return rule in self._hashed
+        source, ports = rule.source, rule.destination_ports
+        return any(
+            one.rule == rule
+            for one in self._placed
+            if one.rule.source == source and one.rule.destination_ports == ports
+        )
+
+    @cached_property
+    def _hashed(self) -> set[AclRule]:
+        return {one.rule for one in self._placed}
 
 
 def _dropped(reached: Sequence[Placed]) -> str:
     """What these rules, of which something passes, drop."""
-    denying: dict[str, list[str]] = {}
-    for placed in reached:
-        if not placed.permits:
-            denying.setdefault(placed.acl, []).append(str(placed.sequence))
+    denying = {
+        acl: [one.sequence for one in rules]
+        for acl, rules in groupby([one for one in reached if not one.permits], attrgetter("acl"))
+    }
     said = [
         f"what {_rules(sequences)} of {acl} {verb(len(sequences), 'denies', 'deny')}"
         for acl, sequences in denying.items()
@@ -149,9 +195,9 @@ def _dropped(reached: Sequence[Placed]) -> str:
     return " and ".join(said)
 
 
-def _rules(sequences: list[str]) -> str:
+def _rules(sequences: Sequence[int]) -> str:
     more = f" and {len(sequences) - _SHOWN} more" if len(sequences) > _SHOWN else ""
-    return f"{verb(len(sequences), 'rule', 'rules')} {', '.join(sequences[:_SHOWN])}{more}"
+    return f"{verb(len(sequences), 'rule', 'rules')} {', '.join(map(str, sequences[:_SHOWN]))}{more}"
 
 
 def verb(count: int, one: str, many: str) -> str:

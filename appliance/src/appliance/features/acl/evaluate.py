@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from appliance.config.context import network
 from appliance.features.acl.model import Acl, AclRule
@@ -26,9 +27,8 @@ DIRECTIONS: tuple[Direction, ...] = ("in", "out")
 FAMILIES = ("ipv4", "ipv6")
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A rule and where it is."""
+class Placed(NamedTuple):
+    """A rule and where it is. A tuple, so that ten thousand of them are made and compared in no time."""
 
     acl: str
     sequence: int
@@ -63,25 +63,46 @@ class Verdict:
         return f"by {self.by.place}" if self.by is not None else "because no rule permits it"
 
 
+_last_placed: dict[str, tuple[Acl, Mapping[int, Placed]]] = {}
+"""The last list of each name, with its rules by sequence, in their order."""
+_MOST_PLACED = 1024
+
+
+def _placed(name: str, acl: Acl) -> Mapping[int, Placed]:
+    """A rule that the last list of the name shares is the same object again."""
+    known = _last_placed.get(name)
+    if known is not None and known[0] is acl:
+        return known[1]
+    before = known[1] if known is not None else {}
+    made, rules = {}, acl.rules
+    for sequence in sorted(rules):
+        one, rule = before.get(sequence), rules[sequence]
+        made[sequence] = one if one is not None and one.rule is rule else Placed(name, sequence, rule)
+    if len(_last_placed) >= _MOST_PLACED:
+        _last_placed.clear()
+    _last_placed[name] = (acl, made)
+    return made
+
+
 class Rules:
     """The rules of some lists in the order in which they are looked at."""
 
     def __init__(self, names: Sequence[str], acls: Mapping[str, Acl]) -> None:
         self.placed = tuple(
-            Placed(name, sequence, rule)
-            for name in names
-            if name in acls
-            for sequence, rule in acls[name].ordered()
+            chain.from_iterable([_placed(name, acls[name]).values() for name in names if name in acls])
         )
         self._tables: dict[_Kind, _Table] = {}
+        self._families: dict[str, tuple[Placed, ...]] = {}
 
     @cached_property
     def _numbers(self) -> list[_Numbers]:
         return [_numbers(placed.rule) for placed in self.placed]
 
-    def of(self, family: str) -> list[Placed]:
+    def of(self, family: str) -> tuple[Placed, ...]:
         """Those for one family."""
-        return [placed for placed in self.placed if placed.rule.family == family]
+        if family not in self._families:
+            self._families[family] = tuple([one for one in self.placed if one.rule.family == family])
+        return self._families[family]
 
     @property
     def reflects(self) -> bool:
@@ -145,13 +166,12 @@ def _is_for(numbers: _Numbers, packet: Packet) -> bool:
 
 def is_unconditional(rule: AclRule) -> bool:
     """Whether it matches every packet of its family."""
-    numbers = _numbers(rule)
-    return (
-        numbers.source[0] == 0
-        and numbers.destination[0] == 0
-        and numbers.protocol == 0
-        and numbers.flags_mask == 0
-    )
+    # Ports, types and flags are of one protocol each. Asked of thousands of rules, hardly one of which is.
+    return rule.protocol == "any" and _is_any(rule.source) and _is_any(rule.destination)
+
+
+def _is_any(prefix: str | None) -> bool:
+    return prefix is None or prefix.endswith("/0")
 
 
 @dataclass(frozen=True, slots=True)

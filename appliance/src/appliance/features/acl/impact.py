@@ -20,7 +20,7 @@ _NEVER: tuple[str, ...] = ()
 
 def _filtered(change: Change) -> Iterator[Finding]:
     """What packets that pass the router meet."""
-    lists = Lists(change)
+    lists = Lists.of(change)
     for interface in change.after.interfaces:
         if not is_up(change.after, interface):
             continue
@@ -84,7 +84,7 @@ def _control(change: Change) -> Iterator[Finding]:
     documents = (change.before, change.after)
     if not any(one.acl_in or one.acl_out for config in documents for one in config.interfaces.values()):
         return
-    lists = Lists(change)
+    lists = Lists.of(change)
     earlier = {_key(one): one for one in packets_needed(change, after=False)}
     opened: dict[str, Needed] = {}
     refused: set[str] = set()

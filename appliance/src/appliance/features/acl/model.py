@@ -93,4 +93,5 @@ class Acl(Model):
 
     def ordered(self) -> list[tuple[int, AclRule]]:
         """Rules in the order they are looked at."""
-        return sorted(self.rules.items())
+        # Numbers alone are sorted faster than pairs.
+        return [(sequence, self.rules[sequence]) for sequence in sorted(self.rules)]

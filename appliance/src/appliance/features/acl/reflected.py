@@ -35,7 +35,7 @@ class _Answers:
     """Comparisons, made once for all interfaces that share the lists."""
 
     def __init__(self, change: Change) -> None:
-        self._lists = Lists(change)
+        self._lists = Lists.of(change)
         self._known: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str], _Closed | None] = {}
 
     def closed(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 
 import vpp_config as vpp
+from appliance.config.context import network
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.dataplane.wanted import Wanted
@@ -56,29 +57,37 @@ def _neighbour_discovery() -> vpp.Acl:
 
 
 def _acl(name: str, acl: Acl) -> vpp.Acl:
-    """Of a list that did not change, which is the same object then, the same again."""
+    """Of a list or a rule that did not change, which is the same object then, the same again."""
     known = _compiled.get(name)
     if known is None or known[0] is not acl:
-        known = acl, vpp.Acl(name, tuple(_rule(rule) for _, rule in acl.ordered()))
+        known = acl, vpp.Acl(name, tuple(_rules(acl, known)))
         if len(_compiled) >= _MOST_COMPILED:
             _compiled.clear()
         _compiled[name] = known
     return known[1]
 
 
-@lru_cache(maxsize=1 << 16)
-def _network(text: str) -> IPv4Network | IPv6Network:
-    return ip_network(text)
+def _rules(acl: Acl, known: tuple[Acl, vpp.Acl] | None) -> list[vpp.AclRule]:
+    """What the last list of the name shares with this one is taken from there."""
+    made: dict[int, vpp.AclRule] = {}
+    before: Mapping[int, AclRule] = {}
+    if known is not None:
+        before, made = known[0].rules, dict(zip(sorted(known[0].rules), known[1].rules, strict=True))
+    rules = acl.rules
+    return [
+        made[sequence] if before.get(sequence) is rules[sequence] else _rule(rules[sequence])
+        for sequence in sorted(rules)
+    ]
 
 
 @lru_cache(maxsize=1 << 16)
 def _rule(rule: AclRule) -> vpp.AclRule:
     anywhere = "::/0" if rule.family == "ipv6" else "0.0.0.0/0"
     flags = rule.tcp_flags
-    return vpp.AclRule(
+    made = vpp.AclRule(
         rule.action,
-        _network(rule.source or anywhere),
-        _network(rule.destination or anywhere),
+        network(rule.source or anywhere),
+        network(rule.destination or anywhere),
         protocol=protocol_number(rule.protocol),
         source_ports=port_range(rule.source_ports) or vpp.ANY,
         destination_ports=port_range(rule.destination_ports) or vpp.ANY,
@@ -87,3 +96,4 @@ def _rule(rule: AclRule) -> vpp.AclRule:
         tcp_flags=flag_bits(flags.set) if flags else 0,
         tcp_mask=flag_bits(flags.set) | flag_bits(flags.unset) if flags else 0,
     )
+    return vpp.shared_rule(made)
