@@ -334,23 +334,34 @@ class Millrace(VppRouter):
         folder = self.vpp.directory / "memif"
         return f"memif:{folder}/left.sock:0", f"memif:{folder}/right.sock:0"
 
-    def commit(self, more: dict[str, Any]) -> None:
-        """Commit the document of the bench with these sections, settings of its interfaces, and routing."""
+    def document(self, more: Mapping[str, Any]) -> dict[str, Any]:
+        """The document of the bench with these sections, settings of its interfaces, others, and routing."""
+        interfaces, routing = more.get("interfaces", {}), more.get("routing", {})
         document: dict[str, Any] = {
             "interfaces": {
-                side: {
-                    "type": "memif", "role": "master", "socket": side, "mac": MACS[side],
-                    "addresses": list(ADDRESSES[side]), **more.get("interfaces", {}).get(side, {}),
-                }
-                for side in SIDES
+                **{
+                    side: {
+                        "type": "memif", "role": "master", "socket": side, "mac": MACS[side],
+                        "addresses": list(ADDRESSES[side]), **interfaces.get(side, {}),
+                    }
+                    for side in SIDES
+                },
+                **{name: one for name, one in interfaces.items() if name not in SIDES},
             },
             "routing": {
-                "static": {prefix: {"next_hops": [{"address": hop}]} for prefix, hop in STATIC},
-                **more.get("routing", {}),
+                **routing,
+                "static": {
+                    **{prefix: {"next_hops": [{"address": hop}]} for prefix, hop in STATIC},
+                    **routing.get("static", {}),
+                },
             },
         }  # fmt: skip
         document |= {name: section for name, section in more.items() if name not in ("interfaces", "routing")}
-        answer = self.client.commit(document, author="bench", comment="bench")
+        return document
+
+    def commit(self, more: Mapping[str, Any]) -> None:
+        """Commit that document."""
+        answer = self.client.commit(self.document(more), author="bench", comment="bench")
         if answer.get("revision") is None and answer.get("steps"):
             raise RuntimeError(f"not committed: {answer}")
 
