@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from appliance.agent.wiring import capabilities
 from appliance.compile import compile_document
@@ -77,8 +77,9 @@ class FakePlane(VppDataplane):
     """
 
     def __init__(self, vpp: FakeVpp) -> None:
-        super().__init__(NOWHERE, NOWHERE, None, "dataplane", None, client=vpp)
-        self._mirrors: Any = NamespaceInMemory()
+        super().__init__(
+            NOWHERE, NOWHERE, None, "dataplane", None, client=vpp, mirrors=cast(Any, NamespaceInMemory())
+        )
         # What is to run inside stays in this namespace.
         self._space.begin = _done  # type: ignore[assignment, method-assign]
 

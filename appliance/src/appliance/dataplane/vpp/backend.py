@@ -58,7 +58,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
 
     ``startup_conf`` is VPP's startup file, of which the document decides a part; None leaves it to others.
     Where there is a ``feeder`` it carries the routes, and VPP runs without linux_nl. ``client`` stands for a
-    VPP in tests.
+    VPP in tests, ``mirrors`` for the mirrors' namespace.
     """
 
     name = "vpp"
@@ -80,6 +80,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         dpdk: bool = True,
         feeder: FeederClient | None = None,
         client: VppClient | None = None,
+        mirrors: MirrorNamespace | None = None,
     ) -> None:
         self._client: VppClient = client or PapiClient(str(api_socket))
         self._feeder = feeder
@@ -92,7 +93,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         self._startup_conf = startup_conf
         self._netns = netns
         self._space = Namespace(netns)
-        self._mirrors = MirrorNamespace(self._space)
+        self._mirrors = mirrors or MirrorNamespace(self._space)
         self._nic_space = self._space if nic_netns == netns else Namespace(nic_netns)
         self._management = management
         self._nic_inventory = nic_inventory
@@ -108,6 +109,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             self._view,
             (self._client, self._view_client),
             self._space,
+            self._mirrors,
             self._nic_space,
             self._kept,
             startup_conf=startup_conf,

@@ -47,6 +47,7 @@ class VppSteps:
         view: VppView,
         clients: tuple[VppClient, ...],
         space: Namespace,
+        mirrors: MirrorNamespace,
         nic_space: Namespace,
         kept: KeptMirrors,
         *,
@@ -55,8 +56,7 @@ class VppSteps:
         feeder: FeederClient | None,
     ) -> None:
         self._session, self._view, self._clients = session, view, clients
-        self._space, self._nic_space, self._kept = space, nic_space, kept
-        self._mirrors = MirrorNamespace(space)
+        self._space, self._mirrors, self._nic_space, self._kept = space, mirrors, nic_space, kept
         self._startup_conf, self._services, self._feeder = startup_conf, services, feeder
         self._links_by: tuple[int, float] | None = None
 
