@@ -121,7 +121,7 @@ def _take_up(steps: Sequence[vpp_config.Step], desired: VppState) -> tuple[vpp_c
 
 
 def _taken_up(step: vpp_config.Step, phase: Phase) -> TakeUpStep:
-    said = f"take up {step.summary.removeprefix('add ')}, which outlived VPP"
+    said = f"take up {step.summary.removeprefix('add ')}, which is kept"
     return TakeUpStep(**{**vars(step), "summary": said, "phase": phase})
 
 
