@@ -17,7 +17,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#ifndef LOG2_RING
 #define LOG2_RING 12
+#endif
 #define RING (1u << LOG2_RING)
 #define BUFFER 2048
 

@@ -27,12 +27,14 @@ _SOURCES = tuple(
     Path(__file__).with_name(name) for name in ("memif_traffic.c", "memif_link.h", "packet_stream.h")
 )
 _NICE = -19
+LOG2_RING = 12
+"""Packets that a ring holds, as a power of two: as many as are fast. The most is 14."""
 
 
-def build(directory: Path) -> Path:
+def build(directory: Path, log2_ring: int = LOG2_RING) -> Path:
     """The path of the compiled tool, built into `directory` unless these sources' is there already."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:12]
-    tool = directory / f"memif-traffic-{digest}"
+    tool = directory / f"memif-traffic-{digest}-{log2_ring}"
     if tool.exists():
         return tool
     compiler = shutil.which("cc") or shutil.which("gcc")
@@ -43,7 +45,7 @@ def build(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
         made = Path(scratch) / "memif-traffic"
-        run([compiler, "-O3", "-Wall", "-o", str(made), str(_SOURCES[0])])
+        run([compiler, "-O3", "-Wall", f"-DLOG2_RING={log2_ring}", "-o", str(made), str(_SOURCES[0])])
         made.replace(tool)
     return tool
 
@@ -52,9 +54,14 @@ class MemifTraffic(Generator):
     """The program at both ends of a router, on one CPU and with precedence. Leaving ends it."""
 
     def __init__(
-        self, directory: Path, ends: Sequence[str], *, cpu: int, namespace: str | None = None
+        self,
+        directory: Path,
+        ends: Sequence[str],
+        *,
+        cpu: int,
+        namespace: str | None = None,
+        log2_ring: int = LOG2_RING,
     ) -> None:
         inside = ["ip", "netns", "exec", namespace] if namespace else []
-        super().__init__(
-            ["taskset", "-c", str(cpu), "nice", "-n", str(_NICE), *inside, str(build(directory)), *ends]
-        )
+        tool = build(directory, log2_ring)
+        super().__init__(["taskset", "-c", str(cpu), "nice", "-n", str(_NICE), *inside, str(tool), *ends])

@@ -60,6 +60,9 @@ _MODES: dict[str, Callable[[Millrace, int, Mapping[str, Any]], AbstractContextMa
 
 
 class _Router(Millrace):
+    log2_ring = 14
+    """What comes while another process has the worker's CPU finds room: that is the machine's doing."""
+
     def priorities(self) -> Mapping[int, int]:
         """None where no trial of the search needs them."""
         return {} if _PPS else super().priorities()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.client import AgentClient
-from lab.memif_traffic import MemifTraffic, Stream, Trial
+from lab.memif_traffic import LOG2_RING, MemifTraffic, Stream, Trial
 from lab.router_agent import RouterAgent
 from tests.bench.throughput.urgency import kernel_thread, threads, urgent
 from tests.fib_feeder import Feeder
@@ -92,6 +92,9 @@ class Router(ABC):
         """Where the generator runs."""
         return None
 
+    log2_ring = LOG2_RING
+    """Of the generator's memifs."""
+
     @abstractmethod
     def priorities(self) -> Mapping[int, int]:
         """Threads that are urgent during a trial."""
@@ -105,7 +108,9 @@ class Router(ABC):
         """Connect, and send these from now on; waits until packets of each arrive."""
         self.hush()
         with self.running():
-            self._traffic = MemifTraffic(_TOOLS, self.ends, cpu=SENDER_CPU, namespace=self.namespace)
+            self._traffic = MemifTraffic(
+                _TOOLS, self.ends, cpu=SENDER_CPU, namespace=self.namespace, log2_ring=self.log2_ring
+            )
             self._traffic.__enter__()
             for side, stream in enumerate(streams):
                 if stream is not None:
