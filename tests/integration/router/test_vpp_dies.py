@@ -143,6 +143,12 @@ def test_sessions_outlive_vpp_and_mirrors_leave_when_the_document_says_so(live: 
     mirrors, sessions, adjacencies = _mirrors(live), _established(live), _adjacencies(live)
     assert len(sessions) == 2 and None not in sessions.values()
 
+    # Known at once, from a commit's own reading.
+    larger = _document(live, more=True)
+    larger["dataplane"] = {**larger.get("dataplane", {}), "main_heap_mb": 700}
+    planned = live.agent.plan(larger)["steps"]
+    assert sum(step["summary"].startswith("take up") for step in planned) == pairs, planned
+
     for _ in range(2):
         _kill_vpp(live, pairs)
         assert _mirrors(live) == mirrors

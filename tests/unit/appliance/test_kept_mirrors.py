@@ -16,7 +16,7 @@ from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.vpp.kept_mirrors import KeptMirrors
 from appliance.dataplane.vpp.plan import RestartStep, TakeUpStep, VppStep, plan
 from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
-from appliance.dataplane.vpp.state import Kept, VppDataplaneState, mirrored
+from appliance.dataplane.vpp.state import VppDataplaneState, mirrored
 from vpp_config import VppState
 from vpp_config.objects.ethernet import AfPacket
 
@@ -110,57 +110,56 @@ def _desired(objects: VppState, startup: StartupSettings | None = None) -> VppDa
 
 
 def _steps(desired: VppState, observed: VppState, kept: VppState) -> list[VppStep]:
-    return plan(_desired(desired), replace(_desired(observed), kept=Kept(mirrored(kept))))
+    return plan(_desired(desired), _desired(observed), mirrored(kept))
 
 
 # -- which are kept
 
 
 def test_every_tap_is_kept_and_nothing_is_opened_twice(kept: KeptMirrors, queues: _Queues) -> None:
-    kept.keep(STATE, kept.seen)
+    kept.keep(STATE)
     assert queues.opened.keys() == TAPS, "a VLAN's mirror stands on that of its NIC"
-    assert kept.seen.shown == mirrored(STATE)
+    assert kept.shown == mirrored(STATE)
     before = dict(queues.opened)
-    kept.keep(VppState.of(OBJECTS), kept.seen)
+    kept.keep(VppState.of(OBJECTS))
     assert queues.opened == before
 
 
 def test_what_is_not_in_the_state_any_more_is_let_go(kept: KeptMirrors, queues: _Queues) -> None:
-    kept.keep(STATE, kept.seen)
+    kept.keep(STATE)
     less = _without("lcp_pair/wan0", "address/wan0/192.0.2.1/24")
-    kept.keep(less, kept.seen)
+    kept.keep(less)
     assert [queues.is_open(name) for name in ("wan0", "lan0", "off0")] == [False, True, True]
-    assert kept.seen.shown == mirrored(less)
+    assert kept.shown == mirrored(less)
 
 
 def test_one_that_cannot_be_kept_means_that_none_is_taken_up(kept: KeptMirrors, queues: _Queues) -> None:
     queues.lacking = {"lan0"}
-    kept.keep(STATE, kept.seen)
-    assert kept.seen.shown is None
+    kept.keep(STATE)
+    assert kept.shown is None
     queues.lacking, queues.error = set(), PermissionError("not here")
-    kept.keep(_without("address/off0/10.9.9.9/24"), kept.seen)
-    assert kept.seen.shown is None
+    kept.keep(_without("address/off0/10.9.9.9/24"))
+    assert kept.shown is None
     queues.error = None
-    kept.keep(STATE, kept.seen)
-    assert kept.seen.shown == mirrored(STATE)
+    kept.keep(STATE)
+    assert kept.shown == mirrored(STATE)
 
 
-def test_a_look_from_before_a_mirror_was_let_go_keeps_nothing(kept: KeptMirrors, queues: _Queues) -> None:
-    """A preview may end its look while a commit removes the mirror: kept then, it would never go."""
-    kept.keep(STATE, kept.seen)
-    old = kept.seen
-    kept.release("wan0")
-    assert not queues.is_open("wan0") and queues.is_open("lan0")
-    kept.keep(STATE, old)
-    assert not queues.is_open("wan0") and kept.seen.shown is None
-    kept.keep(STATE, kept.seen)
-    assert queues.is_open("wan0") and kept.seen.shown == mirrored(STATE)
+def test_while_a_mirror_is_made_or_removed_none_is_kept(kept: KeptMirrors, queues: _Queues) -> None:
+    """A preview that looked before may end meanwhile: what it kept then would never go."""
+    kept.keep(STATE)
+    with kept.changing("wan0"):
+        assert not queues.is_open("wan0") and queues.is_open("lan0")
+        kept.keep(STATE)
+        assert not queues.is_open("wan0") and kept.shown is None
+    kept.keep(STATE)
+    assert queues.is_open("wan0") and kept.shown == mirrored(STATE)
 
 
 def test_all_are_let_go_at_once(kept: KeptMirrors, queues: _Queues) -> None:
-    kept.keep(STATE, kept.seen)
+    kept.keep(STATE)
     kept.release()
-    assert not any(queues.is_open(name) for name in TAPS) and kept.seen.shown is None
+    assert not any(queues.is_open(name) for name in TAPS) and kept.shown is None
 
 
 # -- the plan
@@ -212,8 +211,7 @@ def test_another_access_list_does_not_matter_to_mirrors() -> None:
 
 def test_a_commit_that_restarts_vpp_has_the_new_one_take_them_up() -> None:
     before, after = UNSAID, replace(UNSAID, main_heap_mb=2048)
-    observed = replace(_desired(STATE, before), kept=Kept(mirrored(STATE)))
-    steps = plan(_desired(STATE, after), observed)
+    steps = plan(_desired(STATE, after), _desired(STATE, before), mirrored(STATE))
     assert isinstance(steps[0], RestartStep)
     assert sum(isinstance(step, TakeUpStep) for step in steps) == 5
 

@@ -130,25 +130,24 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
 
     def observe(self) -> VppDataplaneState:
         """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
-        kept = self._kept.seen
         with self._available():
             mirrors = self._space.begin(self._mirrors.observe)
             objects = self._session.observe()
             self._count_hits()
             kernel, control_plane, beside = mirrors.result()
         room = None if self._feeder is None else self._feeder.room()
-        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room, kept=kept)
+        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room)
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[VppStep]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
-        steps = plan(desired, observed)
+        steps = plan(desired, observed, self._kept.shown)
         if not steps:
             self._sequences = desired.sequences
             if self._feeder is not None and desired.room is not None and observed.startup is not None:
                 self._feeder.most_routes = desired.room.most
             # linux_nl would not learn the routes over a mirror that it did not see being made.
             if self._feeder is not None:
-                self._kept.keep(desired.objects, observed.kept)
+                self._kept.keep(desired.objects)
         return steps
 
     def apply(self, step: VppStep) -> None:

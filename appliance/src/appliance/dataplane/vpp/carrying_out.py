@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import singledispatchmethod
 from pathlib import Path
 
@@ -74,27 +74,25 @@ class VppSteps:
 
     @apply.register
     def _(self, step: vpp_config.Step) -> None:
-        self._let_go(step)
-        with self._own_macs(step.after):
+        with self._let_go(step), self._own_macs(step.after):
             self._session.apply(step)
 
     @undo.register
     def _(self, step: vpp_config.Step) -> None:
-        self._let_go(step)
-        with self._own_macs(step.before):
+        with self._let_go(step), self._own_macs(step.before):
             self._session.undo(step)
 
     @apply.register
     def _(self, step: TakeUpStep) -> None:
-        if self._kept.seen.shown is None:
+        if self._kept.shown is None:
             raise StepError(f"Linux does not have {step.label} any more: the next try makes it anew")
         self._wait_for_link(step.interface)
         self._session.apply(step)
 
-    def _let_go(self, step: vpp_config.Step) -> None:
+    def _let_go(self, step: vpp_config.Step) -> AbstractContextManager[None]:
         """A mirror that is made or removed is not one that was kept."""
-        if (name := mirrored_interface(step)) is not None:
-            self._kept.release(name)
+        name = mirrored_interface(step)
+        return nullcontext() if name is None else self._kept.changing(name)
 
     def _wait_for_link(self, name: str) -> None:
         """A mirror takes its NIC's link over, and FRR ends sessions when that is lost for a moment only."""

@@ -13,13 +13,14 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal
 
 import vpp_config
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.namespace import Namespace
-from appliance.dataplane.vpp.state import Kept, mirrored
+from appliance.dataplane.vpp.state import Mirrored, mirrored
 from vpp_config import VppState
 
 log = logging.getLogger(__name__)
@@ -47,24 +48,25 @@ class KeptMirrors:
         self._guard = threading.Lock()
         self._queues: dict[str, int] = {}
         self._state: VppState | None = None
-        self._seen = Kept()
+        self._shown: Mirrored | None = None
+        self._changes = 0
 
     @property
-    def seen(self) -> Kept:
-        """What is kept; to be asked before VPP is looked at, and given to :meth:`keep`."""
-        return self._seen
+    def shown(self) -> Mirrored | None:
+        """What the mirrors show that are kept; None where not every mirror is."""
+        return self._shown
 
-    def keep(self, state: VppState, seen: Kept) -> None:
+    def keep(self, state: VppState) -> None:
         """VPP had this state: keep its mirrors, and no others. What cannot be kept goes with VPP.
 
-        Nothing is done where one was let go since ``seen``: VPP may have another state by now.
+        Nothing is done while one is made or removed: a preview may have looked before that.
         """
         with self._guard:
-            if state is self._state or seen.releases != self._seen.releases:
+            if state is self._state or self._changes:
                 return
             self._state = state
             shown = mirrored(state)
-            if shown == self._seen.shown:
+            if shown == self._shown:
                 return
             modes = _taps(state)
             for name in self._queues.keys() - modes.keys():
@@ -76,15 +78,27 @@ class KeptMirrors:
                         self._queues[name] = queue
             except (OSError, DataPlaneError) as error:
                 log.warning("the Linux mirrors of VPP's interfaces do not outlive VPP: %s", error)
-            whole = self._queues.keys() == modes.keys()
-            self._seen = Kept(shown if whole else None, self._seen.releases)
+            self._shown = shown if self._queues.keys() == modes.keys() else None
 
-    def release(self, name: str | None = None) -> None:
-        """Let go of the mirror, or of all: what nobody else has open goes."""
+    @contextmanager
+    def changing(self, name: str) -> Iterator[None]:
+        """The mirror is made or removed in the block: it is let go, and none is kept meanwhile."""
         with self._guard:
-            self._state, self._seen = None, Kept(None, self._seen.releases + 1)
-            for one in [*self._queues] if name is None else [name]:
-                self._close(one)
+            self._changes += 1
+            self._state = self._shown = None
+            self._close(name)
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._changes -= 1
+
+    def release(self) -> None:
+        """Let go of all: what nobody else has open goes."""
+        with self._guard:
+            self._state = self._shown = None
+            for name in [*self._queues]:
+                self._close(name)
 
     def _close(self, name: str) -> None:
         if (queue := self._queues.pop(name, None)) is not None:

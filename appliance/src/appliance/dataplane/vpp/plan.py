@@ -14,7 +14,7 @@ from appliance.dataplane.linux.state import KernelSettings, LinuxState
 from appliance.dataplane.object_step import ObjectStep, Phase
 from appliance.dataplane.vpp.room import RoomStep, room_steps
 from appliance.dataplane.vpp.startup import StartupSettings
-from appliance.dataplane.vpp.state import VppDataplaneState, mirrored
+from appliance.dataplane.vpp.state import Mirrored, VppDataplaneState, mirrored
 from appliance.features.registry import merged
 from vpp_config import VppState
 from vpp_config.tokens import interface_name
@@ -78,8 +78,13 @@ def mirrored_interface(step: vpp_config.Step) -> str | None:
     return step.key.removeprefix(_MIRROR) if step.key.startswith(_MIRROR) else None
 
 
-def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppStep]:
-    """The kernel's settings first, then VPP's objects; all of them where VPP has to be restarted."""
+def plan(
+    desired: VppDataplaneState, observed: VppDataplaneState, kept: Mirrored | None = None
+) -> list[VppStep]:
+    """The kernel's settings first, then VPP's objects; all of them where VPP has to be restarted.
+
+    ``kept`` is what the mirrors show that outlive VPP; None where they do not.
+    """
     steps: list[VppStep] = []
     held = observed.objects
     if desired.startup is not None and observed.startup is not None and desired.startup != observed.startup:
@@ -91,7 +96,7 @@ def plan(desired: VppDataplaneState, observed: VppDataplaneState) -> list[VppSte
         steps += plan_control_plane(desired.control_plane, observed.control_plane)
     of_vpp = vpp_config.plan(desired.objects, held, paths=paths([*desired.objects, *held]))
     anew = of_vpp
-    if observed.kept.shown == mirrored(desired.objects):
+    if kept is not None and kept == mirrored(desired.objects):
         of_vpp, anew = _take_up(of_vpp, desired.objects), ()
     steps += [*of_vpp, *_beside(desired.beside, observed.beside, anew)]
     if steps and observed.startup is not None:

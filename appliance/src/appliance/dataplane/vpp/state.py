@@ -20,16 +20,6 @@ def mirrored(state: VppState) -> Mirrored:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Mirrors that stay in Linux when VPP goes."""
-
-    shown: Mirrored | None = None
-    """What they show; None where not every mirror is kept."""
-    releases: int = 0
-    """How often one was let go until then."""
-
-
-@dataclass(frozen=True)
 class VppDataplaneState:
     """VPP's objects, what it was started with, and the sysctls of the namespace its mirrors are in."""
 
@@ -45,5 +35,3 @@ class VppDataplaneState:
     """None is read where no feeder answers."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""
-    kept: Kept = field(default=Kept(), compare=False)
-    """Of an observed state: which of its mirrors outlive VPP."""
