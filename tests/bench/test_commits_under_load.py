@@ -24,12 +24,11 @@ from typing import Any
 import pytest
 
 from lab.memif_traffic import Trial
-from tests import requirements
 from tests.bench.figures import Goal, told
-from tests.bench.throughput.routers import FORWARDING_CPU, SENDER_CPU, Millrace
+from tests.bench.throughput.routers import FORWARDING_CPU, Millrace
 from tests.bench.throughput.scenarios import SCENARIOS
-from tests.bench.throughput.urgency import threads
-from tests.bench.throughput.witness import keep_on, read
+from tests.bench.throughput.steady_router import started
+from tests.bench.throughput.witness import read
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -37,7 +36,6 @@ _COMMITS = int(os.environ.get("MILLRACE_COMMITS", "100"))
 _PPS = float(os.environ.get("MILLRACE_COMMITS_PPS", "1000000"))
 _STRETCH_S = 5.0
 _QUIET_S = 10.0
-_FIRST_NICE = -13
 _FORWARD = next(one for one in SCENARIOS if one.id == "fwd-v4")
 
 Document = dict[str, Any]
@@ -121,29 +119,11 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Document:
     return found
 
 
-class _Router(Millrace):
-    log2_ring = 14
-    """What comes while another process has the worker's CPU finds room: that is the machine's doing."""
-
-
 @pytest.fixture
 def router() -> Iterator[Millrace]:
     """Millrace with its forwarding CPU to itself."""
-    requirements.require_root_netns()
-    requirements.require_vpp()
-    requirements.require_rustc()
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("one CPU forwards and another one does the rest: this machine has one")
-    before = os.sched_getaffinity(0)
-    router = _Router()
-    try:
-        keep_on(SENDER_CPU, [os.getpid(), router.agent_pid, router.feeder.pid])
-        for thread in threads(router.vpp.pid, "vpp_") + threads(router.feeder.pid):
-            os.setpriority(os.PRIO_PROCESS, thread, _FIRST_NICE)
+    with started() as router:
         yield router
-    finally:
-        os.sched_setaffinity(0, before)
-        router.close()
 
 
 class _Commits:

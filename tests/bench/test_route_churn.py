@@ -32,13 +32,12 @@ import pytest
 
 from appliance.bench.search import Measured, rounds, search
 from lab.memif_traffic import Trial
-from tests import requirements
 from tests.bench.figures import Goal, told
 from tests.bench.throughput.route_churn import PREFIXES, Churn, neighbor, zebra_played
-from tests.bench.throughput.routers import FORWARDING_CPU, SENDER_CPU, Millrace
+from tests.bench.throughput.routers import FORWARDING_CPU, Millrace
 from tests.bench.throughput.scenarios import SCENARIOS
-from tests.bench.throughput.urgency import threads
-from tests.bench.throughput.witness import Readings, keep_on, read
+from tests.bench.throughput.steady_router import SteadyRouter, started
+from tests.bench.throughput.witness import Readings, read
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -51,18 +50,13 @@ _STRETCH_S = 10.0
 _SAMPLE_S = 0.05
 _SETTLED_S = 60.0
 _SUSTAINED_LOSS = 0.0005
-_FIRST_NICE = -13
-"""Of VPP and the feeder, as in the lab."""
 _MODES: dict[str, Callable[[Millrace, int, Mapping[str, Any]], AbstractContextManager[Churn]]] = {
     "bgp": neighbor,
     "fpm": zebra_played,
 }
 
 
-class _Router(Millrace):
-    log2_ring = 14
-    """What comes while another process has the worker's CPU finds room: that is the machine's doing."""
-
+class _Router(SteadyRouter):
     def priorities(self) -> Mapping[int, int]:
         """None where no trial of the search needs them."""
         return {} if _PPS else super().priorities()
@@ -71,22 +65,8 @@ class _Router(Millrace):
 @pytest.fixture
 def router() -> Iterator[Millrace]:
     """Millrace with its forwarding CPU to itself."""
-    requirements.require_root_netns()
-    requirements.require_vpp()
-    requirements.require_rustc()
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("one CPU forwards and another one does the rest: this machine has one")
-    before = os.sched_getaffinity(0)
-    router = _Router()
-    try:
-        keep_on(SENDER_CPU, [os.getpid(), router.agent_pid, *_others(router).values()])
-        first = threads(router.vpp.pid, "vpp_") + threads(router.feeder.pid)
-        for thread in first:
-            os.setpriority(os.PRIO_PROCESS, thread, _FIRST_NICE)
+    with started(_Router) as router:
         yield router
-    finally:
-        os.sched_setaffinity(0, before)
-        router.close()
 
 
 def _others(router: Millrace) -> dict[str, int]:
