@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from ipaddress import IPv4Network, ip_interface
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import vpp_config as vpp
 from appliance.dataplane.linux.state import KernelSettings
 from appliance.dataplane.namespace import Namespace
+from appliance.dataplane.vpp.carrying_out import VppSteps
 from appliance.dataplane.vpp.kept_mirrors import KeptMirrors
 from appliance.dataplane.vpp.plan import RestartStep, TakeUpStep, VppStep, plan
 from appliance.dataplane.vpp.startup import UNSAID, StartupSettings
@@ -151,9 +153,38 @@ def test_while_a_mirror_is_made_or_removed_none_is_kept(kept: KeptMirrors, queue
     with kept.changing("wan0"):
         assert not queues.is_open("wan0") and queues.is_open("lan0")
         kept.keep(STATE)
-        assert not queues.is_open("wan0") and kept.shown is None
+        assert not queues.is_open("wan0") and kept.shown is None and not kept.whole
     kept.keep(STATE)
     assert queues.is_open("wan0") and kept.shown == mirrored(STATE)
+
+
+def test_after_a_change_it_is_not_known_what_mirrors_show_until_vpp_was_seen(
+    kept: KeptMirrors, queues: _Queues
+) -> None:
+    """VPP may die between an address that it copied to the mirror and the reading of it."""
+    kept.keep(STATE)
+    with kept.changing():
+        pass
+    assert kept.shown is None and kept.whole and all(queues.is_open(name) for name in TAPS)
+    kept.keep(STATE)
+    assert kept.shown == mirrored(STATE)
+
+
+def test_steps_tell_of_what_they_change(kept: KeptMirrors, queues: _Queues) -> None:
+    done: list[str] = []
+    session = SimpleNamespace(apply=lambda step: done.append(step.key), undo=lambda _: None)
+    here = cast(Any, _Here())
+    steps = VppSteps(
+        cast(Any, session), cast(Any, None), (), here, cast(Any, None), here, kept,
+        startup_conf=None, services=None, feeder=None,
+    )  # fmt: skip
+    for step in vpp.plan(_without("lcp_pair/wan0", "acl_binding/wan0"), STATE):
+        for way in (steps.apply, steps.undo):
+            kept.keep(VppState.of(OBJECTS))
+            way(step)
+            assert queues.is_open("wan0") is (step.key != "lcp_pair/wan0")
+            assert (kept.shown is not None) is step.key.startswith("acl_binding/"), step
+    assert {"lcp_pair/wan0", "acl_binding/wan0", "address/wan0/192.0.2.1/24"} <= {*done}
 
 
 def test_all_are_let_go_at_once(kept: KeptMirrors, queues: _Queues) -> None:

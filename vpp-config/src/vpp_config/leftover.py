@@ -22,6 +22,7 @@ class Leftover:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    mirrored: ClassVar[bool] = False
 
     reason: Reason
     blocks: str

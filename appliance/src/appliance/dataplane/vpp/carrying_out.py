@@ -74,25 +74,27 @@ class VppSteps:
 
     @apply.register
     def _(self, step: vpp_config.Step) -> None:
-        with self._let_go(step), self._own_macs(step.after):
+        with self._changing(step), self._own_macs(step.after):
             self._session.apply(step)
 
     @undo.register
     def _(self, step: vpp_config.Step) -> None:
-        with self._let_go(step), self._own_macs(step.before):
+        with self._changing(step), self._own_macs(step.before):
             self._session.undo(step)
 
     @apply.register
     def _(self, step: TakeUpStep) -> None:
-        if self._kept.shown is None:
+        if not self._kept.whole:
             raise StepError(f"Linux does not have {step.label} any more: the next try makes it anew")
         self._wait_for_link(step.interface)
         self._session.apply(step)
 
-    def _let_go(self, step: vpp_config.Step) -> AbstractContextManager[None]:
-        """A mirror that is made or removed is not one that was kept."""
-        name = mirrored_interface(step)
-        return nullcontext() if name is None else self._kept.changing(name)
+    def _changing(self, step: vpp_config.Step) -> AbstractContextManager[None]:
+        """A mirror that is made or removed is let go; what one shows that VPP changes is not known."""
+        item = step.after or step.before
+        if item is None or not item.mirrored:
+            return nullcontext()
+        return self._kept.changing(mirrored_interface(step))
 
     def _wait_for_link(self, name: str) -> None:
         """A mirror takes its NIC's link over, and FRR ends sessions when that is lost for a moment only."""

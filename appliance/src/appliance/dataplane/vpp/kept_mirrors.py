@@ -49,12 +49,18 @@ class KeptMirrors:
         self._queues: dict[str, int] = {}
         self._state: VppState | None = None
         self._shown: Mirrored | None = None
+        self._whole = False
         self._changes = 0
 
     @property
     def shown(self) -> Mirrored | None:
-        """What the mirrors show that are kept; None where not every mirror is."""
+        """What the mirrors show; None where not every one is kept, or something was changed since."""
         return self._shown
+
+    @property
+    def whole(self) -> bool:
+        """Whether every mirror is still kept, whatever it shows."""
+        return self._whole
 
     def keep(self, state: VppState) -> None:
         """VPP had this state: keep its mirrors, and no others. What cannot be kept goes with VPP.
@@ -78,15 +84,21 @@ class KeptMirrors:
                         self._queues[name] = queue
             except (OSError, DataPlaneError) as error:
                 log.warning("the Linux mirrors of VPP's interfaces do not outlive VPP: %s", error)
-            self._shown = shown if self._queues.keys() == modes.keys() else None
+            self._whole = self._queues.keys() == modes.keys()
+            self._shown = shown if self._whole else None
 
     @contextmanager
-    def changing(self, name: str) -> Iterator[None]:
-        """The mirror is made or removed in the block: it is let go, and none is kept meanwhile."""
+    def changing(self, name: str | None = None) -> Iterator[None]:
+        """Something that mirrors show changes in the block, and nothing is kept meanwhile.
+
+        With a name that mirror itself is made or removed: it is let go.
+        """
         with self._guard:
             self._changes += 1
             self._state = self._shown = None
-            self._close(name)
+            if name is not None:
+                self._whole = False
+                self._close(name)
         try:
             yield
         finally:
@@ -97,6 +109,7 @@ class KeptMirrors:
         """Let go of all: what nobody else has open goes."""
         with self._guard:
             self._state = self._shown = None
+            self._whole = False
             for name in [*self._queues]:
                 self._close(name)
 
