@@ -90,7 +90,7 @@ def _shows(reading: Reading) -> str:
 
 
 def _concerns(config: RouterConfig) -> bool:
-    return bool(_probes(config))
+    return bool(_probes(config, 1))
 
 
 PINGS = Measure(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_interface
 
 from appliance.config.document import RouterConfig
-from appliance.features.static.impact import Table, stands, tables
+from appliance.features.static.impact import Table, stands, tables, touched
 from appliance.impact.change import Change, is_up
 
 
@@ -31,7 +31,7 @@ def _gone(change: Change) -> Gone:
         return Gone()
     before, after = tables(change)
     static = []
-    for prefix in change.before.routing.static:
+    for prefix in touched(change):
         change.in_time()
         if _is_in(before, prefix) and not _is_in(after, prefix):
             static.append(prefix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal
 
 from appliance.config.context import address, network
@@ -37,13 +37,15 @@ class Table:
 
     def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], _Side]) -> None:
         self._config, self._connected, self._beside = config, connected, beside
-        self._prefixes: dict[tuple[int, int, int], str] = {}
-        self._lengths: set[tuple[int, int]] = set()
-        for prefix in config.routing.static:
-            parsed = network(prefix)
-            self._prefixes[_key(parsed)] = prefix
-            self._lengths.add((parsed.version, parsed.prefixlen))
         self._resolved: dict[tuple[str | None, ...], _Resolution] = {}
+
+    @cached_property
+    def _prefixes(self) -> dict[tuple[int, int, int], str]:
+        return {_key(network(prefix)): prefix for prefix in self._config.routing.static}
+
+    @cached_property
+    def _lengths(self) -> set[tuple[int, int]]:
+        return {(version, length) for version, length, _ in self._prefixes}
 
     @property
     def has_protocols(self) -> bool:
@@ -92,6 +94,10 @@ class Table:
     def may_lead(self, prefix: str) -> bool:
         """Whether packets to it may go somewhere without a route of its own."""
         return self.has_protocols or self.covering(network(prefix)) is not None
+
+    def resolves_as(self, other: Table, route: StaticRoute) -> bool:
+        """Whether each of its paths is resolved as by the other table."""
+        return all(self._resolution(hop) == other._resolution(hop) for hop in route.next_hops)
 
     def _resolution(self, hop: NextHop) -> _Resolution:
         key = (hop.address, hop.interface, hop.vrf)
@@ -146,10 +152,36 @@ def _tables(change: Change) -> tuple[Table, Table]:
 
 def stands(change: Change) -> bool:
     """Whether static routes, and what they are resolved by, are as before: also in VRFs that they lead to."""
-    whole = change.whole or change
-    return change.before.routing.static == change.after.routing.static and (
-        whole.before.interfaces == whole.after.interfaces or _reach(whole.before) == _reach(whole.after)
+    return change.before.routing.static == change.after.routing.static and _is_reached_alike(change)
+
+
+def touched(change: Change) -> tuple[str, ...]:
+    """Prefixes whose static route may do something else than before, or is there in one document alone.
+
+    All others are used, or not, as before. A document holds thousands of routes, and a change mostly one.
+    """
+    return change.once(_touched)
+
+
+def _touched(change: Change) -> tuple[str, ...]:
+    before, after = change.before.routing.static, change.after.routing.static
+    prefixes = tuple(dict.fromkeys((*before, *after)))
+    if not change.once(_is_reached_alike):
+        return prefixes
+    was, now = tables(change)
+    return tuple(
+        prefix
+        for prefix in prefixes
+        if (route := before.get(prefix)) is None
+        or route is not after.get(prefix)
+        or not was.resolves_as(now, route)
     )
+
+
+def _is_reached_alike(change: Change) -> bool:
+    """Whether interfaces are up, and have addresses, as before."""
+    whole = change.whole or change
+    return whole.before.interfaces == whole.after.interfaces or _reach(whole.before) == _reach(whole.after)
 
 
 def _reach(config: RouterConfig) -> dict[str, tuple[str | None, bool, tuple[str, ...]]]:
@@ -161,9 +193,11 @@ def routes(change: Change) -> Iterator[Finding]:
     if stands(change):
         return
     before, after = tables(change)
-    for prefix, was in change.before.routing.static.items():
+    for prefix in touched(change):
         change.in_time()
-        now = after.route(prefix)
+        was, now = before.route(prefix), after.route(prefix)
+        if was is None:
+            continue
         if not before.is_usable(was) or was.blackhole or before.is_hidden(prefix) or after.is_hidden(prefix):
             continue
         if now is None:
@@ -256,10 +290,10 @@ def _connected(change: Change, before: Table) -> Iterator[Finding]:
 def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
     """Static routes that there were not, or that led nowhere."""
     taken: list[str] = []
-    for prefix, now in change.after.routing.static.items():
+    for prefix in touched(change):
         change.in_time()
-        was = before.route(prefix)
-        if after.is_hidden(prefix):
+        was, now = before.route(prefix), after.route(prefix)
+        if now is None or after.is_hidden(prefix):
             continue
         if now.blackhole:
             if was is None:
