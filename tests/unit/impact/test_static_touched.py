@@ -92,7 +92,7 @@ def test_what_is_found_in_touched_routes_is_what_all_show(seed: int, monkeypatch
 
 def test_a_route_beside_thousands_is_looked_at_alone() -> None:
     static = {f"100.64.{number // 250}.{number % 250}/32": _HOPS[0] for number in range(2000)}
-    plain = {
+    plain: dict[str, Any] = {
         "interfaces": {"lo1": {"type": "loopback", "addresses": ["10.10.0.1/24"]}},
         "routing": {"static": {one: {"next_hops": [{"address": hop}]} for one, hop in static.items()}},
     }

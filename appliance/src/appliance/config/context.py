@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
+from ipaddress import ip_address
 
 from appliance.config import vrf_view
 from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import IpInterface, address_of
 from frr_config.types import DEFAULT_VRF, IpAddress, IpNetwork, network_of
-
-IpInterface = IPv4Interface | IPv6Interface
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class Context:
     def of(cls, config: RouterConfig, capabilities: Capabilities) -> Context:
         """Gather the router's addresses."""
         addresses = {
-            name: tuple(ip_interface(address) for address in interface.addresses)
-            for name, interface in config.interfaces.items()
+            name: tuple(map(address_of, interface.addresses)) for name, interface in config.interfaces.items()
         }
         own = {address.ip: name for name, known in addresses.items() for address in known}
         views: dict[str, Context] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_interface
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, ip_interface
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -43,3 +44,10 @@ InterfaceAddress = Annotated[
     Field(examples=["192.0.2.1/24", "2001:db8::1/64"], max_length=49),
 ]
 """An address with its prefix length."""
+IpInterface = IPv4Interface | IPv6Interface
+
+
+@lru_cache(maxsize=1 << 14)  # every commit asks for all of them, and their texts are the same
+def address_of(text: InterfaceAddress) -> IpInterface:
+    """An interface's address with its network. Raises ValueError."""
+    return ip_interface(text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+from functools import cached_property
 from typing import Any, TypeVar
 
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.config.vrf_view import seen_in, views
 from appliance.impact.deadline import Deadline
 from appliance.impact.facts import Facts, ToldFacts
@@ -56,7 +56,7 @@ class Connected:
             if not is_up(config, name):
                 continue
             for text in interface.addresses:
-                address = _interface(text)
+                address = address_of(text)
                 network: IpNetwork = address.network
                 key = (network.version, network.prefixlen, int(network.network_address))
                 self._networks.setdefault(key, Network(name, network, address.ip))
@@ -200,8 +200,3 @@ def _with_carriers(config: RouterConfig, known: Mapping[str, RouterConfig], vrf:
         if len(interfaces) == len(view.interfaces)
         else view.model_copy(update={"interfaces": interfaces})
     )
-
-
-@lru_cache(maxsize=1 << 14)
-def _interface(text: str) -> IPv4Interface | IPv6Interface:
-    return ip_interface(text)

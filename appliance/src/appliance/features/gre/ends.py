@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address
 
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.features.gre.model import Gre
 from frr_config.types import IpAddress
 
@@ -23,5 +24,5 @@ def source_of(config: RouterConfig, gre: Gre) -> IpAddress | None:
         return ip_address(gre.source)
     interface = config.interfaces.get(gre.carrier)
     version = destination_of(gre).version
-    own = (ip_interface(one).ip for one in interface.addresses) if interface is not None else ()
+    own = (address_of(one).ip for one in interface.addresses) if interface is not None else ()
     return next((one for one in own if one.version == version), None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_interface
 
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
 from appliance.features.gre.ends import destination_of, source_of
 from appliance.features.gre.model import Gre
@@ -62,7 +62,7 @@ def _owner(config: RouterConfig, source: IpAddress | None) -> str | None:
         (
             name
             for name, one in config.interfaces.items()
-            if any(ip_interface(text).ip == source for text in one.addresses)
+            if any(address_of(text).ip == source for text in one.addresses)
         ),
         None,
     )

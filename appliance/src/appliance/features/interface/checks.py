@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appliance.config.context import Context, IpInterface
+from appliance.config.context import Context
+from appliance.config.interface_address import IpInterface
 from appliance.errors import Problem
 
 RESERVED = frozenset(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from functools import partial
-from ipaddress import ip_interface, ip_network
+from ipaddress import ip_network
 
+from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
 from appliance.features.interface.model import InterfaceSettings
 from appliance.impact.analysis import Analysis
@@ -34,8 +35,8 @@ def networks(change: Change) -> Iterator[Finding]:
         if not is_up(change.before, name):
             continue
         now = change.after.interfaces.get(name)
-        had = {ip_interface(one).network for one in was.addresses}
-        has = {ip_interface(one).network for one in now.addresses} if now is not None else set()
+        had = {address_of(one).network for one in was.addresses}
+        has = {address_of(one).network for one in now.addresses} if now is not None else set()
         up = is_up(change.after, name)
         # What is in a larger network of the same link stays on it.
         lost = {one for one in had if not any(_is_in(one, other) for other in has)} if up else had
@@ -103,8 +104,8 @@ def _link(change: Change, name: str) -> tuple[list[str], str]:
 def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterator[Finding]:
     """Addresses that go from networks where the router stays: hosts have them as their gateway."""
     was, now = change.before.interfaces[name], change.after.interfaces[name]
-    kept = {ip_interface(one).ip for one in now.addresses}
-    gone = [one for one in map(ip_interface, was.addresses) if one.ip not in kept and one.network not in lost]
+    kept = {address_of(one).ip for one in now.addresses}
+    gone = [one for one in map(address_of, was.addresses) if one.ip not in kept and one.network not in lost]
     if not gone:
         return
     depends, evidence = _link(change, name)
@@ -272,7 +273,7 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
         [
             one
             for text in config.interfaces[name].addresses
-            if (one := ip_interface(text)).version == address.version
+            if (one := address_of(text)).version == address.version
         ]
         for config in (change.before, change.after)
     )
@@ -326,7 +327,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
     config = change.after if after else change.before
     if arrival is None or not is_up(config, arrival.interface):
         return
-    own = [ip_interface(one).ip for one in config.interfaces[arrival.interface].addresses]
+    own = [address_of(one).ip for one in config.interfaces[arrival.interface].addresses]
     router = next((one for one in own if one.version == arrival.address.version), None)
     if router is None:
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_interface
 
 import vpp_config as vpp
+from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
 from appliance.dataplane.wanted import Wanted
 
@@ -21,4 +21,4 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
         if wanted.whole(name) is None:
             yield vpp.LcpPair(name, name, wanted.netns, "tap" if interface.is_ethernet else "tun")
         for address in interface.addresses:
-            yield vpp.Address(name, ip_interface(address))
+            yield vpp.Address(name, address_of(address))

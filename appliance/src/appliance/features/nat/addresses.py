@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv4Network, ip_interface, summarize_address_range
+from ipaddress import IPv4Address, IPv4Network, summarize_address_range
 
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.features.nat.model import Nat, NatPortForward, bounds
 
 
@@ -13,7 +14,7 @@ def interface_address(config: RouterConfig, name: str) -> IPv4Address | None:
     """The first IPv4 address of an interface; None where it has none."""
     settings = config.interfaces.get(name)
     for text in settings.addresses if settings is not None else ():
-        address = ip_interface(text).ip
+        address = address_of(text).ip
         if isinstance(address, IPv4Address):
             return address
     return None
@@ -49,7 +50,7 @@ def overload(config: RouterConfig, nat: Nat) -> dict[str, IPv4Address]:
 def own_addresses(config: RouterConfig) -> set[IPv4Address]:
     """IPv4 addresses of the router's interfaces where addresses are translated."""
     interfaces = config.main_interfaces.values()
-    addresses = (ip_interface(text).ip for one in interfaces for text in one.addresses)
+    addresses = (address_of(text).ip for one in interfaces for text in one.addresses)
     return {address for address in addresses if isinstance(address, IPv4Address)}
 
 

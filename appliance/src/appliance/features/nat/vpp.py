@@ -8,10 +8,11 @@ forwarding, would leave sessions from inside without translation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, ip_interface
+from ipaddress import IPv4Address
 
 import vpp_config as vpp
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.dataplane.wanted import Wanted
 from appliance.features.nat.addresses import forward_address, overload, pool_addresses
 from appliance.features.nat.model import MOST_SESSIONS, Nat
@@ -57,7 +58,7 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
 def _own_outside(config: RouterConfig, nat: Nat) -> set[IPv4Address]:
     """IPv4 addresses of the outside interfaces."""
     found = (
-        ip_interface(text).ip
+        address_of(text).ip
         for name in nat.outside
         if (settings := config.interfaces.get(name)) is not None
         for text in settings.addresses

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_interface
 
 from appliance.config.document import RouterConfig
+from appliance.config.interface_address import address_of
 from appliance.features.static.impact import Table, stands, tables, touched
 from appliance.impact.change import Change, is_up
 
@@ -51,7 +51,7 @@ def _is_in(table: Table, prefix: str) -> bool:
 def _connected(config: RouterConfig) -> dict[str, None]:
     """Networks of the interfaces that are up, in order."""
     return {
-        str(ip_interface(one).network): None
+        str(address_of(one).network): None
         for name, interface in config.interfaces.items()
         if is_up(config, name)
         for one in interface.addresses
