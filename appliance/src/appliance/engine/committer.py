@@ -324,8 +324,8 @@ class Committer:
     def _look_and_compile(
         self, request: CommitRequest, turn: Turn
     ) -> tuple[Desired, Prepared, Observed, Callable[[frozenset[str]], Service | None]]:
-        """All at once: looking, and reading what the watch compares with, wait for other processes, compiling
-        does not."""
+        """Looking waits for other processes, and compiling does not. What the watch compares with is read
+        while the plan is made."""
 
         def go_on() -> None:
             self.proceed()
@@ -335,11 +335,13 @@ class Committer:
         try:
             self.watched.ahead(request, running.prepared.config)
             prepared = self.prepare(request.document)
+            desired = self.compile(prepared.config)
+            observed = looking.result(go_on)
+            # Not sooner: looking would wait for the same programs, and take longer than both in a row.
             read_service = self.watched.reading(
                 request, running.revision, running.prepared.config, prepared.config, prepared.digest
             )
-            desired = self.compile(prepared.config)
-            return desired, prepared, looking.result(go_on), read_service
+            return desired, prepared, observed, read_service
         except Overtaken as overtaken:
             looking.abandon()
             raise Conflict(str(overtaken)) from overtaken

@@ -1,4 +1,4 @@
-"""What service is right before a commit, read while the commit looks at the router itself."""
+"""What service is right before a commit, read while the commit looks at the router and plans its steps."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Reading = dict[str, Any]
 """What was read, by object. JSON, so that it outlives the agent."""
 R = TypeVar("R", bound=Mapping[str, Any])
+DATA_PLANE = "data plane"
+"""Whom measures ask that read of packets and links."""
 LASTS_S = 5.0
 """What forwarding and links do within moments is worse once it has been so for this long."""
 
@@ -123,8 +125,10 @@ class Measure(Generic[R]):
     counts: bool = False
     """It reads counters: they are read from time to time between commits, too, for their rates before one."""
     ahead: bool = False
-    """It waits for others and asks only under the document before: before a commit it is read while that
-    document is still compared with the new one."""
+    """It waits for others and asks only under the document before: before a commit it is read while the
+    router is looked at, and others once that is over."""
+    asks: str = ""
+    """Whom it asks: measures that ask the same are read one after the other. Empty: nobody else does."""
 
 
 AnyMeasure = Measure[Any]

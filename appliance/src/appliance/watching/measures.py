@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,8 +69,23 @@ class Begun:
         return Readings(found, missing)
 
 
+@dataclass(frozen=True)
+class _Question:
+    answer: Future[Reading]
+    reads: Callable[[], Reading]
+
+
+def _ask(row: Sequence[_Question]) -> None:
+    """Ask one after the other: to wake a thread for each takes longer than most answers."""
+    for question in row:
+        try:
+            question.answer.set_result(question.reads())
+        except BaseException as error:
+            question.answer.set_exception(error)
+
+
 class Readers:
-    """A thread for each measure. A reading that hangs is waited for again, and not repeated."""
+    """A thread for whoever is asked. A reading that hangs is waited for again, and not repeated."""
 
     def __init__(self, measures: Sequence[AnyMeasure]) -> None:
         self._pool = ThreadPoolExecutor(len(measures) or 1, thread_name_prefix="watching")
@@ -83,10 +98,14 @@ class Readers:
         known = {} if ahead is None else {n: f for n, f in ahead.futures.items() if n not in ahead.late}
         late = {name for name, future in self._under_way.items() if not future.done() and name not in known}
         self._under_way = {**{name: self._under_way[name] for name in late}, **known}
+        rows: dict[str, list[_Question]] = {}
         for measure in measures:
             if measure.name not in self._under_way:
-                work = partial(measure.reads, asked[measure.name])
-                self._under_way[measure.name] = self._pool.submit(work)
+                question = _Question(Future(), partial(measure.reads, asked[measure.name]))
+                self._under_way[measure.name] = question.answer
+                rows.setdefault(measure.asks or measure.name, []).append(question)
+        for row in rows.values():
+            self._pool.submit(_ask, row)
         names = [measure.name for measure in measures]
         return Begun({name: self._under_way[name] for name in names}, frozenset(late.intersection(names)))
 

@@ -78,5 +78,6 @@ MEASURES = (
         _compare,
         _shows,
         _concerns,
+        ahead=True,
     ),
 )

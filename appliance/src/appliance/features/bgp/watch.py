@@ -94,5 +94,6 @@ MEASURES = (
         _compare,
         _shows,
         _concerns,
+        ahead=True,
     ),
 )

@@ -8,7 +8,7 @@ from appliance.config.context import family_title
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.impact.change import is_up
-from appliance.watching.measure import LASTS_S, Asked, Comparison, Measure, Reading, Worse
+from appliance.watching.measure import DATA_PLANE, LASTS_S, Asked, Comparison, Measure, Reading, Worse
 
 FORWARDED_PPS = 5.0
 """Less than this before the commit says nothing of the time after it."""
@@ -141,6 +141,7 @@ MEASURES = (
         _down,
         _show_links,
         _concerns,
+        asks=DATA_PLANE,
     ),
     Measure(
         "forwarding",
@@ -151,6 +152,7 @@ MEASURES = (
         _show_traffic,
         _concerns,
         counts=True,
+        asks=DATA_PLANE,
     ),
     Measure(
         "drops",
@@ -161,5 +163,6 @@ MEASURES = (
         _show_drops,
         _concerns,
         counts=True,
+        asks=DATA_PLANE,
     ),
 )

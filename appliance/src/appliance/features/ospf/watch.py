@@ -64,5 +64,6 @@ MEASURES = (
         _compare,
         _shows,
         _concerns,
+        ahead=True,
     ),
 )

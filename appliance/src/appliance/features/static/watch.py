@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.dataplane.route_answer import Entry, RouteAnswer, Untold
-from appliance.watching.measure import LASTS_S, Asked, Comparison, Measure, Probe, Reading, Worse
+from appliance.watching.measure import DATA_PLANE, LASTS_S, Asked, Comparison, Measure, Probe, Reading, Worse
 from frr_config.types import DEFAULT_VRF
 
 MOST = 64
@@ -115,5 +115,6 @@ MEASURES = (
         _compare,
         _shows,
         _concerns,
+        asks=DATA_PLANE,
     ),
 )
