@@ -14,8 +14,6 @@ from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.compile import compile_linux
 from appliance.dataplane.linux.dump import Dump
 from appliance.dataplane.linux.objects import (
-    BondLink,
-    BondMember,
     EthernetLink,
     KernelSettings,
     LinkAddress,
@@ -25,6 +23,8 @@ from appliance.dataplane.linux.objects import (
     VrfDevice,
     VrfMember,
 )
+from appliance.dataplane.linux.objects.bond_link import BondLink
+from appliance.dataplane.linux.objects.bond_member import BondMember
 from appliance.dataplane.linux.objects.gre_link import GreLink
 from appliance.dataplane.linux.plan import plan
 from appliance.dataplane.linux.state import LinuxState

@@ -13,7 +13,8 @@ from appliance.config.load import parse_document
 from appliance.config.vpp_heap import ALL_ELSE_BYTES, MIB, heap_uses, taken_bytes
 from tests import requirements
 from tests.integration.vpp.harness import PrivateVpp
-from vpp_config import Acl, AclBinding, AclRule, Loopback, Nat, Session, VppObject, VppState, plan
+from vpp_config import Acl, AclBinding, AclRule, Loopback, Session, VppObject, VppState, plan
+from vpp_config.objects.nat import Nat
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 

@@ -13,17 +13,17 @@ from vpp_config import (
     Address,
     AfPacket,
     Ethernet,
-    Nat,
-    NatInterface,
-    NatMapping,
-    NatOwnAddress,
-    NatPool,
     Session,
     VppApiError,
     VppObject,
     VppState,
     plan,
 )
+from vpp_config.objects.nat import Nat
+from vpp_config.objects.nat_interface import NatInterface
+from vpp_config.objects.nat_mapping import NatMapping
+from vpp_config.objects.nat_own_address import NatOwnAddress
+from vpp_config.objects.nat_pool import NatPool
 
 _NAT = Nat(10_000, 300, 7440, 240, 60)
 _HOST = IPv4Address("10.1.0.9")

@@ -17,8 +17,9 @@ import pytest
 
 from tests.integration.vpp.conftest import Target
 from tests.integration.vpp.harness import PrivateVpp, nic_mac, run
-from vpp_config import Address, AfPacket, Ethernet, Nat, NatInterface, NatMapping, NatPool, VppState, plan
+from vpp_config import Address, AfPacket, Ethernet, VppState, plan
 from vpp_config.fake import FakeVpp
+from vpp_config.fake.nat_calls import translate
 from vpp_config.nat_sessions import (
     NatSession,
     end_nat_sessions,
@@ -28,6 +29,10 @@ from vpp_config.nat_sessions import (
     nat_users,
     timed_out_sessions,
 )
+from vpp_config.objects.nat import Nat
+from vpp_config.objects.nat_interface import NatInterface
+from vpp_config.objects.nat_mapping import NatMapping
+from vpp_config.objects.nat_pool import NatPool
 from vpp_config.stats import StatsSegment
 
 _OUTSIDE, _REMOTE, _MAPPED = (IPv4Address(f"10.77.2.{number}") for number in (20, 2, 50))
@@ -109,7 +114,7 @@ def sender(target: Target, request: pytest.FixtureRequest) -> Iterator[Sender]:
     if isinstance(target.client, FakeVpp):
         fake = target.client
         yield Sender(
-            target, lambda source, ports: fake.translate(*(_row(source, one) for one in ports)), None
+            target, lambda source, ports: translate(fake, *(_row(source, one) for one in ports)), None
         )
         return
     vpp: PrivateVpp = request.getfixturevalue("private_vpp")

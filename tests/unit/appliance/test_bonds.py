@@ -11,7 +11,9 @@ from appliance.compile import CompileContext, compile_document
 from appliance.config.load import parse_document
 from appliance.config.pointer import join
 from appliance.dataplane.linux.dump import Dump
-from appliance.dataplane.linux.objects import BondLink, BondMember, EthernetLink, LinuxObject
+from appliance.dataplane.linux.objects import EthernetLink, LinuxObject
+from appliance.dataplane.linux.objects.bond_link import BondLink
+from appliance.dataplane.linux.objects.bond_member import BondMember
 from appliance.dataplane.linux.plan import Step, plan
 from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.nic import Nic

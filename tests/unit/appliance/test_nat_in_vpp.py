@@ -15,6 +15,7 @@ from appliance.features.nat.vpp_sessions import counted, end_sessions, find, tab
 from appliance.state.nat import NatSessionsQuery
 from vpp_config.client import VppClient
 from vpp_config.fake import FakeVpp
+from vpp_config.fake.nat_calls import translate
 from vpp_config.nat_sessions import NatTable
 
 
@@ -50,7 +51,7 @@ def _vpp(hosts: dict[int, int], limit: int = 1000) -> tuple[Vpp, Asked]:
     """With so many sessions of each host, and as many on the counters."""
     client = Asked()
     client.call("nat44_ed_plugin_enable_disable", enable=True, sessions=limit)
-    client.translate(*(_session(host, port) for host, count in hosts.items() for port in range(count)))
+    translate(client, *(_session(host, port) for host, count in hosts.items() for port in range(count)))
     return Vpp(client, NatTable((sum(hosts.values()),), limit, 0)), client
 
 

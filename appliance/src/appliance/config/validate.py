@@ -18,11 +18,14 @@ CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("che
 OF_EACH_VRF: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check_vrf"))
 """The same of what each VRF has of its own: they are given the document as one VRF sees it."""
 
+_SECTIONS = {name: place for place, name in enumerate(RouterConfig.model_fields)}
+
 
 def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
     """Everything that stops this document from running on a data plane with these capabilities.
 
-    Pure, and linear in the document but for sorting. Empty means it can be compiled and committed.
+    Pure, and linear in the document but for sorting. Empty means it can be compiled and committed. Problems
+    come in the order of the document's sections.
     """
     context = Context.of(config, capabilities)
     problems = dangling(config)
@@ -33,7 +36,11 @@ def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
             problems.extend(
                 replace(problem, pointer=pointer_in(view.vrf, problem.pointer)) for problem in found
             )
-    return problems
+    return sorted(problems, key=_section)
+
+
+def _section(problem: Problem) -> int:
+    return _SECTIONS.get(problem.pointer.removeprefix("/").partition("/")[0], -1)
 
 
 def require_valid(config: RouterConfig, capabilities: Capabilities) -> None:

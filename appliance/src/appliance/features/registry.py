@@ -21,11 +21,12 @@
 ====================  =====================================================================================
 
 A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
-files of one data plane are loaded by that plane alone.
+files of one data plane are loaded by that plane alone. Features come in the order of their names.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -33,7 +34,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Literal
 
-from appliance.features import FEATURES
+from appliance import features
 
 Part = Literal[
     "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "bench",
@@ -42,10 +43,16 @@ Part = Literal[
 
 
 @cache
+def names() -> tuple[str, ...]:
+    """Every feature: the folders beside this file."""
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(features.__path__) if found.ispkg))
+
+
+@cache
 def parts(part: Part) -> tuple[ModuleType, ...]:
     """This file of each feature that has one, in the order of the features."""
-    names = [f"{__package__}.{feature}.{part}" for feature in FEATURES]
-    return tuple(import_module(name) for name in names if find_spec(name) is not None)
+    files = [f"{features.__name__}.{feature}.{part}" for feature in names()]
+    return tuple(import_module(file) for file in files if find_spec(file) is not None)
 
 
 def declared(part: Part, name: str) -> list[Any]:

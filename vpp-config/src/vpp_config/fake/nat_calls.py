@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vpp_config.fake import tables as t
 from vpp_config.fake.tables import RefusedError, Tables
+
+if TYPE_CHECKING:
+    from vpp_config.fake.vpp import FakeVpp
 
 _STATIC, _ADDRESS_ONLY, _INSIDE, _HAS_REMOTE = 0x40, 0x08, 0x20, 0x80
 _DEFAULTS = {"udp": 300, "tcp_established": 7440, "tcp_transitory": 240, "icmp": 60}
@@ -26,6 +29,11 @@ class _Held:
     mappings: dict[tuple[IPv4Address, int, int], dict[str, Any]] = field(default_factory=dict)
     translated: list[SimpleNamespace] = field(default_factory=list)
     """Rows of ``nat44_user_session_v3_details``."""
+
+
+def translate(fake: FakeVpp, *sessions: Mapping[str, Any]) -> None:
+    """Packets went by: NAT has these sessions, with the fields of ``nat44_user_session_v3_details``."""
+    fake.part(NatCalls)._held.translated.extend(SimpleNamespace(**session) for session in sessions)
 
 
 class NatCalls:
@@ -164,17 +172,13 @@ class NatCalls:
                 return
         raise RefusedError(t.NO_SUCH_ENTRY)
 
-    def _translate(self, rows: Iterable[SimpleNamespace]) -> None:
-        self._held.translated.extend(rows)
-
-    def _cli(self, command: str) -> str | None:
+    def cli_show_nat44_summary(self) -> str:
+        """Sessions that timed out count."""
         rows = self._held.translated
-        if command == "show nat44 summary":
-            timed_out = sum(row.is_timed_out for row in rows)
-            return f"max translations per thread: {self._held.sessions} fib 0\n" + (
-                f"total sessions: {len(rows)} (timed out: {timed_out})\ntcp sessions:\n"
-            )
-        return None
+        timed_out = sum(row.is_timed_out for row in rows)
+        return f"max translations per thread: {self._held.sessions} fib 0\n" + (
+            f"total sessions: {len(rows)} (timed out: {timed_out})\ntcp sessions:\n"
+        )
 
     def _map(self, key: tuple[IPv4Address, int, int], *, is_add: bool, row: dict[str, Any]) -> None:
         self._enabled()

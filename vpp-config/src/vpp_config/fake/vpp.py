@@ -10,12 +10,11 @@ from importlib import import_module
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
 from vpp_config.fake.interface_calls import InterfaceCalls
-from vpp_config.fake.nat_calls import NatCalls
 from vpp_config.fake.tables import UNSUPPORTED, AnyInterface, FakePath, RefusedError, Tables
 from vpp_config.retvals import meaning
 
@@ -29,6 +28,7 @@ _READS = (
     "_running_config",
     "control_ping",
 )
+Handlers = TypeVar("Handlers")
 
 
 @dataclass
@@ -38,8 +38,11 @@ class _Failure:
     skip: int
 
 
-def _parts() -> list[Callable[[Tables], object]]:
-    """The class of handlers in each file ``<what>_calls.py`` of this folder: those of one plugin of VPP."""
+def _parts() -> list[type]:
+    """The class of handlers in each file ``<what>_calls.py`` of this folder: those of one plugin of VPP.
+
+    A public method is a handler of the message with its name; ``cli_<words>`` answers a command.
+    """
     names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
     modules = [import_module(f"vpp_config.fake.{name}") for name in names if name.endswith("_calls")]
     return [
@@ -72,10 +75,12 @@ class FakeVpp:
 
     def _reset(self) -> None:
         self._held = Tables.fresh()
-        self._nat = NatCalls(self._held)
         self._handlers: dict[str, Callable[..., Any]] = {}
-        others = [made(self._held) for made in _parts() if made not in (InterfaceCalls, NatCalls)]
-        for part in (InterfaceCalls(self._held, self._host_devices), self._nat, *others):
+        self._parts = {
+            kind: kind(self._held, self._host_devices) if kind is InterfaceCalls else kind(self._held)
+            for kind in _parts()
+        }
+        for part in self._parts.values():
             for name in dir(part):
                 if not name.startswith("_"):
                     self._handlers[name] = getattr(part, name)
@@ -120,9 +125,11 @@ class FakeVpp:
         hop = None if next_hop is None else ip_address(next_hop)
         self._held.routes[table_id, ip_network(prefix)] = (FakePath(0, hop, sw_if_index),)
 
-    def translate(self, *sessions: Mapping[str, Any]) -> None:
-        """Packets went by: NAT has these sessions, with the fields of ``nat44_user_session_v3_details``."""
-        self._nat._translate(SimpleNamespace(**session) for session in sessions)
+    def part(self, kind: type[Handlers]) -> Handlers:
+        """The handlers of one plugin, until the next restart: they hold what only a fake can be told."""
+        found = self._parts[kind]
+        assert isinstance(found, kind)
+        return found
 
     # -- the protocol
 
@@ -182,10 +189,10 @@ class FakeVpp:
             return [self._answer(item.name, item.fields) for item in requests]
 
     def _cli(self, cmd: str) -> Mapping[str, Any]:
-        reply = self._nat._cli(cmd)
-        if reply is None:
+        handler = self._handlers.get(f"cli_{cmd.replace(' ', '_')}")
+        if handler is None:
             raise RefusedError(UNSUPPORTED)
-        return {"reply": reply}
+        return {"reply": handler()}
 
     def _answer(self, name: str, fields: Mapping[str, Any]) -> Reply | list[Reply] | VppError:
         handler = self._handlers.get(name)

@@ -5,16 +5,27 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
 
 from appliance.dataplane.base import DataPlaneError
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
 from appliance.dataplane.linux.filters import Filters
-from appliance.dataplane.linux.nat_table import NatTable
 from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.rtnetlink import IPRoute, NetlinkError
 
 Move = Callable[[str], None]
 """Moves the NIC with this name of its own, if it is not there yet."""
+Read_co = TypeVar("Read_co", covariant=True)
+
+
+class Table(Protocol[Read_co]):
+    """What a feature keeps in the namespace for several of its objects, such as a table of nftables."""
+
+    def observe(self) -> Read_co:
+        """What is there. Called inside the namespace. Raises DataPlaneError."""
+
+
+T = TypeVar("T", bound=Table[Any])
 
 
 @contextmanager
@@ -37,11 +48,17 @@ class Access:
         self._namespace = namespace
         self.filters = Filters()
         self.control_plane = ControlPlaneGuard()
-        self.nat = NatTable()
+        self._tables: dict[type[Table[Any]], Table[Any]] = {}
         self.take = take
         """Brings a NIC into the namespace."""
         self.give_back = give_back
         """Returns a NIC to where NICs are kept."""
+
+    def table(self, kind: type[T]) -> T:
+        """The table of a feature, by its class: one and the same whenever it is asked for."""
+        found = self._tables.setdefault(kind, kind())
+        assert isinstance(found, kind)
+        return found
 
     @property
     def route(self) -> IPRoute:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.linux.access import Access
-from appliance.dataplane.linux.local_routes import received_prefixes
-from appliance.dataplane.linux.nat_rules import Reading
+from appliance.dataplane.linux.access import Access, Table
 from appliance.dataplane.linux.ruleset_read import Ruleset
 from appliance.dataplane.namespace import attributes
 
 OURS = ("millrace:", "millrace ")
 """How the alias of every link begins that this program made or renamed."""
 _UP = 1
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,7 @@ class Dump:
 
     def __init__(self, access: Access) -> None:
         self._access = access
+        self._tables: dict[type[Table[Any]], Any] = {}
 
     @cached_property
     def links(self) -> list[LinkRow]:
@@ -69,15 +69,11 @@ class Dump:
         """What is let in for the router itself; None where nothing guards it."""
         return self._access.control_plane.observe()
 
-    @cached_property
-    def nat(self) -> Reading | None:
-        """What is translated; None where nothing is."""
-        return self._access.nat.observe()
-
-    @cached_property
-    def received(self) -> list[str]:
-        """Prefixes that the kernel receives for translation."""
-        return received_prefixes()
+    def table(self, kind: type[Table[Read]]) -> Read:
+        """What the table of a feature holds."""
+        if kind not in self._tables:
+            self._tables[kind] = self._access.table(kind).observe()
+        return cast("Read", self._tables[kind])
 
 
 def _row(message: Any) -> LinkRow:

@@ -18,9 +18,13 @@ from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.wanted import Wanted
 from appliance.features.registry import declared
 from vpp_config import VppState
+from vpp_config.objects import KINDS
 
 _PORTION_BYTES = 4 * MIB
 """The heap is counted in such portions, so that a rule more does not change the number of routes."""
+
+_RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
+"""Objects come in the order in which VPP is read, whatever the features are called."""
 
 
 def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
@@ -29,9 +33,10 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
     Raises ValidationFailed when a NIC cannot be driven as asked.
     """
     wanted = Wanted(config, nics, context.netns)
+    of_features = (item for objects in declared("vpp", "objects") for item in objects(wanted))
     startup = sizing.settings(config.dataplane, context.machine)
     return VppDataplaneState(
-        VppState.of(item for objects in declared("vpp", "objects") for item in objects(wanted)),
+        VppState.of(sorted(of_features, key=lambda item: _RANKS[type(item)])),
         startup,
         KernelSettings(MIRRORS),
         compile_control_plane(config),

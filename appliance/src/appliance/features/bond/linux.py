@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.dataplane.kernel_need import KernelNeed
-from appliance.dataplane.linux.objects import BondLink, BondMember, LinuxObject
+from appliance.dataplane.linux.objects import LinuxObject
+from appliance.dataplane.linux.objects.bond_link import BondLink
+from appliance.dataplane.linux.objects.bond_member import BondMember
 from appliance.dataplane.wanted import Wanted
 from appliance.features.bond.model import Bond
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.dataplane.linux.nat_rules import Forward
-from appliance.dataplane.linux.objects import (
-    LinuxObject,
-    NatAddress,
-    NatMappings,
-    NatTimeouts,
-    NatTranslation,
-)
+from appliance.dataplane.linux.objects import LinuxObject
+from appliance.dataplane.linux.objects.nat_address import NatAddress
+from appliance.dataplane.linux.objects.nat_mappings import NatMappings
+from appliance.dataplane.linux.objects.nat_timeouts import NatTimeouts
+from appliance.dataplane.linux.objects.nat_translation import NatTranslation
 from appliance.dataplane.wanted import Wanted
 from appliance.features.nat.addresses import forward_address, overload, pool_addresses, received
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump
-from appliance.dataplane.linux.local_routes import receive
+from appliance.dataplane.linux.local_routes import receive, received_prefixes
 from appliance.dataplane.linux.objects.base import LinuxObject
 from appliance.dataplane.linux.objects.nat_translation import NAT
 from planner import Phase
@@ -44,7 +44,7 @@ class NatAddress(LinuxObject):
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
         """Our routes."""
-        for prefix in dump.received:
+        for prefix in received_prefixes():
             yield cls(prefix)
 
     def create(self, kernel: Access) -> None:

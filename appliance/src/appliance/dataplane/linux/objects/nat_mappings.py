@@ -9,6 +9,7 @@ from typing import Self
 from appliance.dataplane.linux import nat_rules
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.nat_table import NatTable
 from appliance.dataplane.linux.objects.base import LinuxObject
 from appliance.dataplane.linux.objects.nat_translation import NAT
 
@@ -80,12 +81,13 @@ class NatMappings(nat_rules.Mappings, LinuxObject):
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
         """What our table leads inside; none where it holds none."""
-        if dump.nat is not None and dump.nat.mappings != nat_rules.Mappings():
-            yield cls(dump.nat.mappings.static, dump.nat.mappings.forwards)
+        nat = dump.table(NatTable)
+        if nat is not None and nat.mappings != nat_rules.Mappings():
+            yield cls(nat.mappings.static, nat.mappings.forwards)
 
     def create(self, kernel: Access) -> None:
         """Lead inside by these."""
-        kernel.nat.map(nat_rules.Mappings(self.static, self.forwards))
+        kernel.table(NatTable).map(nat_rules.Mappings(self.static, self.forwards))
 
     def update(self, before: Self, kernel: Access) -> None:
         """Those that stay are not touched."""
@@ -93,7 +95,7 @@ class NatMappings(nat_rules.Mappings, LinuxObject):
 
     def delete(self, kernel: Access) -> None:
         """By none."""
-        kernel.nat.map(nat_rules.Mappings())
+        kernel.table(NatTable).map(nat_rules.Mappings())
 
 
 def _shown(words: list[str]) -> str:

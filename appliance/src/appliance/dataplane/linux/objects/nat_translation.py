@@ -9,6 +9,7 @@ from typing import Self
 from appliance.dataplane.linux import nat_rules
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump
+from appliance.dataplane.linux.nat_table import NatTable
 from appliance.dataplane.linux.objects.base import LinuxObject
 
 NAT = "nat"
@@ -80,17 +81,18 @@ class NatTranslation(nat_rules.Translation, LinuxObject):
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
         """What our table does."""
-        if dump.nat is not None:
-            yield cls.of(dump.nat.translation)
+        nat = dump.table(NatTable)
+        if nat is not None:
+            yield cls.of(nat.translation)
 
     def create(self, kernel: Access) -> None:
         """Make the table."""
-        kernel.nat.translate(self)
+        kernel.table(NatTable).translate(self)
 
     def update(self, before: Self, kernel: Access) -> None:
         """Change it in one transaction."""
-        kernel.nat.translate(self)
+        kernel.table(NatTable).translate(self)
 
     def delete(self, kernel: Access) -> None:
         """Remove the table; that it is gone is fine."""
-        kernel.nat.translate(None)
+        kernel.table(NatTable).translate(None)
