@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,25 +35,24 @@ NAMES_ITS_FEATURES: dict[str, str] = {
 OTHER_MEANINGS = {"config/ip_protocols.py": "gre"}
 """Words of machinery that are no kind of interface: the number of a protocol has the same name."""
 MOST_FILES = {
-    "ethernet": 26,
-    "bond": 12,
-    "gre": 9,
-    "sub_interface": 16,
-    "loopback": 11,
-    "memif": 9,
-    "acl": 51,
-    "nat": 27,
-    "bgp": 77,
-    "ospf": 52,
-    "vrf": 162,
-    "bfd": 30,
+    "ethernet": 25,
+    "bond": 11,
+    "gre": 8,
+    "sub_interface": 14,
+    "loopback": 8,
+    "memif": 8,
+    "acl": 48,
+    "nat": 19,
+    "bgp": 73,
+    "ospf": 48,
+    "vrf": 161,
+    "bfd": 27,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
 
 BFD watches neighbors of BGP and OSPF, so its folder and page name them, their models name its profile, and a
 session of BGP can be down for BFD, an adjacency of OSPF when BFD goes.
-An action is a file of `actions/` and its line in the list there; after
-a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
+After a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
 take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's checks name them.
 A VRF is a part of every protocol's lines in FRR, and checks are given the document as one VRF sees it; VPP's
 library had tables before the product had VRFs (ADR 38). A VRF is also a part of the question to every view,
@@ -64,24 +62,6 @@ Routes of a neighbor and the link state database are a part of the state each, w
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
 A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs."""
-
-LISTS = {
-    "appliance/src/appliance/features/__init__.py",
-    "appliance/src/appliance/dataplane/linux/objects/__init__.py",
-    "vpp-config/src/vpp_config/objects/__init__.py",
-}
-"""What a new kind of interface is added to: the three existing files that it edits."""
-FACTS_OF_LINUX = {
-    "bond": {"appliance/src/appliance/dataplane/link_list.py", "appliance/src/appliance/dataplane/nics.py"},
-    "gre": {
-        "appliance/src/appliance/config/ip_protocols.py",
-        "appliance/src/appliance/dataplane/control_plane/rules.py",
-        "webui/src/webui/ui/tables/listing.py",
-    },
-}
-"""Files beside these lists that name the kind, and would have to without it: how the kernel says the own
-address of a NIC that something holds, the protocols of IP, which packets are let in by what carries them, and
-which word has capitals."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -128,13 +108,6 @@ def test_no_more_files_name_a_feature(feature: str) -> None:
         + "\n  ".join(files)
         + "\nKnowledge of one feature belongs into its folder (docs/adding-a-feature.md)."
     )
-
-
-@pytest.mark.parametrize("feature", FACTS_OF_LINUX)
-def test_a_kind_of_interface_edits_three_existing_files(feature: str) -> None:
-    own_file = re.compile(rf"/{feature}[a-z_]*\.py$")
-    existing = {path for path in naming(feature) if not own_file.search(path)}
-    assert existing - FACTS_OF_LINUX[feature] == LISTS
 
 
 def test_each_folder_of_a_feature_is_found_and_holds_files_of_the_same_names() -> None:

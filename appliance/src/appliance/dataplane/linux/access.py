@@ -56,7 +56,9 @@ class Access:
 
     def table(self, kind: type[T]) -> T:
         """The table of a feature, by its class: one and the same whenever it is asked for."""
-        found = self._tables.setdefault(kind, kind())
+        if kind not in self._tables:
+            self._tables[kind] = kind()
+        found = self._tables[kind]
         assert isinstance(found, kind)
         return found
 

@@ -1,0 +1,140 @@
+"""What a feature edits is what has to be undone to take it out: lines of lists, at most three of them.
+
+Bonds, GRE tunnels and NAT are taken out of a copy of the product, which then builds without them. BFD is a
+setting of three protocols: the files that name it are listed, with the reason of each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.feature_files import WORDS
+from tests.taken_out.tree import built, copy_without, documents, parts_of
+
+_APPLIANCE, _FRR, _WEB = "appliance/src/appliance", "frr/src/frr_config", "webui/src/webui"
+DOCUMENT = f"{_APPLIANCE}/config/document.py"
+ON_LINUX = f"{_APPLIANCE}/dataplane/linux/objects/__init__.py"
+ON_VPP = "vpp-config/src/vpp_config/objects/__init__.py"
+
+EDITS = {
+    "bond": {ON_LINUX: 1, ON_VPP: 1},
+    "gre": {ON_LINUX: 1, ON_VPP: 1},
+    "nat": {ON_LINUX: 1, ON_VPP: 1, DOCUMENT: 3},
+}
+"""Lines of a feature in files that are not its own. A section of the document is one field there: its import,
+its line and its description."""
+MOST_LISTS = 3
+
+FACTS = {
+    "bond": {
+        f"{_APPLIANCE}/dataplane/link_list.py": "the kernel's word for what knows a NIC's own address",
+        f"{_APPLIANCE}/dataplane/nics.py": "an example of what holds a NIC",
+    },
+    "gre": {
+        f"{_APPLIANCE}/config/ip_protocols.py": "a protocol of IP that an access list can match",
+        f"{_APPLIANCE}/dataplane/control_plane/rules.py": "a protocol of IP that a tunnel can have",
+        f"{_WEB}/ui/tables/listing.py": "an example of a word in capitals",
+    },
+    "nat": {},
+}
+"""Files that name the word and stay as they are without the feature: facts of Linux and of IANA, examples."""
+
+KINDS = ("bond", "ethernet", "gre", "loopback", "memif", "sub_interface")
+NO_SECTION = "there is no such setting here"
+REFUSED = {"bond": "/interfaces/bond0/type", "gre": "/interfaces/gre1/type", "nat": "/nat"}
+"""Where a document that has the feature is refused without it."""
+
+_GUARD = "which packets of BFD the router itself takes"
+_FIELD = "a setting of the protocol: it watches its neighbors or next hops with BFD"
+NAMES_BFD = {
+    f"{_FRR}/protocols/__init__.py": "the list of FRR's protocols",
+    f"{_FRR}/routing.py": "the field of the document",
+    f"{_FRR}/protocols/bgp/model.py": _FIELD,
+    f"{_FRR}/protocols/bgp/render.py": _FIELD,
+    f"{_FRR}/protocols/bgp/syntax.py": _FIELD,
+    f"{_FRR}/protocols/bgp/session.py": "a reason of FRR's for which a session is down",
+    f"{_FRR}/protocols/ospf/model.py": _FIELD,
+    f"{_FRR}/protocols/ospf/render.py": _FIELD,
+    f"{_FRR}/protocols/ospf/syntax.py": _FIELD,
+    f"{_FRR}/protocols/static/model.py": _FIELD,
+    f"{_FRR}/protocols/static/render.py": _FIELD,
+    f"{_FRR}/protocols/static/syntax.py": _FIELD,
+    f"{_FRR}/version.py": "releases of FRR that cannot watch a next hop",
+    f"{_APPLIANCE}/routing/frr.py": "tells the checks so",
+    f"{_APPLIANCE}/features/interface/checks.py": "words of FRR's that are no names of interfaces",
+    f"{_APPLIANCE}/features/nat/checks.py": "a port forward may not take BFD's ports",
+    f"{_APPLIANCE}/features/ospf/impact.py": "an adjacency goes down with its session",
+    f"{_FRR}/line.py": "contexts of FRR's lines",
+    f"{_FRR}/parsing.py": "contexts of FRR's lines",
+    f"{_FRR}/rendering.py": "the order of FRR's lines",
+    f"{_APPLIANCE}/dataplane/control_plane/policy.py": _GUARD,
+    f"{_APPLIANCE}/dataplane/control_plane/rules.py": _GUARD,
+    f"{_APPLIANCE}/dataplane/control_plane/rules_read.py": _GUARD,
+    f"{_APPLIANCE}/dataplane/control_plane/step.py": _GUARD,
+    f"{_WEB}/ui/views/control_plane.py": _GUARD,
+}
+"""Files that name BFD beside its own, and why. It may shrink."""
+
+
+@pytest.mark.parametrize("feature", EDITS)
+def test_a_feature_is_lines_of_at_most_three_lists(feature: str) -> None:
+    lines = parts_of(feature).lines
+    edited = {path: len(found) for path, found in lines.items() if path not in FACTS[feature]}
+    assert edited == EDITS[feature], {path: lines[path] for path in edited}
+    assert len(edited) <= MOST_LISTS
+    assert FACTS[feature].keys() <= lines.keys(), "these files no longer name it"
+
+
+@pytest.mark.parametrize("feature", EDITS)
+def test_the_product_builds_without_the_feature(feature: str, tmp_path: Path) -> None:
+    parts = parts_of(feature)
+    copy_without(feature, parts.own, parts.lines.keys() - FACTS[feature].keys(), tmp_path)
+    told = built(tmp_path, documents(feature))
+    assert told.pop("failures") == []
+    assert told.pop("from elsewhere") == [], "this was not the copy"
+
+    kinds = [kind for kind in KINDS if kind != feature]
+    unknown = f"must be one of {', '.join(map(repr, kinds))}"
+    assert told.pop("refused") == [[REFUSED[feature], NO_SECTION if feature == "nat" else unknown]]
+
+    assert told["schema"]["kinds"] == kinds
+    assert {"interfaces", "routing", "acls"} <= {*told["schema"]["sections"]}
+    assert told["web"]["check"] == []
+    assert "/interfaces" in told["web"]["menu"]
+    left = re.findall(rf".{{0,40}}(?:{WORDS[feature]}).{{0,40}}", json.dumps(told))
+    assert left == [], "the product still offers it"
+
+
+def test_the_product_with_all_features_is_what_they_are_taken_out_of(tmp_path: Path) -> None:
+    """So an absence above is the feature's."""
+    copy_without("nat", (), (), tmp_path)
+    having = documents("nat")["having"]
+    told = built(tmp_path, {"having": having, "without": having})
+    assert (told["failures"], told["from elsewhere"], told["refused"]) == ([], [], [])
+    assert told["schema"]["kinds"] == [*KINDS]
+    assert all(documents(feature)["without"] != having for feature in EDITS)
+    assert {"/api/v1/config/nat", "/api/v1/state/bonds"} <= {*told["web"]["operations"]}
+    assert "/nat" in told["web"]["menu"]
+
+
+def test_bfd_is_a_setting_of_three_protocols_and_named_by_no_other_file() -> None:
+    lines = parts_of("bfd").lines
+    assert lines.keys() - NAMES_BFD.keys() == set(), {
+        path: lines[path] for path in lines if path not in NAMES_BFD
+    }
+
+
+def test_what_the_appliance_does_for_bfd_goes_without_a_line(tmp_path: Path) -> None:
+    """Checks, impact, live sessions, page: FRR's half stays, with the settings of the protocols."""
+    own = [name for name in parts_of("bfd").own if not name.startswith(_FRR)]
+    assert f"{_APPLIANCE}/features/bfd" in own
+    copy_without("bfd", own, (), tmp_path)
+    having = documents("bfd")["having"]
+    told = built(tmp_path, {"having": having, "without": having})
+    assert (told["failures"], told["from elsewhere"], told["refused"]) == ([], [], [])
+    assert {"bfd_profiles", "bfd_sessions"}.isdisjoint(told["web"]["tables"])
+    assert "/api/v1/state/bfd" not in told["web"]["operations"]
