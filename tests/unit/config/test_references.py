@@ -177,3 +177,18 @@ def test_forms_offer_what_the_schema_says() -> None:
     key = ObjectForm.empty("/routing/ospf/interfaces").key
     assert key is not None
     assert key.field.refers_to == "/interfaces"
+
+
+def test_problems_come_in_the_order_of_the_documents_sections() -> None:
+    """Whether a reference shows them or a check of a feature."""
+    lan = {"type": "ethernet", "match": {"device": "eth1"}, "addresses": ["10.0.0.1/24"]}
+    config = parse_document(
+        {
+            "nat": {"inside": ["gone"], "outside": ["wan0"]},
+            "routing": {"ospf": {"interfaces": {"gone": {"area": "0"}}}},
+            "interfaces": {"lan0": lan, "wan0": {**lan, "match": {"device": "eth2"}}},
+        }
+    )
+    found = [problem.pointer.split("/")[1] for problem in check(config, Capabilities("linux"))]
+    assert list(dict.fromkeys(found)) == ["interfaces", "routing", "nat"]
+    assert found == sorted(found, key=["interfaces", "routing", "nat"].index)
