@@ -10,6 +10,7 @@ too, and the totals carry on from the last look before it: a sample looks, too, 
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,9 @@ _FULL_VECTOR = 256
 HITS_EVERY_S = 10.0
 """What is lost of the hits when VPP restarts: those since the last look, at most this long ago."""
 
+_NODE = re.compile(r"(?:[^/]*/){0,3}?[^/]*-(?:output|tx)(?=/)|[^/]*")
+"""A node of VPP before a slash and its reason. Those that send on an interface have its name, and with it the
+slashes of names such as ``memif1/0``; reasons may have slashes, too."""
 # Counted under /err by VPP's nodes, and no packet was lost.
 _NOT_DROPS = frozenset({
     "no error", "checked packets", "ACL permit packets", "total received block", "timed out block",
@@ -236,10 +240,18 @@ def _read_workers(segment: StatsSegment) -> tuple[Worker, ...]:
     return tuple(Worker(name, rate, min(rate / _FULL_VECTOR, 1.0)) for name, rate in named)
 
 
+def node_of(counted: str) -> str:
+    """The node of ``<node>/<reason>``, as VPP counts errors."""
+    found = _NODE.match(counted)
+    return found[0] if found else counted
+
+
 def read_drops(segment: StatsSegment) -> dict[str, int]:
     drops = {}
     for entry, packets in segment.counted("/err/").items():
-        node, _, reason = entry.removeprefix("/err/").partition("/")
+        counted = entry.removeprefix("/err/")
+        node = node_of(counted)
+        reason = counted[len(node) + 1 :]
         if reason not in _NOT_DROPS:
             drops[f"{node}: {reason}"] = packets
     return drops
