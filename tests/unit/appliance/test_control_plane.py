@@ -8,9 +8,10 @@ import pytest
 
 from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
+from appliance.config.services import Opening, OpenLink, Peer
 from appliance.config.validate import check
 from appliance.dataplane.control_plane.compile import compile_control_plane
-from appliance.dataplane.control_plane.policy import BfdPeer, BgpPeer, ControlPlane, Opening
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.control_plane.step import plan_control_plane
 from appliance.errors import ValidationFailed
 
@@ -32,6 +33,11 @@ def _bgp(**neighbors: Any) -> dict[str, Any]:
     return {"routing": {"bgp": {"asn": 65000, "peer_groups": groups, "neighbors": found}}}
 
 
+def _of(found: ControlPlane, reason: str) -> tuple[tuple[str, str], ...]:
+    """Who may use a service, and in which form."""
+    return tuple((peer.prefix, peer.form) for peer in found.peers if peer.reason == reason)
+
+
 def test_nothing_is_open_that_the_document_does_not_ask_for() -> None:
     assert _compiled() == ControlPlane(interfaces=("wan0",))
 
@@ -51,7 +57,7 @@ def test_bgp_is_open_to_neighbors_that_are_not_shut_down() -> None:
             "2001:db8::9": {"remote_asn": 65001},
         }
     )
-    assert _compiled(**wanted).bgp == (BgpPeer("192.0.2.9/32"), BgpPeer("2001:db8::9/128"))
+    assert _of(_compiled(**wanted), "bgp") == (("192.0.2.9/32", "0"), ("2001:db8::9/128", "0"))
 
 
 def test_ttl_security_is_the_neighbors_own_or_its_groups() -> None:
@@ -62,14 +68,14 @@ def test_ttl_security_is_the_neighbors_own_or_its_groups() -> None:
             "192.0.2.4": {"remote_asn": 65001, "ttl_security_hops": 254},
         }
     )
-    assert [peer.least_ttl for peer in _compiled(**wanted).bgp] == [255, 253, 2]
+    assert [form for _, form in _of(_compiled(**wanted), "bgp")] == ["255", "253", "2"]
 
 
 def test_ospf_is_open_where_it_is_not_passive() -> None:
     other = {**LINK, "match": {"device": "nic1"}, "addresses": ["198.51.100.1/24"]}
     ospf = {"interfaces": {"wan0": {"area": "0"}, "lan0": {"area": "0", "passive": True}}}
     found = _compiled(interfaces={"wan0": LINK, "lan0": other}, routing={"ospf": ospf})
-    assert (found.interfaces, found.ospf) == (("lan0", "wan0"), ("wan0",))
+    assert (found.interfaces, found.links) == (("lan0", "wan0"), (OpenLink("ospf", "wan0"),))
 
 
 def test_bfd_is_open_to_whom_it_watches_and_as_far_away_as_they_are() -> None:
@@ -93,18 +99,18 @@ def test_bfd_is_open_to_whom_it_watches_and_as_far_away_as_they_are() -> None:
     ]
     routing["static"] = {"198.51.100.0/24": {"next_hops": hops}}
     found = _compiled(**wanted)
-    assert found.bfd == (
-        BfdPeer("192.0.2.2/32"),
-        BfdPeer("192.0.2.3/32"),
-        BfdPeer("192.0.2.6/32"),
-        BfdPeer("192.0.2.6/32", multihop=True),
-        BfdPeer("192.0.2.7/32"),
-        BfdPeer("203.0.113.8/32", multihop=True),
-        BfdPeer("203.0.113.9/32", multihop=True),
+    assert _of(found, "bfd") == (
+        ("192.0.2.2/32", "link"),
+        ("192.0.2.3/32", "link"),
+        ("192.0.2.6/32", "far"),
+        ("192.0.2.6/32", "link"),
+        ("192.0.2.7/32", "link"),
+        ("203.0.113.8/32", "far"),
+        ("203.0.113.9/32", "far"),
     )
-    assert found.bfd_links == ("wan0",)
+    assert found.links_of("bfd") == ("wan0",)
     routing["ospf"]["interfaces"]["wan0"]["passive"] = True
-    assert _compiled(**wanted).bfd_links == ()
+    assert _compiled(**wanted).links_of("bfd") == ()
 
 
 def test_management_is_open_to_its_sources_and_a_prefix_of_everybody_is_any() -> None:
@@ -136,11 +142,18 @@ def test_an_opening_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> 
 
 
 def test_the_step_says_what_it_opens_and_closes_and_stands_between_withdraw_and_announce() -> None:
-    watched = (BfdPeer("192.0.2.9/32"), BfdPeer("203.0.113.9/32", multihop=True))
     before = ControlPlane(
-        ("wan0",), (BgpPeer("192.0.2.9/32"),), ospf=("wan0",), bfd=watched, bfd_links=("wan0",)
+        ("wan0",),
+        (
+            Peer("bgp", "192.0.2.9/32", "0"),
+            Peer("bfd", "192.0.2.9/32", "link"),
+            Peer("bfd", "203.0.113.9/32", "far"),
+        ),
+        (OpenLink("ospf", "wan0"), OpenLink("bfd", "wan0")),
     )
-    after = ControlPlane(("wan0",), (BgpPeer("192.0.2.8/32", 255),), management=(Opening("wan0", "ssh"),))
+    after = ControlPlane(
+        ("wan0",), (Peer("bgp", "192.0.2.8/32", "255"),), management=(Opening("wan0", "ssh"),)
+    )
     (step,) = plan_control_plane(after, before)
     assert (step.phase, step.impact, step.operation) == ("create", "none", "update")
     assert step.summary == (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.control_plane.rules import ACCEPTED, DROPPED, TABLE, changes, whole_table
+from appliance.dataplane.control_plane.rules import TABLE, accepted, changes, dropped, whole_table
 from appliance.dataplane.control_plane.rules_read import Reading, read
 from appliance.dataplane.nftables import nft
 from appliance.state.control_plane import GuardedInterface
@@ -47,8 +47,8 @@ class ControlPlaneGuard:
         return tuple(
             GuardedInterface(
                 interface=name,
-                accepted=_of(reading, "accepted", ACCEPTED, name),
-                dropped=_of(reading, "dropped", DROPPED, name),
+                accepted=_of(reading, "accepted", accepted(), name),
+                dropped=_of(reading, "dropped", dropped(), name),
             )
             for name in reading.control_plane.interfaces
         )

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from appliance.config.services import services
 from appliance.state.control_plane import CONTROL_PLANE, ControlPlaneState
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
@@ -24,9 +25,6 @@ from webui.ui.pointers import get
 _INTERFACES, _NEIGHBORS = 100, 200
 """On one page."""
 _TITLES = {
-    "bgp": "BGP",
-    "ospf": "OSPF",
-    "bfd": "BFD",
     "icmp": "ICMP",
     "echo": "Ping",
     "tcp": "Other TCP",
@@ -34,6 +32,7 @@ _TITLES = {
     "other": "Other",
     "neighbour-discovery": "Neighbor discovery",
 }
+"""Of reasons that are no service of a feature."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, 
     """Of packets by interface and reason; the query's `name` chooses the interfaces."""
     reasons = list(dict.fromkeys(reason for known in packets.values() for reason in known))
     return Counts(
-        [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
+        [_title(reason) for reason in reasons],
         pager(
             request,
             name,
@@ -67,6 +66,11 @@ def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, 
             reverse("ui:control_plane"),
         ),
     )
+
+
+def _title(reason: str) -> str:
+    service = services().get(reason)
+    return service.words if service is not None else _TITLES.get(reason, reason.capitalize())
 
 
 def _live(request: HttpRequest) -> dict[str, Any]:
