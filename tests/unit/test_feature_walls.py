@@ -66,6 +66,21 @@ A search of BGP's routes is a part of the state, a page and a command. Its index
 NAMELESS = (
     "appliance/src/appliance/config/services.py",
     "appliance/src/appliance/dataplane/control_plane/*.py",
+    *(
+        f"frr/src/frr_config/{name}.py"
+        for name in (
+            "bulk",
+            "config",
+            "layout",
+            "line",
+            "ordering",
+            "parsing",
+            "planning",
+            "rendering",
+            "tables",
+            "transition",
+        )
+    ),
 )
 """Files that do what features declare, and name none of them: neither as words nor in examples."""
 PASSED_ON = {"vrf"}
