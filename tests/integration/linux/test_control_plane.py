@@ -387,6 +387,9 @@ def test_a_service_is_let_in_as_it_was_declared(router: Router, further_services
     for own, far_own in zip(OWN, FAR_OWN, strict=True):
         # What was sent before has been looked at, too.
         assert router.ping(router.left, own) and router.ping(router.right, far_own)
+    told = {service.reason: service for service in router.backend.control_plane_state().services}
+    assert (told["near"].title, told["near"].sources) == ("Near", ("10.77.2.0/24", "2001:db8:77:2::2"))
+    assert (told["linked"].by_source, told["linked"].by_interface) == (False, True)
     left, right = counts(router), counts(router, "right0")
     assert (left["accepted"]["near"], left["dropped"]["near"]) == (4, 4)
     assert (left["accepted"]["linked"], left["dropped"]["linked"]) == (2, 1)

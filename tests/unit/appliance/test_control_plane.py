@@ -10,10 +10,15 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
 from appliance.config.services import Opening, OpenLink, Peer
 from appliance.config.validate import check
+from appliance.dataplane.control_plane.answer import answer_of
 from appliance.dataplane.control_plane.compile import compile_control_plane
 from appliance.dataplane.control_plane.policy import ControlPlane
+from appliance.dataplane.control_plane.rules import whole_table
+from appliance.dataplane.control_plane.rules_read import read
 from appliance.dataplane.control_plane.step import plan_control_plane
 from appliance.errors import ValidationFailed
+from appliance.state.control_plane import MOST_SOURCES
+from tests.property.test_control_plane import Table
 
 LINK = {"type": "ethernet", "match": {"device": "nic0"}, "addresses": ["192.0.2.1/24", "2001:db8::1/64"]}
 
@@ -139,6 +144,66 @@ def test_an_opening_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> 
     with pytest.raises(ValidationFailed) as caught:
         parse_document({"interfaces": {"wan0": {**LINK, **settings}}})
     assert all(problem.pointer.startswith("/interfaces/wan0") for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("settings", "port", "answered"),
+    [
+        ({}, 179, "tcp port 179 of 192.0.2.1: BGP"),
+        ({"enabled": False}, 179, None),
+        ({"bfd_profile": "fast"}, 4784, "udp port 4784 of 192.0.2.1: BFD"),
+        ({}, 4784, None),
+    ],
+)
+def test_a_port_can_be_forwarded_where_the_router_lets_nobody_in_to_it(
+    settings: dict[str, Any], port: int, answered: str | None
+) -> None:
+    document = _bgp(**{"192.0.2.9": {"remote_asn": 65001, **settings}})
+    document["routing"]["bfd"] = {"profiles": {"fast": {}}}
+    forward = {
+        "protocol": "tcp" if port == 179 else "udp",
+        "outside_interface": "wan0",
+        "outside_port": port,
+        "inside_address": "10.0.0.2",
+    }
+    inside = {"type": "ethernet", "match": {"device": "nic1"}, "addresses": ["10.0.0.1/24"]}
+    nat = {"inside": ["lan0"], "outside": ["wan0"], "masquerade": ["wan0"], "port_forwards": {"one": forward}}
+    config = parse_document({"interfaces": {"lan0": inside, "wan0": LINK}, "nat": nat, **document})
+    assert [(one.pointer, one.message) for one in check(config, Capabilities("linux"))] == (
+        []
+        if answered is None
+        else [("/nat/port_forwards/one/outside_port", f"the router itself answers {answered}")]
+    )
+
+
+def test_the_state_tells_who_is_let_in_of_many_as_many_as_can_be_read() -> None:
+    many = tuple(
+        sorted(Peer("bgp", f"10.{high}.{low}.1/32", "0") for high in range(3) for low in range(MOST_SOURCES))
+    )
+    wanted = ControlPlane(
+        ("blue", "lan0", "wan0"),
+        (*many, Peer("tunnel", "2001:db8::/32", "47")),
+        (OpenLink("bfd", "wan0"), OpenLink("ospf", "wan0")),
+        (Opening("lan0", "https", "192.0.2.0/24"), Opening("lan0", "ssh", "192.0.2.0/24")),
+    )
+    table = Table()
+    table.run(whole_table(wanted))
+    state = answer_of(read(table.listing()))
+    services = {service.reason: service for service in state.services}
+    assert {reason: (one.title, one.by_source, one.by_interface) for reason, one in services.items()} == {
+        "bgp": ("BGP", True, False),
+        "ospf": ("OSPF", False, True),
+        "tunnel": ("Tunnel", True, False),
+        "bfd": ("BFD", True, True),
+    }
+    assert services["bgp"].sources[0] == "10.0.0.1"
+    assert (len(services["bgp"].sources), services["bgp"].more_sources) == (MOST_SOURCES, 2 * MOST_SOURCES)
+    assert services["tunnel"].sources == ("2001:db8::/32",)
+    _, lan, wan = state.interfaces
+    assert (lan.open_services, wan.open_services) == ((), ("bfd", "ospf"))
+    assert (lan.management_services, lan.management_sources) == (("https", "ssh"), ("192.0.2.0/24",))
+    assert set(wan.accepted) - set(lan.accepted) == {"ospf"}
+    assert answer_of(None).services == ()
 
 
 def test_the_step_says_what_it_opens_and_closes_and_stands_between_withdraw_and_announce() -> None:

@@ -79,7 +79,7 @@ class Service:
     reason: str
     """Name of its chain, its sets and its counts: small letters and digits."""
     words: str
-    """What people call it, where a sentence begins."""
+    """What people call it, as in a title."""
     packets: tuple[Ports | Protocols, ...]
     """All of them: what is not let in of these is dropped for this reason."""
     forms: Mapping[str, Form] = field(default_factory=dict)
@@ -96,6 +96,12 @@ class Peer:
     prefix: str
     form: str
     """Key of the service's ``forms``."""
+
+    @property
+    def source(self) -> str:
+        """The address where it is one, else the prefix."""
+        address, _, length = self.prefix.partition("/")
+        return address if length == ("128" if ":" in address else "32") else self.prefix
 
 
 @dataclass(frozen=True, order=True)

@@ -199,7 +199,7 @@ def _peer_rules(service: Service, sets: Iterable[str]) -> Iterator[list[Json]]:
 
 
 def _link_rules(service: Service, wanted: ControlPlane) -> Iterator[list[Json]]:
-    """What counts where it is open asks itself for the interface."""
+    """Without forms, packets are counted on open links alone: the set of counts selects the interfaces."""
     if service.forms and not wanted.links_of(service.reason):
         return
     come_in = [_interface_in(links_set(service))] if service.forms else []

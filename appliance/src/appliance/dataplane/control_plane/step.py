@@ -57,14 +57,9 @@ def _from_peers(service: Service, peers: list[Peer]) -> Iterator[str]:
     place = {name: at for at, name in enumerate(service.forms)}
     for peer in sorted(peers, key=lambda peer: (peer.prefix, place[peer.form])):
         form = service.forms[peer.form]
-        yield " ".join(filter(None, (form.words or service.words, "from", _host(peer.prefix), form.detail)))
+        yield " ".join(filter(None, (form.words or service.words, "from", peer.source, form.detail)))
 
 
 def _opened(opening: Opening) -> str:
     source = f" from {opening.source}" if opening.source else ""
     return f"{opening.service} on {opening.interface}{source}"
-
-
-def _host(prefix: str) -> str:
-    address, _, length = prefix.partition("/")
-    return address if length == ("128" if ":" in address else "32") else prefix
