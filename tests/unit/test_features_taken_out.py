@@ -36,7 +36,6 @@ FACTS = {
     },
     "gre": {
         f"{_APPLIANCE}/config/ip_protocols.py": "a protocol of IP that an access list can match",
-        f"{_APPLIANCE}/dataplane/control_plane/rules.py": "a protocol of IP that a tunnel can have",
         f"{_WEB}/ui/tables/listing.py": "an example of a word in capitals",
     },
     "nat": {},
@@ -48,7 +47,6 @@ NO_SECTION = "there is no such setting here"
 REFUSED = {"bond": "/interfaces/bond0/type", "gre": "/interfaces/gre1/type", "nat": "/nat"}
 """Where a document that has the feature is refused without it."""
 
-_GUARD = "which packets of BFD the router itself takes"
 _FIELD = "a setting of the protocol: it watches its neighbors or next hops with BFD"
 NAMES_BFD = {
     f"{_FRR}/protocols/__init__.py": "the list of FRR's protocols",
@@ -66,16 +64,7 @@ NAMES_BFD = {
     f"{_FRR}/version.py": "releases of FRR that cannot watch a next hop",
     f"{_APPLIANCE}/routing/frr.py": "tells the checks so",
     f"{_APPLIANCE}/features/interface/checks.py": "words of FRR's that are no names of interfaces",
-    f"{_APPLIANCE}/features/nat/checks.py": "a port forward may not take BFD's ports",
     f"{_APPLIANCE}/features/ospf/impact.py": "an adjacency goes down with its session",
-    f"{_FRR}/line.py": "contexts of FRR's lines",
-    f"{_FRR}/parsing.py": "contexts of FRR's lines",
-    f"{_FRR}/rendering.py": "the order of FRR's lines",
-    f"{_APPLIANCE}/dataplane/control_plane/policy.py": _GUARD,
-    f"{_APPLIANCE}/dataplane/control_plane/rules.py": _GUARD,
-    f"{_APPLIANCE}/dataplane/control_plane/rules_read.py": _GUARD,
-    f"{_APPLIANCE}/dataplane/control_plane/step.py": _GUARD,
-    f"{_WEB}/ui/views/control_plane.py": _GUARD,
 }
 """Files that name BFD beside its own, and why. It may shrink."""
 
