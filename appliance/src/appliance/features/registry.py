@@ -3,7 +3,8 @@
 ====================  =====================================================================================
 ``model.py``          a kind of interface says ``KIND``, its model: a subclass of ``InterfaceSettings``
 ``checks.py``         ``check(context)``: what no field can know alone. ``check_vrf(context)``: the same of
-                      what each VRF has of its own
+                      what each VRF has of its own. ``closed(config)``: interfaces by which VPP lets
+                      in answers and what is for their own addresses, but no broadcast; and what they are
 ``vpp.py``            ``objects(wanted)``: VPP's objects for a document. ``PATHS``: where in the document an
                       object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
                       what all have, by kind. ``NEEDS``: what the kernel must have for it

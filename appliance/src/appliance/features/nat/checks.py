@@ -84,6 +84,14 @@ def check(context: Context) -> Iterator[Problem]:
         yield Problem("/nat/sessions_per_worker", _NO_WORKERS)
 
 
+def closed(config: RouterConfig) -> Mapping[str, str]:
+    """Outside interfaces: VPP's NAT drops what belongs to no session and no mapping. Their addresses are
+    excepted.
+    """
+    nat = config.nat
+    return {} if nat is None else dict.fromkeys(nat.outside, "an outside interface of NAT")
+
+
 def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
     interfaces = context.config.interfaces
     parts = {part: name for name, one in interfaces.items() for part in one.made_of}
