@@ -59,7 +59,7 @@ class Preview:
     steps: tuple[PlannedStep, ...]
     frr_diff: tuple[str, ...]
     own_path: tuple[str, ...] = ()
-    """How it touches the caller's way to the router: then it is to be confirmed unless he says otherwise."""
+    """How it touches the caller's path to the router; then it must be confirmed unless he says otherwise."""
     result: Result = field(default_factory=Result)
     """The effects of its result."""
 
@@ -107,7 +107,7 @@ class CommitRequest:
     """Makes the request idempotent and its result findable."""
     caller: Caller | None = None
     edit: Edit | None = None
-    """What made the document of the one that ran: it tells the request apart from others in its place."""
+    """The edit that made the document from the running one: it distinguishes the request in its place."""
     match: tuple[str, ...] | None = None
     """The digests that the caller named in place of a revision; then these distinguish the request."""
     mark: str = ""

@@ -368,7 +368,7 @@ class RevisionStore:
             return 0
 
     def _mark(self) -> None:
-        """Needed only should the newest record be lost, so a commit neither waits for it nor fails by it."""
+        """Needed only if the newest record is lost, so a commit neither waits for it nor fails by it."""
         try:
             durable.write_whole(self._revisions / "last", f"{self._head}\n".encode())
         except OSError as error:

@@ -1,4 +1,4 @@
-"""What service is right before a commit, read while the commit looks at the router and plans its steps."""
+"""The service right before a commit, read while the commit observes the router and plans its steps."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 WAITS_S = 0.02
-"""A commit waits no longer for what was read a moment ago as well."""
+"""The longest wait of a commit for a reading of which there is a recent earlier one."""
 WAITS_FIRST_S = 0.25
 """From the start of reading, for what was not: right after the start of the agent, and after a commit."""
 _RECENT_S = 15.0
-"""A reading is recent for so long, unless another revision came to run since."""
+"""A reading is recent for this long, unless another revision began to run since."""
 FORETOLD_S = 0.1
-"""A commit waits no longer for what is foretold of it; what is late, the report says, was not foretold."""
+"""The longest wait of a commit for the foretelling; the report calls late findings not foretold."""
 _PLANNED_S = 10.0
-"""What is foretold waits no longer for the plan; a router that takes so long to read is not foretold."""
+"""The longest wait of the foretelling for the plan; a router that takes longer to read is not foretold."""
 _PING_S = 0.1
 
 
@@ -41,7 +41,7 @@ class _Recent(NamedTuple):
 
 
 class _TakenDown:
-    """See engine.foretold: what a commit takes down, which another thread waits for."""
+    """See engine.foretold: the interfaces a commit takes down, for which another thread waits."""
 
     def __init__(self) -> None:
         self._told = threading.Event()
@@ -59,7 +59,7 @@ class _TakenDown:
 
 
 class BeforeCommits:
-    """Reads service before a commit without making it wait: what is late is taken from a recent reading."""
+    """Reads service before a commit without making it wait: a recent reading replaces a late one."""
 
     def __init__(
         self, router: Router, foretell: Foretell, measures: Sequence[AnyMeasure], clock: Clock
@@ -72,7 +72,7 @@ class BeforeCommits:
         self._recent: dict[str, _Recent] = {}
 
     def note(self, readings: Readings, revision: int) -> None:
-        """Keep what was read while this revision ran."""
+        """Keep a reading taken while this revision ran."""
         now_s = self._clock.boot_s()
         self._recent.update({name: _Recent(now_s, revision, found) for name, found in readings.found.items()})
 
@@ -95,7 +95,7 @@ class BeforeCommits:
         ahead, self._ahead = self._ahead, None
         begun = self._readers.begin(concerned, {one.name: asked for one in concerned}, ahead)
         recent = self._still_recent()
-        # Of the commit before, should it never have come to its steps.
+        # Left by the commit before, if it never came to its steps.
         self._taken_down.tell(frozenset())
         known = self._taken_down = _TakenDown()
         foretold = self._foretelling.submit(self._foretell, before, after, caller, known)
@@ -103,7 +103,7 @@ class BeforeCommits:
         def end(taken_down: frozenset[str]) -> Mapping[str, Any]:
             known.tell(taken_down)
             _wait(begun, recent)
-            # The time of a reading that has just come.
+            # The time of a reading that has just arrived.
             now_s = self._clock.boot_s()
             fresh, unanswered = begun.readings(), begun.unanswered
             readings, read_at_s = dict(fresh.found), dict.fromkeys(fresh.found, now_s)
@@ -137,7 +137,7 @@ class BeforeCommits:
         }
 
     def close(self) -> None:
-        """Let go of the threads; a reading under way ends by itself."""
+        """Release the threads; a reading under way ends on its own."""
         self._readers.close()
         self._taken_down.tell(frozenset())
         self._foretelling.shutdown(wait=False, cancel_futures=True)
@@ -153,6 +153,6 @@ def _within(future: Future[Result], timeout_s: float) -> Result | None:
     try:
         return future.result(timeout_s)
     except Exception:
-        # What is not known in time was not foretold: the report says so.
+        # A finding that is late counts as not foretold: the report says so.
         future.cancel()
         return None
