@@ -23,7 +23,7 @@ class Analysis:
     looks_at: str
     """Its name in the summary: ``static routes``."""
     find: Callable[[Change], Iterator[Finding]]
-    """Pure but for the facts it asks for; linear in the documents, and calls ``change.in_time`` in loops."""
+    """Pure except for the facts it asks for; linear in the documents; calls ``change.in_time`` in loops."""
     each_vrf: bool = False
     """It analyses a change as one VRF sees it, and is run for each VRF in turn."""
 

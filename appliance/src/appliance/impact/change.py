@@ -34,7 +34,7 @@ class Arrival:
     address: IpAddress
     interface: str
     direct: bool = True
-    """They are for the data plane's own namespace; else it forwards them to where they are answered."""
+    """They are for the data plane's own namespace; else it forwards them to their destination."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Paid:
     """The prefixes of the names of the nodes that do it."""
 
     def price(self) -> float:
-        """Clocks by the bench, between two sizes by their logarithms; beyond the last, as the last."""
+        """Clocks by the bench, interpolated by the logarithm of the size; beyond the last size, as there."""
         at = bisect_right([size for size, _ in self.clocks], self.size)
         if at in (0, len(self.clocks)):
             return self.clocks[max(at - 1, 0)][1]

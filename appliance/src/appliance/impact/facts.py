@@ -62,7 +62,7 @@ class Facts(Protocol):
 
 
 class LiveFacts:
-    """Reads each fact once, in a thread of ``readers``, and waits for all no longer than the deadline."""
+    """Reads each fact once, in a thread of ``readers``, and waits for all of them until the deadline."""
 
     def __init__(self, live: Live, readers: Executor, deadline: Deadline) -> None:
         self._live, self._readers = live, readers

@@ -20,7 +20,7 @@ class Aftermath:
         self._good_looks = 0
 
     def seen(self, now_s: float) -> bool:
-        """After a look: whether all of it is as before by now. What cannot be read stays as it was."""
+        """After a look: whether everything is as before now. An unreadable measure stays as it was."""
         standing = {(one.rule, one.object) for one in self.judgement.standing(now_s) if not one.asked_for}
         unread = {(rule, name) for rule, name in self._then if rule in self.judgement.unread}
         self._still = frozenset((standing if self._has_unlisted else standing & self._then) | unread)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WAITS_S = 0.02
 """The longest wait of a commit for a reading of which there is a recent earlier one."""
 WAITS_FIRST_S = 0.25
-"""From the start of reading, for what was not: right after the start of the agent, and after a commit."""
+"""The same without one, from the start of reading: right after the agent's start, and after a commit."""
 _RECENT_S = 15.0
 """A reading is recent for this long, unless another revision began to run since."""
 FORETOLD_S = 0.1
@@ -128,7 +128,7 @@ class BeforeCommits:
         return end
 
     def _still_recent(self) -> dict[str, _Recent]:
-        """What was read under the document that runs, so that nothing of a commit before is in it."""
+        """A reading taken under the running document, so that it shows nothing of a commit before."""
         revision, now_s = self._router.engine.revision, self._clock.boot_s()
         return {
             name: one

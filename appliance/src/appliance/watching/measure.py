@@ -124,12 +124,14 @@ class Measure(Generic[R]):
     concerns: Callable[[RouterConfig], bool]
     """Whether there is anything to compare under this document."""
     counts: bool = False
-    """It reads counters: they are read from time to time between commits, too, for their rates before one."""
+    """It reads counters: these are also read from time to time between commits, for their rates before a
+    commit."""
     ahead: bool = False
     """It waits for other systems, and reads only under the document before: before a commit it is read while
     the router is observed; other measures are read after that."""
     asks: str = ""
-    """Whom it asks: measures that ask the same are read one after the other. Empty: nobody else does."""
+    """The source it asks: measures with the same source are read one after the other. Empty: it shares
+    none."""
 
 
 AnyMeasure = Measure[Any]

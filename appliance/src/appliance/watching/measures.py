@@ -37,7 +37,8 @@ class Begun:
 
     futures: Mapping[str, Future[Reading]]
     late: frozenset[str]
-    """Of these an earlier question is not answered yet: whatever comes is no answer to this one."""
+    """Measures whose earlier question is still unanswered: an answer that comes now does not belong to this
+    one."""
     began_s: float = field(default_factory=time.monotonic)
 
     def wait(self, timeout_s: float, names: Collection[str] | None = None) -> None:

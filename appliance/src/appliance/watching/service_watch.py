@@ -342,7 +342,7 @@ class ServiceWatch:
             self._before.note(readings, revision)
 
     def _begin_to_read(self) -> None:
-        """In a thread of its own: what does not answer must not hold up the first look after a commit."""
+        """In a thread of its own: a hanging source must not delay the first look after a commit."""
         if self._reading is None or self._reading.done():
             self._reading = self._idle.submit(self.read_all)
 
