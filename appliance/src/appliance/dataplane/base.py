@@ -136,7 +136,7 @@ class DataPlane(Protocol):
         """Existing interfaces, and whether they are up and have a link: one query for all."""
 
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
-        """What it forwards by: for each prefix its own entry, for each address that of the longest match.
+        """The entries it forwards by: for each prefix its own, for each address that of the longest match.
 
         The cost grows with the questions, not with the size of the table.
         """

@@ -131,7 +131,7 @@ class Change:
 
     @property
     def main(self) -> Change:
-        """What the default VRF sees of it, in which alone the router is managed, translates and tunnels."""
+        """The change in the default VRF, in which alone the router is managed, translates and tunnels."""
         return self.in_vrf("")
 
     def in_each_vrf(self) -> Iterator[tuple[str, Change]]:

@@ -38,7 +38,7 @@ _TCP_STATES = (
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Addresses and ports of one direction as 32-bit and 16-bit numbers; for ICMP its identifier is both."""
+    """Addresses and ports of one direction as 32-bit and 16-bit numbers; for ICMP both ports are its id."""
 
     source: int
     destination: int

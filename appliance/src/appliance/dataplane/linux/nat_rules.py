@@ -123,8 +123,7 @@ def rules(wanted: Translation) -> Iterator[tuple[str, str]]:
         matches = [f"ip {name} {value}" for name, value in (("saddr", source), ("daddr", destination))]
         said = " ".join(one for one in matches if not one.endswith("/0"))
         yield "outward", f"{out} {said} accept".replace("  ", " ")
-    # The answer to an inside host that contacts an outside address must pass through the router, or it is
-    # lost.
+    # An inside host that contacts an outside address gets its answer by way of the router, or not at all.
     hairpin = "iifname @inside oifname @inside ct status dnat"
     yield "outward", f"{hairpin} snat ip to ip saddr map @static-out"
     yield "outward", f"{hairpin} snat ip to ct original ip daddr"

@@ -39,7 +39,7 @@ def local_after_vrfs(route: IPRoute) -> None:
 
 
 def end_of_table(route: IPRoute, table: int, *, wanted: bool) -> None:
-    """Have the table refuse what no other route of it matches, or no longer. Raises NetlinkError."""
+    """Have the table refuse packets that no other route of it matches, or no longer. Raises NetlinkError."""
     for family, everything in ((socket.AF_INET, "0.0.0.0/0"), (socket.AF_INET6, "::/0")):
         try:
             route.route(

@@ -1,4 +1,4 @@
-"""What nftables says it has, read back into access lists and bindings."""
+"""The listing of nftables, read back into access lists and bindings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BROKEN = "?"
 
 
 class _NotOurs(Exception):
-    """The rule is none that this program writes."""
+    """This program writes no such rule."""
 
 
 @dataclass(frozen=True)
 class ReadRule:
-    """A rule of an access list with its handle, by which it is changed, and its hits."""
+    """A rule of an access list with its handle, which identifies it in changes, and its hits."""
 
     handle: int
     rule: FilterRule | Foreign

@@ -36,11 +36,11 @@ class Link(LinuxObject):
 
     @property
     def carries(self) -> bool:
-        """The token of its being up."""
+        """Whether it is up."""
         return self.enabled
 
     def quiet(self) -> Self:
-        """The token of its being down."""
+        """The same link, down."""
         return replace(self, enabled=False)  # type: ignore[type-var]  # the subclasses are dataclasses
 
     def needs_recreate(self, before: Self) -> bool:

@@ -24,7 +24,7 @@ def vrf_token(name: str) -> str:
 
 @dataclass(frozen=True)
 class VrfDevice(LinuxObject):
-    """The device ``name`` with routing table ``table``. It is always up: it carries no traffic itself."""
+    """The device ``name`` with routing table ``table``. It is always up: it carries no packets of others."""
 
     name: str
     table: int
