@@ -1,4 +1,4 @@
-"""What systemd is told (sd_notify): ready, alive, stopping. Nothing when it did not start us."""
+"""Notifications to systemd (sd_notify): ready, alive, stopping. None when systemd did not start us."""
 
 from __future__ import annotations
 

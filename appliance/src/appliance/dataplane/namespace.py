@@ -23,7 +23,7 @@ _SIOCGIFFLAGS, _IFF_UP = 0x8913, 1
 
 
 class Namespace:
-    """One thread that lives in a network namespace; sockets, sysctls and children made there belong to it.
+    """A thread that lives in a network namespace, to which sockets, sysctls and children made there belong.
 
     ``name`` is a named namespace; None is that of this process. When the namespace is removed and made again
     under its name, the next call works in the new one.

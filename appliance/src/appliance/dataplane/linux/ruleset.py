@@ -120,7 +120,7 @@ def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | 
 
 
 def reflect_rules(bits: dict[str, int]) -> list[Json]:
-    """Rules of chain ``reflect``: what leaves an interface is marked for that one, else where it came in."""
+    """Rules of chain ``reflect``: a packet is marked for the interface it leaves by, else for its input."""
     rules = [
         within("rule", chain="reflect", expr=[match(meta(key), interface), _mark(bit), {"accept": None}])
         for key in ("oifname", "iifname")

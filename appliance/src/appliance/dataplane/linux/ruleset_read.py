@@ -198,7 +198,7 @@ def _bits(rules: list[Json]) -> dict[str, int]:
 def _bindings(
     chains: dict[str, list[Json]], maps: dict[str, dict[str, str]], bits: dict[str, int], whole: bool
 ) -> tuple[dict[str, ReadBinding], int]:
-    """Only what the maps lead to is bound, and as it should be: else it is no binding that is ever wanted."""
+    """Only intact chains that the maps lead to are bindings; others never equal a desired binding."""
     lists: dict[str, dict[str, tuple[str, ...]]] = {}
     reflecting: set[str] = set()
     drops = 0

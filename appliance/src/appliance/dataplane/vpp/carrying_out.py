@@ -107,7 +107,7 @@ class VppSteps:
 
     @contextmanager
     def _own_macs(self, made: VppObject | Leftover | None) -> Iterator[None]:
-        """A NIC that gets another MAC address in the block keeps a note of its own until it has it again."""
+        """A NIC that gets another MAC address in the block keeps a note of its own until it has it back."""
         given = None if made is None else made.host_mac()
         if given is None:
             yield

@@ -21,7 +21,7 @@ from vpp_config import VppState
 from vpp_config.objects import KINDS
 
 _PORTION_BYTES = 4 * MIB
-"""The heap is counted in such portions, so that a rule more does not change the number of routes."""
+"""The heap is counted in portions of this size, so that one more rule leaves the number of routes alone."""
 
 _RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
 """Objects come in the order in which VPP is read, regardless of the features' names."""

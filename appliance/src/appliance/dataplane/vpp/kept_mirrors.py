@@ -63,7 +63,7 @@ class KeptMirrors:
         return self._whole
 
     def keep(self, state: VppState) -> None:
-        """VPP had this state: keep its mirrors, and no others. What cannot be kept goes with VPP.
+        """VPP had this state: keep its mirrors, and no others. One that cannot be kept goes with VPP.
 
         Does nothing while one is made or removed: a preview may have observed before that.
         """

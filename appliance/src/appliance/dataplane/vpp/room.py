@@ -21,7 +21,7 @@ class RouteRoom:
 
 @dataclass(frozen=True)
 class RoomStep:
-    """Tell the feeder how many routes VPP has room for: before others take it, or once it is free."""
+    """Tell the feeder how many routes VPP has room for: before the room is taken, or once it is free."""
 
     before: int | None
     after: int

@@ -73,7 +73,7 @@ class VppView:
         ).to_json()
 
     def traffic(self) -> Traffic:
-        """Packets by family. VPP does not count what it forwards: it is what was received and not dropped."""
+        """Packets by family. VPP does not count forwarded packets: they are the received ones not dropped."""
         seen = self._stats.families()
         forwarded = {name: max(count - seen.dropped[name], 0) for name, count in seen.received.items()}
         return Traffic(dict(seen.received), forwarded, dict(seen.drops))

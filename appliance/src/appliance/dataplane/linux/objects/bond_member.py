@@ -70,7 +70,7 @@ class BondMember(LinuxObject):
                 yield cls(bond.name, row.name, _primary(bond.known) == row.index)
 
     def create(self, kernel: Access) -> None:
-        """Put it into the bond: it has to be down for that, comes up by it, and is what it was afterwards."""
+        """Put it into the bond: it must be down for that, comes up by it, and then regains its old state."""
         index, bond = self._indexes(kernel)
         known, was_up = _seen(index, kernel)
         with saying(f"make {self.interface} a member of {self.bond}"):
