@@ -45,13 +45,13 @@ class Stale(Conflict):
 
 
 class NotFound(MillraceError):
-    """The thing asked for does not exist."""
+    """The requested object does not exist."""
 
 
 class CommitFailed(MillraceError):
     """A step failed and everything before it was undone; ``step`` is its summary, ``cause`` the reason.
 
-    ``undone`` is False when the router could not be put back at once; the agent keeps trying.
+    ``undone`` is False when the router could not be restored at once; the agent keeps trying.
     """
 
     def __init__(self, step: str, cause: str, undone: bool = True) -> None:
@@ -84,4 +84,4 @@ class AgentUnavailable(MillraceError):
 
 
 class AgentRefused(MillraceError):
-    """The agent refused for a reason that is not the document's: who asked, or a fault of its own."""
+    """The agent refused for a reason other than the document: the caller, or a fault of its own."""

@@ -118,7 +118,7 @@ class ConfigurationApi:
         return await self._answer(lambda: vars(self._engine.running_document(asked.known)))
 
     async def check(self, request: web.Request) -> web.Response:
-        """What stops the commit of a document that is edited; its secrets sealed; what runs."""
+        """The problems that stop the commit of an edited document, its sealed form, and what runs."""
         asked = await self._bodies.document(request, CheckBody)
 
         def checked() -> dict[str, Any]:

@@ -34,9 +34,9 @@ KEPT = 500
 """How many operations are kept; the oldest are removed first."""
 _MOST_TARGET = 200
 _LIMITS = ("author", "packets", "seconds", "size_bytes", "snap_bytes")
-"""Paths that are not recorded."""
+"""Fields that do not name the target."""
 _PLAIN = ("interface", "filter", "direction", "scenario")
-"""Targets that need no word before them."""
+"""Fields whose values need no word before them."""
 _ACTIONS = (
     ("POST", re.compile(r"^/v1/(capture|trace)s$"), "start"),
     ("POST", re.compile(r"^/v1/(capture|trace)s/([0-9a-f]+)/stop$"), "stop"),

@@ -1,4 +1,4 @@
-"""Whether packets go where FRR sends them: routes of RIB, kernel and FIB compared, some at a time, for ever.
+"""Whether packets go where FRR sends them: compares RIB, kernel and FIB, some routes at a time, endlessly.
 
 A difference counts once it is seen repeatedly: while routes come and go the tables differ for moments. If the
 feeder carries the routes, it then gives them to VPP again; it also compares everything it gave VPP on its
@@ -128,7 +128,7 @@ class RouteProof:
         self._next_s = max(self._next_s, now_s + max(ROUND_S, (now_s - began_s) * _REST))
 
     def _differing(self, portion: list[RibRow | str]) -> list[RouteState]:
-        """Of listed routes, those that differ and do so when FRR is asked again; of addresses, theirs."""
+        """Listed routes that differ, and still do when FRR is asked again; for addresses, their routes."""
         rows = [one for one in portion if isinstance(one, RibRow)]
         states = route_table.compared(self._dataplane, rows)
         suspects = [state.prefix for state in states if state.disagreement]
