@@ -26,7 +26,7 @@ class Capabilities:
     max_static_routes: int = 100_000
     max_workers: int = 64
     packet_buffers: int | None = None
-    """Of VPP on each NUMA node, where the document does not set them; None: nobody knows the machine."""
+    """VPP's buffers on each NUMA node, if the document does not set them; None: the machine is unknown."""
     workers: int = 0
     """Workers of VPP, if the document sets none."""
     main_heap_mb: int | None = None

@@ -81,7 +81,7 @@ class HealthWatch:
         self._before: dict[str, _Reading] = {}
         self._rests = Rests()
         self._first_found: dict[Key, tuple[str, float]] = {}
-        """The check and the time since boot of what is found and stands not yet, for want of patience."""
+        """The check and the time since boot of findings that are not alarms yet, for want of patience."""
         self._standing: dict[Key, _Standing] = self._left_standing()
         self._unchecked: dict[str, str] = {}
         self._done: tuple[str, ...] = ()
@@ -364,7 +364,7 @@ class HealthWatch:
                 return
 
     def _wait_for_the_engine(self) -> None:
-        """At its start the agent puts the router right first: what is down before that is no alarm yet."""
+        """At its start the agent first repairs the router: what is down before that is no alarm yet."""
         deadline_s = time.monotonic() + _FIRST_LOOK_S
         while time.monotonic() < deadline_s:
             states = {entry["state"] for entry in self._router.engine.seen.health.values()}

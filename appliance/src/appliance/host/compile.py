@@ -33,7 +33,7 @@ def _entries(system: System) -> Iterator[HostEntry]:
     yield HostEntry(HOSTS, "file", hosts_file(system.hostname, system.domain))
     yield HostEntry(TIMEZONE, "file", f"{system.timezone}\n")
     yield HostEntry(LOCALTIME, "link", f"/usr/share/zoneinfo/{system.timezone}")
-    # Without servers of its own the document leaves the file to the DHCP client.
+    # Without servers of its own the document leaves the file to the programs that know DHCP's answer.
     if system.dns_servers:
         search = [f"search {system.domain}\n"] if system.domain is not None else []
         servers = [f"nameserver {address}\n" for address in system.dns_servers]

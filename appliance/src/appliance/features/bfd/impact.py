@@ -14,7 +14,7 @@ _PORTS = {False: 3784, True: 4784}
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """Sessions with addresses on connected networks; those farther away may come by any interface."""
+    """Sessions with addresses on connected networks; packets of others may come by any interface."""
     connected = change.connected_after if after else change.connected_before
     for peer in opens(change.after if after else change.before)["bfd"]:
         change.in_time()

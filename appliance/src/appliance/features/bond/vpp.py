@@ -28,7 +28,7 @@ _MAX_BONDS = 16384
 
 
 def objects(wanted: Wanted) -> Iterator[VppObject]:
-    """The bond, and its members that are there. Raises ValidationFailed for one whose NIC would be lost."""
+    """The bond, and its present members. Raises ValidationFailed for one whose NIC would be lost."""
     bonds = dict(wanted.config.interfaces_of(Bond))
     numbers = stable_numbers(bonds, _MAX_BONDS)
     for name, bond in bonds.items():
