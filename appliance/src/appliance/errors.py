@@ -37,7 +37,7 @@ class Conflict(MillraceError):
 
 
 class Stale(Conflict):
-    """What runs is not what the request was made for. Nothing was begun; ``digest`` is of what runs."""
+    """The request was for a document that does not run. Nothing was begun; ``digest`` is of what runs."""
 
     def __init__(self, message: str, digest: str) -> None:
         self.digest = digest

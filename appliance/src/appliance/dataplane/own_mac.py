@@ -32,8 +32,7 @@ def keep(space: Namespace, device: str, wanted: str) -> None:
 
 
 def forget(space: Namespace, device: str) -> None:
-    """Remove the note when the NIC has its own address again. Runs in ``space``; raises DataPlaneError.
-    """
+    """Remove the note when the NIC has its own address again. Runs in ``space``; raises DataPlaneError."""
     index, address, alias = _seen(space, device)
     marked = _MARKED.match(alias)
     if index and marked and marked["mac"] == address:

@@ -76,7 +76,7 @@ class Check(Generic[R]):
     concerns: Callable[[RouterConfig], bool] = _always
     """Whether there is anything to check under this document; if not, nothing is read."""
     mends: Callable[[Router, Look[R]], None] | None = None
-    """What the router brings right by itself as soon as it is found: short work. Raises MillraceError."""
+    """Repairs what the router can mend on its own, as soon as found: short work. Raises MillraceError."""
 
 
 AnyCheck = Check[Any]

@@ -1,4 +1,4 @@
-"""The feeder that carries FRR's routes into VPP: behind for long, refused, or more than VPP has room for."""
+"""The feeder that carries FRR's routes into VPP: routes late for long, refused, or too many for VPP."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
             self._client.undo(step)
 
     def committed(self, desired: WantedRouting) -> None:
-        """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
+        """Write the file FRR boots from without an agent, even while FRR is down or dies on its lines.
 
         It belongs to root and is readable by FRR's group, as FRR never writes it. It holds passwords. Raises
         OSError if others may write in its folder.

@@ -22,7 +22,7 @@ _UDP = 17
 
 
 def ruled_hosts(rules: int) -> Iterator[str]:
-    """A prefix for each rule: those of the traffic first, then others; a single rule has all of them."""
+    """One prefix per rule: those of the traffic first, then others; a single rule covers all traffic."""
     if rules == 1:
         yield _ANYWHERE
         return

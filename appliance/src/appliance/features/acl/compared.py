@@ -159,7 +159,7 @@ def _same(one: Placed, other: Placed) -> bool:
 
 
 class _Known:
-    """Whether a rule is among others. A few questions walk them: hashing thousands of rules takes longer."""
+    """Whether a rule is among others. A few questions walk the list: to hash thousands of rules is slower."""
 
     def __init__(self, placed: Sequence[Placed]) -> None:
         self._placed, self._asked = placed, 0

@@ -41,7 +41,7 @@ class _Answers:
     def closed(
         self, was: tuple[str, ...], now: tuple[str, ...], back: tuple[str, ...], family: str
     ) -> _Closed | None:
-        """Of packets that pass the lists ``now``, ``was`` before, and whose answers meet those of ``back``.
+        """For packets that pass the lists ``now``, ``was`` before, and whose answers meet those of ``back``.
 
         None if their answers pass as before.
         """

@@ -44,7 +44,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
 
 
 def _imports(context: Context, bgp: Bgp) -> Iterator[Problem]:
-    """From VRFs in which BGP runs. FRR exchanges the routes through the instance of the default VRF."""
+    """Only from VRFs in which BGP runs. FRR exchanges the routes through the instance of the default VRF."""
     default = context.beside(DEFAULT_VRF)
     for family in FAMILIES:
         for index, source in enumerate(getattr(bgp, family).import_vrfs):

@@ -76,7 +76,7 @@ class Peer:
         return None
 
     def lacks_policy(self, family: Family, way: Literal["in", "out"]) -> bool:
-        """Whether no route passes that way because no policy is set, and one is required (RFC 8212)."""
+        """Whether no route passes that way because a required policy is not set (RFC 8212)."""
         if not self.bgp.ebgp_requires_policy or self.is_internal:
             return False
         return all(self.named(family, f"{kind}_{way}") is None for kind in ("prefix_list", "route_map"))

@@ -80,7 +80,7 @@ def _left(router: Router) -> Mapping[str, int]:
 
 
 def stale(look: Look[Mapping[str, int]]) -> Iterator[Finding]:
-    """FRR 10.3 forgets to withdraw routes when BGP is removed while a lost neighbor's still go."""
+    """FRR 10.3 fails to withdraw routes when BGP is removed while those of a lost neighbor still are."""
     if not look.now:
         return
     listed = " and ".join(f"{count:,} {_FAMILY_WORDS[family]}" for family, count in look.now.items())

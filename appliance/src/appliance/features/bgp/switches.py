@@ -1,4 +1,4 @@
-"""Settings beside policy that decide which routes a neighbor is sent and heard. Pure but for the facts."""
+"""Settings besides policy that decide which routes a neighbor gets and gives. Pure except for the facts."""
 
 from __future__ import annotations
 

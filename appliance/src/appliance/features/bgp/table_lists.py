@@ -19,7 +19,7 @@ from frr_config.types import IpAddress, IpNetwork
 LISTED = 10_000
 """The most routes of a family that are listed: some 0.4 s of bgpd's time."""
 _SENT = 10 * LISTED
-"""Prefixes sent, each neighbor counted, up to which bgpd's list of who is sent what stays short."""
+"""The most prefixes sent, counting each neighbor, for which bgpd's list of who is sent what is short."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class PolicyOfNeighbor:
         return self.peer.named(self.family, f"route_map_{self._way}")
 
     def verdict(self, network: IpNetwork, path: BgpPath | None, accepted: bool = False) -> PolicyVerdict:
-        """Of a route; of any of this prefix where ``path`` is None. ``accepted``: FRR took it by the policy.
+        """The verdict on a route; on any of this prefix if ``path`` is None. ``accepted``: FRR took it.
 
         FRR shows a received route as the policy has changed it: the original value of a field that the policy
         can set is unknown.

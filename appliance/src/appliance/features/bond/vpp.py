@@ -53,7 +53,7 @@ def objects(wanted: Wanted) -> Iterator[VppObject]:
 
 
 def _require_a_lasting_name(member: str, wanted: Wanted) -> None:
-    """VPP gives the NIC the bond's MAC address. A virtual one has no other to be known by afterwards."""
+    """VPP gives the NIC the bond's MAC address. A virtual one then has no other to be identified by."""
     match, nic = wanted.config.interfaces[member].nic, wanted.nics[member]
     if match is not None and match.mac is not None and nic.kind is not None:
         message = (

@@ -1,4 +1,4 @@
-"""Links, forwarding by family, and drops by reason, before and after a commit. Pure but for the readings."""
+"""Links, forwarding by family and drops by reason, before and after a commit. Pure except for readings."""
 
 from __future__ import annotations
 

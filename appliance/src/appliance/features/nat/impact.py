@@ -91,7 +91,7 @@ class _Sessions:
 
 
 def _outside_addresses(one: NatSession) -> set[str]:
-    """An inside host that asks for an outside address has two: what it is seen by, and what it asked for."""
+    """An inside host that contacts an outside address has two: its own translated one, and that one."""
     return {one.outside_address, one.remote_address if one.direction == "hairpin" else one.outside_address}
 
 
@@ -143,7 +143,7 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
 
 
 def begun(change: Change) -> Iterator[Finding]:
-    """What newly is translated, or must belong to a session."""
+    """What is newly translated, or must newly belong to a session."""
     after = change.after.nat
     if after is None:
         return
