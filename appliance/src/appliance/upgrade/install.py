@@ -60,7 +60,7 @@ def admit(manifest: Manifest, runs: Release, document_schema: int) -> None:
 
 
 def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
-    """Raises UpgradeRefused when the image is older than the one that runs, and that was not asked for."""
+    """Raises UpgradeRefused when the image is older than the running one, and that was not requested."""
     if older(manifest, runs) and not allow_downgrade:
         raise UpgradeRefused(
             f"version {manifest.version} is older than {runs.version}, which runs: weaknesses fixed since "

@@ -17,7 +17,7 @@ from frr_config.types import IpAddress
 
 def ends(change: Change) -> Iterator[Finding]:
     """Tunnels that stay, but begin elsewhere or lose the route to the other end."""
-    # Tunnels begin and end only in the default VRF.
+    # Tunnels begin and end only in the default one.
     seen = change.main
     for name, now in change.after.interfaces_of(Gre):
         change.in_time()
