@@ -1,4 +1,4 @@
-"""What the router is: its configuration document, transaction engine, agent and CLI."""
+"""The router: its configuration document, transaction engine, agent and CLI."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""From the document to what each backend has to make true. Pure."""
+"""From the document to the desired state of each backend. Pure."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["CompileContext", "Driver", "compile_document"]
 def compile_document(config: RouterConfig, driver: Driver, context: CompileContext) -> dict[str, Any]:
     """Desired state by backend name: the data plane's (``vpp`` or ``linux``), ``frr`` and ``host``.
 
-    The document has passed ``check``. Raises ValidationFailed when a NIC it names is not there or is named
-    twice. An interface whose NIC was here and is gone is left out, so that the others go on.
+    The document has passed ``check``. Raises ValidationFailed when a NIC it names is missing or named twice.
+    An interface whose NIC was once present and is gone is left out, so that the others go on.
     """
     nics = require_nics(config, context.nics)
     config = _without_absent(config, nics)
     if driver == "vpp":
-        # A machine without VPP does not load what drives it.
+        # A machine without VPP does not load its client.
         from appliance.dataplane.vpp.compile import compile_vpp
 
         dataplane: Any = compile_vpp(config, nics, context)

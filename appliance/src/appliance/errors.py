@@ -37,7 +37,7 @@ class Conflict(MillraceError):
 
 
 class Stale(Conflict):
-    """What runs is not what the request was made for. Nothing was begun; ``digest`` is of what runs."""
+    """The request was for a document that does not run. Nothing was begun; ``digest`` is of what runs."""
 
     def __init__(self, message: str, digest: str) -> None:
         self.digest = digest
@@ -45,13 +45,13 @@ class Stale(Conflict):
 
 
 class NotFound(MillraceError):
-    """The thing asked for does not exist."""
+    """The requested object does not exist."""
 
 
 class CommitFailed(MillraceError):
     """A step failed and everything before it was undone; ``step`` is its summary, ``cause`` the reason.
 
-    ``undone`` is False when the router could not be put back at once; the agent keeps trying.
+    ``undone`` is False when the router could not be restored at once; the agent keeps trying.
     """
 
     def __init__(self, step: str, cause: str, undone: bool = True) -> None:
@@ -84,4 +84,4 @@ class AgentUnavailable(MillraceError):
 
 
 class AgentRefused(MillraceError):
-    """The agent refused for a reason that is not the document's: who asked, or a fault of its own."""
+    """The agent refused for a reason other than the document: the caller, or a fault of its own."""

@@ -1,4 +1,4 @@
-"""hosts(5), which the boot and the agent write alike: neither undoes the other's work."""
+"""hosts(5), which the boot and the agent write identically: neither undoes the other's work."""
 
 from __future__ import annotations
 

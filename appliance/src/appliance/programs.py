@@ -13,7 +13,7 @@ _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 class ProgramFailed(MillraceError):
-    """A program ended with an error, or is not there."""
+    """A program ended with an error, or does not exist."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Ran:
 
     code: int
     output: str
-    """Standard output; may be anything, since some of it comes from outside."""
+    """Standard output; may be anything, since part of it comes from outside."""
     error: str
 
 
@@ -37,7 +37,7 @@ class HostPrograms:
     """The real ones."""
 
     def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
-        """Run one; its exit code is the caller's to judge."""
+        """Run one; the caller judges its exit code."""
         try:
             done = subprocess.run(
                 list(argv),

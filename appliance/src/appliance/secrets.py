@@ -12,12 +12,12 @@ from appliance.engine import durable
 log = logging.getLogger(__name__)
 
 PREFIX = "$sealed$"
-"""How sealed text begins; a Fernet token follows (AES-128-CBC with HMAC-SHA256)."""
+"""Prefix of sealed text; a Fernet token follows (AES-128-CBC with HMAC-SHA256)."""
 KEY_FILE = "secret.key"
 
 
 class SealError(ValueError):
-    """Sealed text that this router's key does not open. Says nothing of the secret."""
+    """Sealed text that this router's key does not open. Reveals nothing of the secret."""
 
 
 class SecretBox:
@@ -30,7 +30,7 @@ class SecretBox:
     def open(cls, state_dir: Path) -> SecretBox:
         """The box whose key is in ``state_dir``; the key is made at first use, readable by its owner only.
 
-        A key that cannot be used is set aside and another one made: what the old one sealed stays shut.
+        An unusable key is set aside and another one made: texts sealed by the old key stay sealed.
         """
         path = state_dir / KEY_FILE
         try:
@@ -40,12 +40,12 @@ class SecretBox:
         except (OSError, ValueError) as error:
             log.error("%s cannot be used, and is set aside: %s", path, error)
             durable.rename(path, f"{KEY_FILE}.damaged")
-        # Whole or not there: a cut of power never leaves half a key that would seal for nobody.
+        # Whole or absent: a power cut never leaves half a key, whose sealed texts nothing could open.
         durable.write(path, Fernet.generate_key() + b"\n")
         return cls(path.read_bytes().strip())
 
     def seal(self, clear: str) -> str:
-        """Sealed text, another one at each call."""
+        """Sealed text, a different one at each call."""
         return PREFIX + self._fernet.encrypt(clear.encode()).decode()
 
     def unseal(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Who starts and stops the router's processes: systemd on the appliance; in the lab `supervisor_manager`."""
+"""Starts and stops the router's processes: systemd on the appliance; in the lab `supervisor_manager`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ServiceManager(Protocol):
     """``name`` is the process's own name, such as ``vpp`` or ``bgpd``."""
 
     def restart(self, name: str) -> None:
-        """Stop and start it; returns when it was started. Raises ServiceError."""
+        """Stop and start it; returns once it was started. Raises ServiceError."""
 
     def status(self, name: str) -> Status:
-        """What it does now. Raises ServiceError when nobody can be asked."""
+        """Its present state. Raises ServiceError when the service manager does not answer."""
 
     def failed(self) -> tuple[str, ...]:
-        """The names of all that gave up, in order. Raises ServiceError when nobody can be asked."""
+        """The names of all that gave up, in order. Raises ServiceError when the manager does not answer."""
 
 
 class SystemdManager:

@@ -1,6 +1,6 @@
-"""The lab's supervisor as what starts and stops the router's processes.
+"""The lab's supervisor as the service manager of the router's processes.
 
-Apart from systemd's, so that only the lab's agent imports clients of HTTP and XML-RPC.
+Separate from systemd's, so that only the lab's agent imports clients of HTTP and XML-RPC.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from appliance.service_manager import RESTART_S, ServiceError, Status
 
 _NOT_RUNNING = 70
-"""Supervisor's fault when a process that is stopped is to be stopped."""
+"""Supervisor's fault for a request to stop a stopped process."""
 _SUPERVISOR_STATES: dict[str, Status] = {
     "RUNNING": "running",
     "STARTING": "starting",

@@ -1,4 +1,4 @@
-"""What can be done to the running router without a commit: its name, its question, and how it is done.
+"""An action on the running router without a commit: its name, its question, and its function.
 
 The agent's endpoint, the client's call, the REST operation and the command line's words follow from it. Web
 and command line import actions too, so an action imports what drives the router only while it acts.
@@ -42,7 +42,7 @@ class Action(Generic[Q]):
     usage: str
     """The words on the command line."""
     target: Callable[[Q], str]
-    """What it is about, for the audit log."""
+    """Its target, for the audit log."""
 
     def asked(self, given: Mapping[str, Any]) -> Q:
         """The question with these fields. Raises pydantic's ValidationError."""

@@ -1,4 +1,4 @@
-"""Clearing counters: what they showed is taken off from then on."""
+"""Clearing counters: their values at that time are subtracted from then on."""
 
 from __future__ import annotations
 

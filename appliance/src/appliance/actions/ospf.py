@@ -50,7 +50,7 @@ def _act(router: Router, asked: ClearOspfNeighbor, _author: str) -> Done:
                 router.routing.operate(clear_interface(asked.interface, vrf))
                 return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up anew",))
         raise NotFound(f"OSPF does not run on an interface {asked.interface}")
-    # A router ID may be that of routers in several VRFs, and ospfd clears it in all.
+    # Routers in several VRFs may have the same router ID, and ospfd clears it in all.
     there = [vrf for vrf, _ in running if _has(router, vrf, str(asked.neighbor))]
     if not there:
         raise NotFound(f"there is no OSPF neighbor {asked.neighbor}")

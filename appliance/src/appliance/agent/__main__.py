@@ -18,12 +18,12 @@ from appliance.errors import MillraceError
 
 log = logging.getLogger("appliance.agent")
 SWITCH_S = 0.0005
-"""How long a thread computes while another wants to. A commit's threads wake for a moment each, to ask
-the router for more: Python's 5 ms are as long as most answers take."""
+"""How long a thread computes while another is ready to run. A commit's threads each wake for a moment, to
+query the router again: Python's default of 5 ms is as long as most answers take."""
 
 
 def run(config: Path) -> int:
-    """Serve until told to end; 1 when it cannot run, which is logged."""
+    """Serve until told to stop; returns 1 when it cannot run, which is logged."""
     logfmt.configure()
     sys.setswitchinterval(SWITCH_S)
     try:

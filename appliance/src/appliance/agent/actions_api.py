@@ -1,4 +1,4 @@
-"""What can be done to the running router without a commit: one endpoint for each action."""
+"""Actions on the running router without a commit: one endpoint for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class ActionsApi:
-    """Handlers that act. Their threads are their own: a daemon that hangs keeps nothing else waiting."""
+    """Handlers of actions. Their threads are their own: a daemon that hangs delays nothing else."""
 
     def __init__(self, router: Router) -> None:
         self._router = router
@@ -30,7 +30,7 @@ class ActionsApi:
         return [web.post(f"/v1/actions/{action.name}", self._handler(action)) for action in ACTIONS]
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _handler(self, action: AnyAction) -> Handler:

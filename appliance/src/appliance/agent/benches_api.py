@@ -31,7 +31,7 @@ class BenchBody(BenchWanted):
 
 
 class BenchesApi:
-    """Handlers of benches. Their threads are their own: nothing else waits for a data plane that hangs."""
+    """Handlers of benches. Their threads are their own: a data plane that hangs delays nothing else."""
 
     def __init__(self, router: Router) -> None:
         self._benches = router.benches
@@ -45,12 +45,12 @@ class BenchesApi:
         ]
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def tidy(self) -> None:
-        """Take away what a bench left whose agent was killed, as soon as the data plane answers, and what one
-        of this agent could not."""
+        """As soon as the data plane answers, remove what a bench of a killed agent left, and what a bench of
+        this agent could not remove."""
         while True:
             if self._benches.may_have_left:
                 with suppress(MillraceError, BackendUnavailable, OSError):
@@ -58,7 +58,7 @@ class BenchesApi:
             await asyncio.sleep(_TIDY_EVERY_S)
 
     async def start(self, request: web.Request) -> web.Response:
-        """Begin one: the bench."""
+        """Begin a bench; answers with it."""
         given = await body(request, BenchBody)
         wanted = BenchWanted.model_validate(given.model_dump(exclude={"author"}))
         state = await self._call(lambda: self._benches.start(wanted, given.author))
@@ -66,7 +66,7 @@ class BenchesApi:
         return _shown(state)
 
     async def cancel(self, request: web.Request) -> web.Response:
-        """End one: the bench, when the router is as before."""
+        """End a bench; answers with it once the router is as before."""
         try:
             bench = Bench(bench=request.match_info["bench"]).bench
         except ValidationError:

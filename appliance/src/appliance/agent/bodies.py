@@ -1,7 +1,7 @@
-"""Reading requests: JSON bodies and queries into their models, without keeping others waiting.
+"""Reading requests: JSON bodies and queries into their models, without delaying others.
 
 A small body is read where it arrives. A large one is a document: it waits for its turn before any of it is
-kept, and is parsed in a thread, so that status and confirm answer meanwhile.
+stored, and is parsed in a thread, so that status and confirm still answer.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from appliance.errors import Problem, RouterUnavailable, ValidationFailed
 
 M = TypeVar("M", bound=BaseModel)
 MAX_BODY_BYTES = 64 * 1024
-"""Of a request that holds no document."""
+"""The limit for a request without a document."""
 MAX_DOCUMENT_BYTES = MAX_BYTES
 ASKED = web.RequestKey("asked", BaseModel)
-"""Where a request keeps what was read of its small body."""
+"""Where a request keeps its small body once read."""
 _AT_ONCE = 2
-"""Large bodies that are held at once: memory is bounded by so many times the limit."""
+"""Large bodies held at once: memory is bounded by this many times the limit."""
 _TURN_S = 30.0
 _READ_S = 60.0
 """How long a large body may take to arrive."""
@@ -37,7 +37,7 @@ class Bodies:
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def document(self, request: web.Request, model: type[M]) -> M:

@@ -1,9 +1,9 @@
-"""The way a caller reaches this router by, and whether a plan touches it.
+"""The path by which a caller reaches this router, and whether a plan touches it.
 
-The answer to the caller leaves the host by the route to his address. The document decides that way when it
+The answer to the caller leaves the host by the route to his address. The document decides that path when it
 leads out of one of its interfaces, when the gateway is this router itself, or when it leads over another
-gateway and the caller sits on the network of one of its interfaces: then this router is most likely his own
-gateway. What is farther away cannot be known here, and nothing is claimed of it.
+gateway and the caller is on the network of one of its interfaces: then this router is most likely his own
+gateway. Hops farther away cannot be known here, and nothing is claimed about them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 
 Address = IPv4Address | IPv6Address
 _PROTOCOLS = {186: "bgp", 188: "ospf"}
-"""Of routes, as FRR marks them in the kernel."""
+"""Protocols of routes, as FRR marks them in the kernel."""
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Hop:
-    """Where a kernel sends packets to an address."""
+    """The route by which a kernel sends packets to an address."""
 
     device: str
     gateway: Address | None = None
@@ -43,30 +43,30 @@ class Hop:
 
 @dataclass(frozen=True)
 class Way:
-    """The part of the caller's way that the document decides."""
+    """The part of the caller's path that the document decides."""
 
     interfaces: frozenset[str] = frozenset()
     forwarded: Hop | None = None
-    """How the data plane sends packets to him, when it forwards them."""
+    """The data plane's route to him, when it forwards the packets."""
 
 
 class CallerPath:
-    """An OwnPath of this machine, whose data plane is beside the kernel of ``netns``."""
+    """The OwnPath of this machine, whose data plane works with the kernel of ``netns``."""
 
     def __init__(self, netns: str) -> None:
-        # Namespaces of its own: a long answer to somebody else keeps no commit waiting.
+        # Namespaces of its own: a long answer to another caller delays no commit.
         self._host, self._space = Namespace(None), Namespace(netns)
 
     def __call__(
         self, caller: Caller, steps: Sequence[Step], before: RouterConfig, after: RouterConfig
     ) -> tuple[str, ...]:
-        """Sentences; none when the way is not touched or not known."""
+        """Sentences; none when the path is not touched or not known."""
         host, forwarded = self._hop(self._host, caller.address), self._hop(self._space, caller.address)
         way = way_of(host, forwarded, before)
         return touches(way, caller.address, steps, before, after)
 
     def arrival(self, caller: Caller, config: RouterConfig) -> Arrival | None:
-        """By which interface of ``config`` he comes; None when by none, or when that is not known."""
+        """The interface of ``config`` by which he comes; None when by none, or when that is not known."""
         host, forwarded = self._hop(self._host, caller.address), self._hop(self._space, caller.address)
         hop = way_of(host, forwarded, config).forwarded
         if host is None or hop is None:
@@ -87,7 +87,7 @@ class CallerPath:
 
 
 def way_of(host: Hop | None, forwarded: Hop | None, config: RouterConfig) -> Way:
-    """The way of a caller whom the host reaches by ``host`` and the data plane by ``forwarded``. Pure."""
+    """The path of a caller whom the host reaches by ``host`` and the data plane by ``forwarded``. Pure."""
     if host is None:
         return Way()
     if host.device in config.interfaces:
@@ -107,7 +107,7 @@ def way_of(host: Hop | None, forwarded: Hop | None, config: RouterConfig) -> Way
 def touches(
     way: Way, address: Address, steps: Sequence[Step], before: RouterConfig, after: RouterConfig
 ) -> tuple[str, ...]:
-    """How these steps touch the way to ``address``, a sentence each. Pure."""
+    """How these steps touch the path to ``address``, a sentence each. Pure."""
     if not way.interfaces:
         return ()
     return tuple(dict.fromkeys(_sentences(way, address, steps, before, after)))[:_SHOWN]

@@ -1,4 +1,4 @@
-"""Packet captures: begun, ended, removed, and their files in parts."""
+"""Packet captures: begin, end, remove, and download in parts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PartQuery(BaseModel):
 
 
 class CapturesApi:
-    """Handlers of captures. Their threads are their own: nothing else waits for a data plane that hangs."""
+    """Handlers of captures. Their threads are their own: a data plane that hangs delays nothing else."""
 
     def __init__(self, router: Router) -> None:
         self._captures = router.captures
@@ -53,11 +53,11 @@ class CapturesApi:
         ]
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def start(self, request: web.Request) -> web.Response:
-        """Begin one: the capture."""
+        """Begin a capture; answers with it."""
         given = await body(request, CaptureBody)
         wanted = CaptureWanted.model_validate(given.model_dump(exclude={"author"}))
         state = await self._call(lambda: self._captures.start(wanted, given.author))
@@ -65,17 +65,17 @@ class CapturesApi:
         return _shown(state)
 
     async def stop(self, request: web.Request) -> web.Response:
-        """End one: the capture, its file whole."""
+        """End a capture; answers with it, its file complete."""
         capture = _capture(request)
         return _shown(await self._call(lambda: self._captures.stop(capture)))
 
     async def remove(self, request: web.Request) -> web.Response:
-        """Remove one that has ended: what it was."""
+        """Remove an ended capture; answers with it."""
         capture = _capture(request)
         return _shown(await self._call(lambda: self._captures.remove(capture)))
 
     async def part(self, request: web.Request) -> web.Response:
-        """A part of a file; empty behind its end."""
+        """A part of a file; empty past its end."""
         capture, asked = _capture(request), query(request, PartQuery)
         data = await self._call(lambda: self._captures.read(capture, asked.offset, asked.size))
         return web.Response(body=data, content_type="application/vnd.tcpdump.pcap")

@@ -1,9 +1,9 @@
-"""Counters that were cleared: what they showed then, to be taken off what is shown.
+"""Cleared counters: the values they had then, to be subtracted from those shown.
 
-Neither VPP nor the kernel sets a counter back, as metrics, rates and alarms read the same ones. A clearing is
-what a counter stood at, who cleared it and when. It holds until the counter starts anew: when it falls below
-what it was last, or when what counts it is another (VPP was restarted, the interface was made again). They
-survive the agent.
+Neither VPP nor the kernel resets a counter, as metrics, rates and alarms read the same ones. A clearing holds
+a counter's value, who cleared it and when. It holds until the counter starts anew: when the counter falls
+below its last value, or when a different object counts (VPP was restarted, the interface was made again).
+Clearings survive the agent.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from appliance.state.counter_selection import INTERFACE_COUNTERS
 
 log = logging.getLogger(__name__)
 LOOK_EVERY_S = 10.0
-"""How often the hits of cleared lists are looked at, whoever asks."""
+"""How often the hits of cleared lists are read, regardless of requests."""
 KEEP_EVERY_S = 300.0
-"""How often what was seen last is written down; a clean end of the agent writes it as well."""
+"""How often the last values are written; a clean stop of the agent writes them as well."""
 Interfaces = Mapping[str, Mapping[str, int]]
 Origins = Mapping[str, str]
 Hits = Mapping[str, Mapping[int, RuleCounters]]
 Rules = Mapping[str, Mapping[int, str]]
-"""What each rule of each access list does, as text, by its sequence."""
+"""The effect of each rule of each access list, as text, by its sequence."""
 
 
 class Clearing(BaseModel):
@@ -50,9 +50,9 @@ class Clearing(BaseModel):
     """What was seen last: what is less started anew."""
 
     def follow(self, now: Mapping[str, tuple[int, ...]]) -> bool:
-        """Take note of what the counters are now; whether all of them went on.
+        """Note the present counters; returns whether all of them went on.
 
-        One that started anew, or is gone, is left out from then on.
+        A counter that started anew, or is gone, is left out from then on.
         """
         over = [
             name
@@ -75,7 +75,7 @@ class _Kept(BaseModel):
 class ClearedCounters:
     """The clearings of one router. Safe to use from any thread; one thread follows the counters.
 
-    ``rules`` tells what the rules of the running document are.
+    ``rules`` returns the rules of the running document.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ClearedCounters:
         self._lock = threading.Lock()
         self._kept = _read(path)
         self.number = 0
-        """Another one after each change of what is to be taken off."""
+        """A different number after each change to the values to subtract."""
         self._written_s = monotonic()
 
     # Clearing.
@@ -93,7 +93,7 @@ class ClearedCounters:
     def clear_interfaces(
         self, names: Sequence[str], interfaces: Interfaces, origins: Origins, by: str
     ) -> None:
-        """These interfaces, of a sample; raises NotFound for one that it does not have."""
+        """Clear these interfaces, given a sample; raises NotFound for one that it does not have."""
         for name in names:
             if name not in interfaces:
                 raise NotFound(f"nothing is counted of interface {name}")
@@ -101,13 +101,13 @@ class ClearedCounters:
             for name in names:
                 counted = _of_interface(interfaces[name])
                 self._kept.interfaces[name] = _clearing(by, origins.get(name, ""), counted)
-            # What is gone for good does not stay in the file.
+            # Objects gone for good do not stay in the file.
             for name in self._kept.interfaces.keys() - interfaces.keys():
                 del self._kept.interfaces[name]
             self._write()
 
     def clear_lists(self, names: Sequence[str], hits: Hits, by: str) -> None:
-        """These access lists; raises NotFound for one that the data plane does not have."""
+        """Clear these access lists; raises NotFound for one that the data plane does not have."""
         rules = self._rules()
         for name in names:
             if name not in hits:
@@ -123,7 +123,7 @@ class ClearedCounters:
     # Following.
 
     def follow_interfaces(self, interfaces: Interfaces, origins: Origins) -> None:
-        """Take note of a sample: clearings of what started anew are over."""
+        """Note a sample: clearings of counters that started anew end."""
         with self._lock:
             kept = self._kept.interfaces
             over = [
@@ -138,7 +138,7 @@ class ClearedCounters:
             self._drop(kept, over, "interface")
 
     def follow_lists(self, hits: Hits) -> None:
-        """Take note of a reading of hits."""
+        """Note a reading of hits."""
         if not self._kept.lists:
             return
         rules = self._rules()
@@ -146,17 +146,17 @@ class ClearedCounters:
             kept = self._kept.lists
             self._drop(kept, [name for name in kept if name not in hits and name not in rules], "access list")
             for name, one in kept.items():
-                # While a commit is under way the rules that are counted are not those of the document.
+                # While a commit is under way the counted rules are not those of the document.
                 if name in hits and hits[name].keys() == rules.get(name, {}).keys():
                     one.follow(_of_list(hits[name], rules[name]))
 
     @property
     def follows_lists(self) -> bool:
-        """Whether any access list was cleared, so that its hits have to be looked at."""
+        """Whether any access list was cleared, so that its hits have to be read."""
         return bool(self._kept.lists)
 
     def keep(self) -> None:
-        """Write down what was seen last, now and then: an agent that starts compares with it."""
+        """From time to time, write the last values: an agent that starts compares with them."""
         with self._lock:
             if self._kept.interfaces or self._kept.lists:
                 if self._monotonic() - self._written_s < KEEP_EVERY_S:
@@ -164,7 +164,7 @@ class ClearedCounters:
                 self._write(synced=False)
 
     def close(self) -> None:
-        """Write down what was seen last."""
+        """Write the last values."""
         with self._lock:
             if self._kept.interfaces or self._kept.lists:
                 self._write()
@@ -184,8 +184,8 @@ class ClearedCounters:
             }
 
     def of_list(self, name: str, hits: Mapping[int, RuleCounters]) -> dict[str, Any] | None:
-        """``at``, ``by`` and ``rules`` of an access list that was cleared: ``packets`` and ``bytes`` to take
-        off, by sequence. None for one that was not.
+        """``at``, ``by`` and ``rules`` of a cleared access list: ``packets`` and ``bytes`` to subtract, by
+        sequence. None for a list that was not cleared.
         """
         if name not in self._kept.lists:
             return None
@@ -214,7 +214,7 @@ class ClearedCounters:
         self.number += 1
         text = self._kept.model_dump_json().encode()
         self._written_s = self._monotonic()
-        # A disk that is full costs the clearing its life over a restart, and nothing else.
+        # On a full disk the clearing does not survive a restart; nothing else is lost.
         with suppress(OSError):
             (durable.write if synced else durable.write_whole)(self._path, text)
 
@@ -236,7 +236,7 @@ def _of_list(hits: Mapping[int, RuleCounters], rules: Mapping[int, str]) -> dict
 
 
 def _identities(hits: Mapping[int, RuleCounters], rules: Mapping[int, str]) -> dict[int, str]:
-    """What a rule is known by, wherever it moves: what it does, and how many equal ones are before it."""
+    """The identity of a rule, wherever it moves: its effect, and the number of equal rules before it."""
     seen: dict[str, int] = {}
     found = {}
     for sequence in sorted(hits):

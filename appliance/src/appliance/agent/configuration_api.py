@@ -38,14 +38,14 @@ from appliance.health.watch import HealthWatch
 
 T = TypeVar("T")
 _REFUSALS = 8
-"""Threads beside those of the commits that run or wait: to refuse more, and to answer what is known."""
+"""Threads besides those of running and waiting commits: to refuse more, and to answer what is known."""
 
 
 class ConfigurationApi:
-    """Handlers around the engine. Its calls run in threads; a caller who leaves does not stop a commit.
+    """Handlers around the engine. Its calls run in threads; a caller who disconnects does not stop a commit.
 
-    What has to be answered in time shares no thread with what a user can make slow: commits wait for the
-    router, previews and old revisions take as long as documents are large.
+    Requests that need a prompt answer share no thread with those that a user can make slow: commits wait for
+    the router, previews and old revisions take longer the larger the documents are.
     """
 
     def __init__(self, engine: Engine, watch: HealthWatch) -> None:
@@ -54,7 +54,7 @@ class ConfigurationApi:
         self._prompt = ThreadPoolExecutor(2, thread_name_prefix="prompt")
         self._commits = ThreadPoolExecutor(1 + MOST_WAITING + _REFUSALS, thread_name_prefix="commit")
         self._begun: set[str] = set()
-        """Requests whose threads are not over; whether they have begun is not known."""
+        """Requests whose threads have not finished; they may not have begun."""
         self._documents = ThreadPoolExecutor(4, thread_name_prefix="document")
 
     def routes(self) -> list[web.RouteDef]:
@@ -89,7 +89,7 @@ class ConfigurationApi:
         self._bodies.close()
 
     async def status(self, _request: web.Request) -> web.Response:
-        """What runs, what awaits confirmation, drift and health."""
+        """The running revision, the one that awaits confirmation, drift and health."""
         engine = self._engine
         seen = engine.seen
         capabilities = await self._call(self._prompt, lambda: engine.capabilities)
@@ -118,7 +118,7 @@ class ConfigurationApi:
         return await self._answer(lambda: vars(self._engine.running_document(asked.known)))
 
     async def check(self, request: web.Request) -> web.Response:
-        """What stops the commit of a document that is edited; its secrets sealed; what runs."""
+        """The problems that stop the commit of an edited document, its sealed form, and what runs."""
         asked = await self._bodies.document(request, CheckBody)
 
         def checked() -> dict[str, Any]:
@@ -182,7 +182,7 @@ class ConfigurationApi:
             match=asked.match,
         )
         if asked.match is not None:
-            # Asked again, the document that it was for runs no longer if it was done.
+            # On a repeated request, the document it was for no longer runs if the commit was made.
             known = await self._call(self._documents, lambda: self._engine.result_of(wanted))
             if known is not None:
                 return await self._change(request_id, lambda: known, asked.wait_s)
@@ -209,11 +209,11 @@ class ConfigurationApi:
         )
 
     async def commits(self, _request: web.Request) -> web.Response:
-        """The commit that runs, and those that wait."""
+        """The running commit, and those that wait."""
         return web.json_response(text=self._engine.turns.under_way().model_dump_json())
 
     async def commit_result(self, request: web.Request) -> web.Response:
-        """What became of a commit, and how far it is while it runs or waits."""
+        """The outcome of a commit, or its progress while it runs or waits."""
         return await self._answer(lambda: self._known(request.match_info["request_id"]))
 
     def _known(self, request_id: str) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class ConfigurationApi:
         return {**self._over(known), "progress": shown}
 
     async def cancel(self, request: web.Request) -> web.Response:
-        """Have a commit that waits or runs stopped, and undone."""
+        """Cancel a commit that waits or runs, and undo it."""
         request_id = request.match_info["request_id"]
         asked = await body(request, ConfirmBody)
         stopping = await self._call(self._prompt, lambda: self._engine.cancel(request_id, asked.author))
@@ -298,7 +298,7 @@ class ConfigurationApi:
         }
 
     async def _answer(self, work: Callable[[], Any]) -> web.Response:
-        """What ``work`` returns, as JSON; both may be large, and are made in a thread."""
+        """The result of ``work`` as JSON; both may be large, and are made in a thread."""
         text = await self._call(self._documents, lambda: json.dumps(work()))
         return web.json_response(text=text)
 

@@ -23,7 +23,7 @@ from appliance.state.counter_selection import Selection, parse
 MAX_STREAMS = 16
 """The web process needs one; a command line one each."""
 SLOWEST_WRITE_S = 10.0
-"""Who takes nothing for this long is dropped."""
+"""A client that reads nothing for this long is dropped."""
 
 
 class CountersApi:
@@ -32,7 +32,7 @@ class CountersApi:
     def __init__(self, samples: Samples, hits: Hits, slowest_write_s: float = SLOWEST_WRITE_S) -> None:
         self._samples, self._hits, self._slowest_write_s = samples, hits, slowest_write_s
         self._streams: set[asyncio.Task[None]] = set()
-        # What is long is made into text here rather than on the event loop.
+        # Long answers are serialized here rather than on the event loop.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="history")
 
     def routes(self) -> list[web.RouteDef]:
@@ -46,7 +46,7 @@ class CountersApi:
         ]
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Release the thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def latest(self, request: web.Request) -> web.Response:
@@ -75,7 +75,7 @@ class CountersApi:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Each new sample as a line of JSON (ndjson), until the caller or the agent stops.
 
-        A caller who is slow misses samples, and is dropped when nothing is taken for long.
+        A slow caller misses samples, and is dropped if it reads nothing for too long.
         """
         selection = _selection(query(request, SelectionQuery))
         if len(self._streams) >= MAX_STREAMS:
@@ -85,7 +85,7 @@ class CountersApi:
         try:
             await response.prepare(request)
         except ConnectionError:
-            # Whoever asked is gone already, as a page that was left at once.
+            # The caller is already gone, such as a page that was left at once.
             return response
         task = asyncio.create_task(self._feed(response, selection))
         self._streams.add(task)
@@ -101,11 +101,11 @@ class CountersApi:
         return response
 
     async def follow_cleared(self, cleared: ClearedCounters) -> None:
-        """Look at the hits now and then while an access list is cleared, so that none starts anew unseen."""
+        """Read the hits from time to time while an access list is cleared, so that no restart is missed."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             if cleared.follows_lists:
-                # A data plane that is away is looked at again.
+                # A data plane that is down is read again later.
                 with suppress(MillraceError):
                     await asyncio.get_running_loop().run_in_executor(self._pool, self._hits.now)
 

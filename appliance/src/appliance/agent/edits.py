@@ -1,4 +1,4 @@
-"""Edits of whatever runs: the agent makes them in its own document, so that no caller reads it first."""
+"""Edits of the running document: the agent applies them to its own copy, so that no caller reads it first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from appliance.errors import MillraceError, Stale, ValidationFailed
 from appliance.state.configuration import CheckedDocument, EditPlan
 
 _ATTEMPTS = 5
-"""Times an edit is made anew when another commit came first."""
+"""How often an edit is made anew when another commit came first."""
 
 
 def require_match(engine: Engine, digests: Collection[str] | None) -> None:
@@ -59,7 +59,7 @@ def check(engine: Engine, asked: CheckBody) -> CheckedDocument:
     try:
         problems = engine.validate(sealed)
     except MillraceError:
-        # A data plane that is away just now keeps nobody from editing.
+        # A data plane that is down at the moment prevents no edit.
         problems = []
     return CheckedDocument.model_construct(
         document=sealed if asked.seal else None,
@@ -70,17 +70,17 @@ def check(engine: Engine, asked: CheckBody) -> CheckedDocument:
 
 
 class EditCommit:
-    """The commit of an edit. Made anew on the newer document when another commit came first, unless the
-    caller named the document that it is for, or has been answered already.
+    """The commit of an edit. If another commit came first, the edit is made anew on the newer document,
+    unless the caller named the document it is for, or already has an answer.
 
-    The same request again makes no edit: what it asks for may be done by now.
+    A repeated request makes no edit: the edit may have been made by now.
     """
 
     def __init__(self, engine: Engine, asked: EditCommitBody) -> None:
         """Makes the edit. Raises Stale, NotFound, and ValidationFailed where the result does not read."""
         self._engine, self._asked = engine, asked
         self._left = _ATTEMPTS if asked.match is None else 1
-        """Attempts, the one that is made included."""
+        """Attempts, including the present one."""
         self._lock = threading.Lock()
         self._first_id = asked.request_id or uuid.uuid4().hex
         self._attempt = 0
@@ -109,7 +109,7 @@ class EditCommit:
                 self.request_id = self._id_of(self._attempt)
 
     def answered(self) -> str:
-        """The caller is told the request id, which this returns: no further attempt is made."""
+        """The caller gets the request id, which this returns: no further attempt is made."""
         with self._lock:
             self._left = 0
             return self.request_id
@@ -126,13 +126,13 @@ class EditCommit:
         return edited
 
     def _id_of(self, attempt: int) -> str:
-        """The request id of an attempt: the same each time that the request comes."""
+        """The request id of an attempt: the same for every repetition of the request."""
         if attempt == 0:
             return self._first_id
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._first_id} attempt {attempt}"))
 
     def _made_before(self) -> CommitResult | None:
-        """The result of the last attempt that was begun when the same request came before.
+        """The result of the last attempt begun by an earlier occurrence of the same request.
 
         Raises Conflict when its id was used for another one, ValidationFailed when it is not an id.
         """

@@ -1,4 +1,4 @@
-"""Foretells the result of commits on this router, with what it shows now."""
+"""Foretells the result of commits on this router, from its present state."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from appliance.state.routes import RoutesQuery
 
 log = logging.getLogger(__name__)
 _READING_S = 1.0
-"""What reading the router may take of the budget."""
+"""The part of the budget that reading the router may take."""
 _PLACES, _IN_A_ROW = 25, 8
-"""Of a table too long to be listed: places at equal distances, and routes that are taken at each."""
+"""For a table too long to be listed: places at equal distances, and routes read at each."""
 FindArrival = Callable[[Caller, RouterConfig], Arrival | None]
 
 
 class Foretelling:
-    """A Foretell of a router. Readings share two threads with each other, and none with what commits."""
+    """A Foretell of a router. Its readings share two threads, and none with commits."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Foretelling:
     def __call__(
         self, before: RouterConfig, after: RouterConfig, caller: Caller | None, taken_down: TakenDown
     ) -> Result:
-        """Within the budget, apart from waiting for the plan; what it did not reach is told."""
+        """Within the budget, not counting the wait for the plan; it says what it did not reach."""
         budget, reading = Deadline(self._budget_s), Deadline(min(_READING_S, self._budget_s))
 
         def remade() -> frozenset[str]:
@@ -67,7 +67,7 @@ class Foretelling:
         return result.model_copy(update={"cost": self._cost(before, after, budget)})
 
     def _cost(self, before: RouterConfig, after: RouterConfig, budget: Deadline) -> Cost | None:
-        """None where packets cost what they did, the kernel forwards, or VPP does not tell in time."""
+        """None if the cost of packets is unchanged, the kernel forwards, or VPP does not answer in time."""
         old, new = list(paid(before)), list(paid(after))
         if old == new:
             return None
@@ -82,14 +82,14 @@ class Foretelling:
             return None
 
     def close(self) -> None:
-        """Let go of the threads; a reading under way ends by itself."""
+        """Release the threads; a reading under way ends on its own."""
         self._readers.shutdown(wait=False, cancel_futures=True)
 
 
 def _samples(table: LongTable, config: RouterConfig, family: Family, vrf: str) -> Sequence[str]:
-    """See Samples: a page takes the feeder some milliseconds wherever it lies."""
+    """See Samples: a page takes the feeder some milliseconds, wherever in the table it lies."""
     if vrf and vrf not in config.vrfs:
-        # FRR has it, and no document says the number of its table.
+        # FRR has it, but no document gives the number of its table.
         return ()
     number = table_of(vrf, config.vrfs[vrf]) if vrf else 0
     query = RoutesQuery(protocol="bgp", family=family)

@@ -6,7 +6,7 @@ import gc
 
 
 def collect_seldom() -> None:
-    """What there is now is never looked at again, and what comes rarely.
+    """Objects that exist now are never examined again, and new ones rarely.
 
     Reading a document makes tens of thousands of small objects and no cycles: with Python's own thresholds
     every large preview would pay for several useless collections.

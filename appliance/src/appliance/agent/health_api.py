@@ -1,4 +1,4 @@
-"""Alarms that stand, and the log of those that were."""
+"""Current alarms, and the log of past ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appliance.state.alarms import EventsQuery
 
 
 class HealthApi:
-    """Handlers that tell what the watch found: they look at nothing themselves."""
+    """Handlers that return what the watch found: they read nothing themselves."""
 
     def __init__(self, watch: HealthWatch) -> None:
         self._watch = watch
@@ -22,7 +22,7 @@ class HealthApi:
         return [web.get("/v1/alarms", self.alarms), web.get("/v1/events", self.events)]
 
     async def alarms(self, _request: web.Request) -> web.Response:
-        """Every alarm that stands."""
+        """Every current alarm."""
         text = await asyncio.to_thread(lambda: self._watch.alarms().model_dump_json())
         return web.json_response(text=text)
 

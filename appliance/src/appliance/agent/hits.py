@@ -1,4 +1,4 @@
-"""The hits of access lists as they are now: no history of them is kept, and many who ask cost one reading."""
+"""The current hits of access lists: no history is kept, and many callers cost one reading."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from appliance.dataplane.base import RuleCounters
 from appliance.errors import NotFound
 
 FRESH_S = 1.0
-"""A reading serves everybody for this long."""
+"""A reading serves all callers for this long."""
 HitsByList = Mapping[str, Mapping[int, RuleCounters]]
 
 
@@ -27,7 +27,7 @@ class _Reading:
 
 
 class Hits:
-    """Reads the data plane's hits when somebody asks, in any thread. May raise BackendUnavailable."""
+    """Reads the data plane's hits on request, in any thread. May raise BackendUnavailable."""
 
     def __init__(
         self,

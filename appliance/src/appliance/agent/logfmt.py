@@ -1,4 +1,4 @@
-"""Log lines as logfmt: one event a line, whatever a message holds."""
+"""Log lines as logfmt: one event a line, whatever a message contains."""
 
 from __future__ import annotations
 

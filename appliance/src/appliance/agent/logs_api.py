@@ -13,7 +13,7 @@ from appliance.state.logs import LogQuery
 
 
 class LogsApi:
-    """The handler of logs. Its thread is its own: a slow disk keeps nothing else waiting."""
+    """The handler of logs. Its thread is its own: a slow disk delays nothing else."""
 
     def __init__(self, router: Router) -> None:
         self._logs = router.logs

@@ -57,9 +57,9 @@ class Processors:
         self._state: ProcessorState | None = None
 
     def state(self) -> ProcessorState:
-        """Shares since the reading before; after a long silence those of the next quarter of a second.
+        """Shares since the last reading; after a long pause those of the next quarter of a second.
 
-        Who asks again within that time gets the answer that there is: nobody waits behind another.
+        A second caller within that time gets the existing answer: no caller waits behind another.
         """
         with self._lock:
             before, now = self._last, self._read()
@@ -108,7 +108,7 @@ def parse_stat(text: str) -> dict[int, dict[str, float]]:
 
 
 def _cpu(number: int, before: Mapping[str, float], now: Mapping[str, float]) -> CpuState:
-    # io_wait and idle may go back by a little (proc_stat(5)).
+    # io_wait and idle may decrease a little (proc_stat(5)).
     spent = {mode: max(0.0, now[mode] - before[mode]) for mode in _MODES}
     total = sum(spent.values())
     share = {mode: value / total if total else 0.0 for mode, value in spent.items()}
@@ -142,7 +142,7 @@ def parse_meminfo(text: str) -> RamState:
 
 
 def file_systems(places: Mapping[str, Path]) -> tuple[FileSystemState, ...]:
-    """The file systems that hold these places, each once; a place that is not there is left out."""
+    """The file systems that hold these places, each once; a missing place is left out."""
     found: dict[int, tuple[Path, list[str]]] = {}
     for what, place in places.items():
         with suppress(OSError):
@@ -172,7 +172,7 @@ def _file_system(mount: Path, holds: list[str]) -> FileSystemState:
 
 def _started_s(stat: str) -> float:
     """When a process was started, in seconds after the machine (proc_pid_stat(5), field 22)."""
-    # The second field is the program's name, which may hold spaces and brackets.
+    # The second field is the program's name, which may contain spaces and brackets.
     return int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
 
 
@@ -184,7 +184,7 @@ def _os_name() -> str:
 
 
 class Versions:
-    """Versions of programs that are asked for theirs, once a minute; a program that hangs holds nobody."""
+    """Versions as programs report them, read once a minute; a program that hangs delays nobody."""
 
     def __init__(self, ask: Mapping[str, Callable[[], str]]) -> None:
         self._ask = ask
@@ -194,7 +194,7 @@ class Versions:
         self._lock = threading.Lock()
 
     def known(self) -> dict[str, str]:
-        """What each program said last; one that never answered is left out."""
+        """Each program's last answer; one that never answered is left out."""
         with self._lock:
             now = time.monotonic()
             patience_s = 0.0 if self._asked else _PATIENCE_S
@@ -203,7 +203,7 @@ class Versions:
                 if asked is None or (asked.done() and now - at > _VERSIONS_S):
                     self._asked[name] = now, self._pool.submit(ask)
             for name, (_, asked) in self._asked.items():
-                # One that fails or takes its time leaves what is known as it is.
+                # One that fails or is slow leaves the known answer as it is.
                 with suppress(Exception):
                     if said := asked.result(max(0.0, now + patience_s - time.monotonic())):
                         self._known[name] = said

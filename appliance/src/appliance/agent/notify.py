@@ -1,4 +1,4 @@
-"""What systemd is told (sd_notify): ready, alive, stopping. Nothing when it did not start us."""
+"""Notifications to systemd (sd_notify): ready, alive, stopping. None when systemd did not start us."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def notify(state: str) -> None:
 
 
 async def watchdog() -> None:
-    """Say that we live, twice as often as systemd asks (WATCHDOG_USEC); ends at once when it does not ask."""
+    """Feed systemd's watchdog twice as often as it asks (WATCHDOG_USEC); ends at once if it does not ask."""
     period_us = int(os.environ.get("WATCHDOG_USEC", "0"))
     while period_us:
         notify("WATCHDOG=1")

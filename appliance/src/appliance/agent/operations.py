@@ -1,7 +1,7 @@
-"""What was done over the command line, for the web half's audit log: it takes it from here.
+"""Operations done over the command line, which the web half fetches from here for its audit log.
 
-The web half records what goes through it by itself. Whoever speaks to the socket without it says so in two
-headers, and one middleware writes it down: what was asked, and what came of it.
+The web half records the operations that pass through it. A client that uses the socket without it says so in
+two headers, and one middleware records the request and its outcome.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operation, Ope
 
 log = logging.getLogger(__name__)
 KEPT = 500
-"""Operations that are kept; the oldest go first."""
+"""How many operations are kept; the oldest are removed first."""
 _MOST_TARGET = 200
 _LIMITS = ("author", "packets", "seconds", "size_bytes", "snap_bytes")
-"""What it is not about."""
+"""Fields that do not name the target."""
 _PLAIN = ("interface", "filter", "direction", "scenario")
-"""What needs no word before it."""
+"""Fields whose values need no word before them."""
 _ACTIONS = (
     ("POST", re.compile(r"^/v1/(capture|trace)s$"), "start"),
     ("POST", re.compile(r"^/v1/(capture|trace)s/([0-9a-f]+)/stop$"), "stop"),
@@ -59,7 +59,7 @@ class OperationLog:
         self._kept: deque[Operation] = deque(_read(path), maxlen=KEPT)
 
     def add(self, author: str, action: str, target: str, result: str, detail: str) -> None:
-        """Append one. On a disk that does not take it, it is kept in memory."""
+        """Append one. If the disk does not take it, it is kept in memory."""
         with self._lock:
             last = self._kept[-1].number if self._kept else 0
             # By time: numbers go on when the file is lost.
@@ -93,7 +93,7 @@ class OperationLog:
 
 
 def noting(operations: OperationLog) -> Middleware:
-    """Middleware that writes down what callers do who say that they are no web half."""
+    """Middleware that records the operations of callers that say they are not the web half."""
 
     @web.middleware
     async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -118,7 +118,7 @@ def noting(operations: OperationLog) -> Middleware:
 
 
 def _known(method: str, path: str, asked: Mapping[str, str]) -> tuple[str, str] | None:
-    """The action and its target, as the audit log has them; None for what it does not keep."""
+    """The action and its target, as in the audit log; None for a request it does not record."""
     for wanted, pattern, verb in _ACTIONS:
         found = pattern.match(path) if method == wanted else None
         if found is None:
@@ -134,7 +134,7 @@ def _known(method: str, path: str, asked: Mapping[str, str]) -> tuple[str, str] 
 
 
 def _target(asked: object) -> str:
-    """What a body is about."""
+    """The target named in a body."""
     given = asked.model_dump(mode="json") if isinstance(asked, BaseModel) else {}
     question = given.get("question", given)
     words = (

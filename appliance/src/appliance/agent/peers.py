@@ -1,4 +1,4 @@
-"""Who is at the other end of the socket: the kernel says so (SO_PEERCRED), not the caller."""
+"""The user at the other end of the socket, as reported by the kernel (SO_PEERCRED), not by the caller."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def peer_uid(request: web.Request) -> int:
 
 
 def listening_socket(path: Path, group: str | None, allowed_uids: frozenset[int]) -> socket.socket:
-    """A Unix socket at ``path``, mode 0660, of the group that lets the first allowed user in."""
+    """A Unix socket at ``path``, mode 0660, of a group that gives the first allowed user access."""
     durable.make_folder(path.parent)
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457), each with JSON pointers where it has places."""
+"""Errors as problem documents (RFC 9457), with JSON pointers for those that have places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def problem(status: int, detail: str, problems: Sequence[Problem] = (), digest: str = "") -> web.Response:
-    """A problem document; with the ``digest`` of the running document where another was asked for."""
+    """A problem document; with the ``digest`` of the running document if the request named another."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -41,7 +41,7 @@ def problem(status: int, detail: str, problems: Sequence[Problem] = (), digest: 
 
 
 def of_error(error: MillraceError) -> web.Response:
-    """The problem document of an error of ours."""
+    """The problem document for an error of ours."""
     match error:
         case ValidationFailed():
             return problem(422, str(error), error.problems)
@@ -59,13 +59,13 @@ def of_error(error: MillraceError) -> web.Response:
 
 
 def of_request(error: ValidationError) -> web.Response:
-    """The problem document of a request that does not read."""
+    """The problem document for a request that cannot be read."""
     return problem(422, "the request is not valid", problems_of_request(error.errors(include_url=False)))
 
 
 @web.middleware
 async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn whatever a handler raises into a problem document."""
+    """Turn any error that a handler raises into a problem document."""
     try:
         return await handler(request)
     except MillraceError as error:

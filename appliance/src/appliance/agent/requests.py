@@ -1,4 +1,4 @@
-"""What callers send: typed, bounded, and nothing else."""
+"""The requests of callers: typed, bounded, and nothing else."""
 
 from __future__ import annotations
 

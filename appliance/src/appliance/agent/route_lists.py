@@ -1,7 +1,7 @@
-"""Lists of routes: read only where the table is short, seldom, and once for all who ask.
+"""Lists of routes: read rarely, only while the table is short, and once for all callers.
 
-zebra has one thread. For a list or a count it walks its whole table, and until it has written what it found
-it reads no routing update: half a second for the count of 1,000,000 routes, half a minute for their list.
+zebra has one thread. For a list or a count it walks its whole table, and reads no routing update until it has
+written the result: half a second for the count of 1,000,000 routes, half a minute for their list.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from appliance.routing.walks import Walks
 from appliance.state.routes import RouteCount
 
 LISTED = 10_000
-"""Routes of a family, or of one of its protocols, up to which they are listed: some 0.3 s of zebra's time."""
+"""The most routes of a family, or of one of its protocols, that are listed: some 0.3 s of zebra's time."""
 _REUSED = 10
-"""A list stands for so many times the duration of its reading."""
+"""A list is valid for this many times the duration of its reading."""
 _KEPT = 4
-"""Lists in memory, of at most twice ``LISTED`` prefixes each."""
+"""Number of lists in memory, of at most twice ``LISTED`` prefixes each."""
 _WORDS = {"ipv4": "IPv4", "ipv6": "IPv6"}
 
 
@@ -33,10 +33,10 @@ class RouteList:
     counts: Mapping[str, RouteCount] = field(default_factory=dict)
     """By protocol, of the whole family."""
     count: int = 0
-    """Routes there are, listed or not."""
+    """Number of routes, listed or not."""
     note: str = ""
     read_s: float = 0.0
-    """When, by the clock of the reader."""
+    """When it was read, by the clock of the reader."""
     took_s: float = 0.0
 
 
@@ -56,8 +56,8 @@ class RouteLists:
         return max(0.0, self._clock() - listed.read_s)
 
     def read(self, family: Family, protocol: str | None, vrf: str = "") -> RouteList:
-        """The list of a VRF, at most so old that reading lists takes zebra a twentieth of its time. Raises
-        BackendUnavailable.
+        """The list of a VRF, of such an age that reading lists takes at most a twentieth of zebra's time.
+        Raises BackendUnavailable.
         """
         key = (vrf, family, protocol)
         kept = self._kept.get(key)
@@ -78,7 +78,7 @@ class RouteLists:
         return listed
 
     def _walk(self, vrf: str, family: Family, protocol: str | None) -> RouteList:
-        """The count comes right before the list: a table may grow by a million routes in half a minute."""
+        """The count is read right before the list: a table may grow by a million routes in half a minute."""
         routing = self._routing.in_vrf(vrf)
         counts = routing.rib_counts(family)
         if protocol is None:

@@ -1,8 +1,8 @@
-"""Whether packets go where FRR sends them: routes of RIB, kernel and FIB compared, some at a time, for ever.
+"""Whether packets go where FRR sends them: compares RIB, kernel and FIB, some routes at a time, endlessly.
 
-A difference is believed when it is seen again and again: while routes come and go each table is for a moment
-another. Where the feeder carries the routes it then tells VPP of them again, and compares all that it gave
-VPP by itself. A table that is too long for zebra to list is tried by addresses drawn at random.
+A difference counts once it is seen repeatedly: while routes come and go the tables differ for moments. If the
+feeder carries the routes, it then gives them to VPP again; it also compares everything it gave VPP on its
+own. A table too long for zebra to list is sampled by random addresses.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from appliance.state.routes import RoutesQuery, RouteState
 log = logging.getLogger(__name__)
 
 PORTION = 200
-"""Routes that are compared in one look."""
+"""How many routes are compared in one look."""
 BELIEVED = 3
-"""Looks in a row that see a difference."""
+"""How many looks in a row must see a difference."""
 MOST_SUSPECTS = 64
-"""Routes that are looked at again at every look."""
+"""How many routes are compared again at every look."""
 ROUND_S = 60.0
-"""From one list of zebra to the next, at least."""
+"""The shortest time from one list of zebra to the next."""
 LINK_LOCAL = "fe80::"
 _REST = 1000
-"""A list is followed by so many times its duration without one."""
+"""After a list, the pause is this many times its duration."""
 _DRAWN = 64
-"""Addresses drawn at random in a round, of a table that is not listed."""
+"""How many random addresses a round draws from a table that is not listed."""
 _FIRST, _LAST = int(IPv4Address("1.0.0.0")), int(IPv4Address("223.255.255.255"))
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known now."""
+    """The present knowledge."""
 
     differing: Mapping[str, str] = field(default_factory=dict)
-    """Prefix to what is wrong, as a sentence."""
+    """Prefix to a sentence on what is wrong."""
     told_again: bool = False
-    """VPP is told of them again, every few looks while they differ."""
+    """The feeder gives them to VPP again, every few looks while they differ."""
 
 
 class RouteProof:
-    """Compares a portion at each look. One thread looks; any may say what it suspects."""
+    """Compares a portion at each look. One thread looks; any thread may report a suspicion."""
 
     def __init__(
         self,
@@ -64,25 +64,25 @@ class RouteProof:
         tell_again: Callable[[str], bool] | None = None,
         doubtful: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """``doubtful`` names routes that somebody else found to differ; it may raise BackendUnavailable."""
+        """``doubtful`` names routes that the feeder found to differ; it may raise BackendUnavailable."""
         self._dataplane, self._routing, self._clock = dataplane, routing, clock
         self._drawing = drawing or random.Random()
         self._tell_again, self._doubtful = tell_again, doubtful
         self._lists = RouteLists(routing, clock)
         self._due: deque[RibRow | str] = deque()
         self._families: deque[Family] = deque()
-        """Of this round, not read yet."""
+        """Routes of this round, not read yet."""
         self._next_s = 0.0
         self._suspected: deque[str] = deque(maxlen=MOST_SUSPECTS)
         self._seen: dict[str, int] = {}
-        """Prefix to the looks in a row that saw it differ."""
+        """Prefix to the number of successive looks that saw it differ."""
 
     def suspect(self, prefix: str) -> None:
-        """Somebody saw it differ: the next look begins with it."""
+        """Another reader saw it differ: the next look begins with it."""
         self._suspected.append(prefix)
 
     def look(self) -> Proof:
-        """Compare the next portion and whatever differed before. Raises BackendUnavailable."""
+        """Compare the next portion and all routes that differed before. Raises BackendUnavailable."""
         with suppress(BackendUnavailable):  # of the feeder, whose absence is an alarm of its own
             for prefix in self._doubtful():
                 self.suspect(prefix)
@@ -104,7 +104,7 @@ class RouteProof:
         )
 
     def _heal(self, differing: list[RouteState]) -> None:
-        # A feeder that is away gives everything when it is back, and is an alarm of its own.
+        # A feeder that is down gives everything again when it is back, and has an alarm of its own.
         if self._tell_again is not None:
             with suppress(BackendUnavailable):
                 for state in differing:
@@ -112,7 +112,7 @@ class RouteProof:
                         log.warning("VPP is told of %s again: %s", state.prefix, state.disagreement)
 
     def _refill(self) -> None:
-        """A family at a time: zebra has a rest between two lists."""
+        """One family at a time: zebra has a pause between two lists."""
         if not self._families and self._clock() >= self._next_s:
             self._families.extend(FAMILIES)
         if not self._families:
@@ -120,7 +120,7 @@ class RouteProof:
         family, began_s = self._families.popleft(), self._clock()
         rows = self._lists.read(family, None).rows
         if rows is not None:
-            # VPP keeps link-local networks apart, one for each interface.
+            # VPP keeps a separate link-local network for each interface.
             self._due.extend(row for row in rows if not row.prefix.startswith(LINK_LOCAL))
         elif family == "ipv4":
             self._due.extend(str(IPv4Address(self._drawing.randint(_FIRST, _LAST))) for _ in range(_DRAWN))
@@ -128,7 +128,7 @@ class RouteProof:
         self._next_s = max(self._next_s, now_s + max(ROUND_S, (now_s - began_s) * _REST))
 
     def _differing(self, portion: list[RibRow | str]) -> list[RouteState]:
-        """Of listed routes, those that differ and do so when FRR is asked again; of addresses, theirs."""
+        """Listed routes that differ, and still do when FRR is asked again; for addresses, their routes."""
         rows = [one for one in portion if isinstance(one, RibRow)]
         states = route_table.compared(self._dataplane, rows)
         suspects = [state.prefix for state in states if state.disagreement]

@@ -1,7 +1,7 @@
 """RIB, kernel and FIB side by side: where a packet goes, and where the three disagree.
 
-A question for a prefix or an address costs each of the three the same whatever the size of its table. Lists
-need a walk: of the RIB where it is short (``route_lists``), else of what FRR told the feeder.
+The cost of a question for a prefix or an address does not depend on the size of any of the three tables.
+Lists need a walk: of the RIB if it is short (``route_lists``), else of the routes FRR gave the feeder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from appliance.state.routes import RouteCount, Routes, RoutesQuery, RouteState, 
 
 _EXTERNAL = {"kernel", "connected", "local"}
 _OWN_KINDS = {"local", "broadcast", "multicast"}
-"""Entries that a table makes for itself."""
+"""Entries that a table makes on its own."""
 _DROPS = {"blackhole", "unreachable", "prohibit"}
 _FED = (
     "Connected and local routes are not in this list, which is of what FRR told VPP: ask for their prefix, "
@@ -45,7 +45,7 @@ class Forwarding(Protocol):
 
 @dataclass(frozen=True)
 class VrfForwarding:
-    """Those of a VRF beside the default one."""
+    """The tables of a VRF other than the default one."""
 
     dataplane: DataPlane
     vrf: VrfTable
@@ -84,7 +84,7 @@ def route(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) -> Ro
 
 
 class LongTable(Protocol):
-    """What the feeder knows of FRR's routes, whatever their number."""
+    """The feeder's copy of FRR's routes, at any size."""
 
     def route_counts(self, table: int = 0) -> Mapping[Family, Mapping[str, RouteCount]]:
         """By family and protocol. Raises BackendUnavailable."""
@@ -106,7 +106,7 @@ def routes(
 
     ``number`` is that of the VRF's table.
 
-    What is not listed is counted and said. Raises BackendUnavailable when the RIB cannot be asked.
+    Routes not listed are counted, and a note says so. Raises BackendUnavailable when the RIB cannot be asked.
     """
     within = None if query.prefix is None else ip_network(query.prefix)
     families: Sequence[Family] = FAMILIES if query.family is None else (query.family,)
@@ -155,7 +155,7 @@ def covering(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) ->
 
 @dataclass(frozen=True)
 class _Part:
-    """What one family adds to a page."""
+    """The part of a page for one family."""
 
     family: Family
     total: int
@@ -213,7 +213,7 @@ def _leads_to(row: RibRow, query: RoutesQuery) -> bool:
 
 
 def _next_hops(route: RouteState) -> set[str | None]:
-    """As the RIB has them, or else as kernel and FIB do."""
+    """As the RIB has them, else as kernel and FIB have them."""
     known = (route.kernel or (), route.fib or ()) if route.rib is None else (route.rib,)
     return {hop.address for hops in known for hop in hops}
 
@@ -228,7 +228,7 @@ def compared(tables: Forwarding, rows: Sequence[RibRow]) -> list[RouteState]:
 
 
 def side_by_side(rib: RibRow, kernel: RouteAnswer, fib: RouteAnswer, destination: str) -> RouteState:
-    """One route in all three tables; ``disagreement`` is a sentence, empty when they are consistent."""
+    """One route in all three tables; ``disagreement`` is a sentence, empty when they agree."""
     disagreement = _disagreement(rib, kernel, fib, destination)
     return RouteState(
         prefix=rib.prefix,
@@ -247,7 +247,7 @@ def side_by_side(rib: RibRow, kernel: RouteAnswer, fib: RouteAnswer, destination
 
 
 def _unknown_to_the_rib(destination: str, kernel: RouteAnswer, fib: RouteAnswer) -> RouteState:
-    """A route that a table has and FRR has not; what tables make for themselves needs no FRR."""
+    """A route that a table has and FRR does not; entries that a table makes on its own need no FRR."""
     entries = [answer for answer in (kernel, fib) if isinstance(answer, Entry)]
     own = all(entry.kind in _OWN_KINDS for entry in entries)
     disagreement = "" if own else f"FRR has no route {_to(destination)}"
@@ -328,7 +328,7 @@ def _untold(kernel: RouteAnswer, fib: RouteAnswer) -> dict[str, str]:
 
 
 def _shown(answer: RouteAnswer) -> tuple[TableHop, ...] | None:
-    """Next hops; None where there is no such route, or the table did not tell."""
+    """Next hops; None if there is no such route, or the table did not answer."""
     if not isinstance(answer, Entry):
         return None
     if not answer.next_hops:
@@ -339,7 +339,7 @@ def _shown(answer: RouteAnswer) -> tuple[TableHop, ...] | None:
 
 
 def _is_route(answer: RouteAnswer) -> bool:
-    """Whether packets go somewhere by it; what drops is as good as no route."""
+    """Whether it forwards packets; a route that drops is as good as none."""
     return isinstance(answer, Entry) and answer.kind not in _DROPS
 
 
@@ -359,7 +359,7 @@ def _differs(rib: RibRow, answer: RouteAnswer, destination: str) -> str:
     wanted, dropped = _hops(rib), _is_dropped(rib)
     if answer is None:
         return f"has no route {_to(destination)}"
-    # Whoever is connected or local is reached without a next hop, each table in its own words.
+    # A connected or local destination has no next hop; each table says so in its own words.
     if rib.protocol in _EXTERNAL or answer.kind in _OWN_KINDS:
         return ""
     if answer.kind in _DROPS:
@@ -381,5 +381,5 @@ def _is_dropped(rib: RibRow) -> bool:
 
 
 def _hops(row: RibRow) -> set[str]:
-    """Addresses of the next hops that are in use."""
+    """Addresses of the next hops in use."""
     return {hop.address for hop in row.next_hops if hop.address and hop.active and not hop.recursive}

@@ -48,22 +48,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Router:
-    """The engine, and what can be looked at besides."""
+    """The engine, and everything else that can be viewed."""
 
     engine: Engine
     dataplane: DataPlane
     routing: RoutingView
     netns: str
     feeder: FeederClient | None = None
-    """What carries FRR's routes into VPP, where linux_nl does not."""
+    """The feeder that carries FRR's routes into VPP, if linux_nl does not."""
     log_source: LogSource | None = None
     """Where the router's programs log."""
     platform: Platform = field(default_factory=Platform)
-    """What the router stands on."""
+    """The platform under the router."""
     bench_generator: Path = Path("/usr/lib/millrace/bench-generator")
     """The program that sends and counts the packets of a bench."""
     bgp_index: BgpIndexClient | None = None
-    """What BGP routes are searched in, where there is one."""
+    """The index in which BGP routes are searched, if there is one."""
 
     @cached_property
     def _lists(self) -> RouteLists:
@@ -85,7 +85,7 @@ class Router:
         return answer
 
     def vrf_table(self, vrf: str | None) -> VrfTable | None:
-        """The table of a VRF of the document that runs; None for the default one. Raises NotFound."""
+        """The table of a VRF of the running document; None for the default one. Raises NotFound."""
         if vrf is None:
             return None
         known = self.engine.running_config.vrfs.get(vrf)
@@ -94,13 +94,13 @@ class Router:
         return VrfTable(vrf, table_of(vrf, known))
 
     def routing_in(self, vrf: str | None) -> VrfRoutingView:
-        """The routing daemons in a VRF of the document that runs. Raises NotFound."""
+        """The routing daemons in a VRF of the running document. Raises NotFound."""
         self.vrf_table(vrf)
         return self.routing.in_vrf(vrf or "")
 
     @cached_property
     def route_proof(self) -> RouteProof:
-        """RIB, kernel and FIB compared again and again; one thread at a time may look."""
+        """The continual comparison of RIB, kernel and FIB; one thread at a time may look."""
         feeder = self.feeder
         if feeder is None:
             return RouteProof(self.dataplane, self.routing)
@@ -124,12 +124,12 @@ class Router:
 
     @cached_property
     def hits(self) -> Hits:
-        """Hits of access lists, read when somebody asks."""
+        """Hits of access lists, read on request."""
         return Hits(self.dataplane.acl_hits, cleared=self.cleared)
 
     @cached_property
     def operations(self) -> OperationLog:
-        """What was done over the command line."""
+        """Operations done over the command line."""
         return OperationLog(self.engine.state_dir / "operations.json")
 
     @cached_property
@@ -171,7 +171,7 @@ class Router:
 
     @cached_property
     def logs(self) -> Logs:
-        """What the router's programs log."""
+        """The logs of the router's programs."""
         engine = self.engine
         secrets = KnownSecrets(
             lambda: engine.running_config,
@@ -186,7 +186,7 @@ class Router:
         return self._machine.state()
 
     def close(self) -> None:
-        """Let go of everything; forwarding goes on."""
+        """Release everything; forwarding goes on."""
         self._machine.close()
         self.cleared.close()
         self.traces.close()
@@ -198,5 +198,5 @@ class Router:
 
 
 def _version(part: PartHealth) -> str:
-    """Of a part; where it is several programs, of each that differs."""
+    """The version of a part; if it is several programs, of each that differs."""
     return part.version or ", ".join(sorted({one.version for one in part.daemons.values() if one.version}))

@@ -1,4 +1,4 @@
-"""Five minutes of interface counters, one sample a second, and everybody who waits for the next one."""
+"""Five minutes of interface counters, one sample a second, and the callers that wait for the next one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from appliance.state.counter_selection import CLEARED, EVERYTHING, INTERFACE_COU
 log = logging.getLogger(__name__)
 
 KEPT = 300
-"""Samples in the ring."""
+"""Number of samples in the ring."""
 PERIOD_S = 1.0
 _MOST_ENCODED = 32
-"""Selections whose text of the newest sample is kept."""
+"""Number of selections for which the text of the newest sample is kept."""
 _WIDTH = len(INTERFACE_COUNTERS)
 
 
@@ -33,10 +33,10 @@ class Kept:
     time_s: float
     names: tuple[str, ...]
     values: array[int]
-    """INTERFACE_COUNTERS of each name, one after the other."""
+    """INTERFACE_COUNTERS of each name, in order."""
 
     def sample(self) -> dict[str, Any]:
-        """As it is answered."""
+        """The sample as in answers."""
         interfaces = {
             name: dict(zip(INTERFACE_COUNTERS, self.values[at * _WIDTH : (at + 1) * _WIDTH], strict=True))
             for at, name in enumerate(self.names)
@@ -55,13 +55,13 @@ class Samples:
         self._taken_s = 0.0
         self._encoded: dict[Selection, bytes] = {}
         self._clearings = -1
-        """The clearing that the newest sample tells of."""
+        """The clearing that the newest sample includes."""
         self._next = asyncio.Condition()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="counters")
         self._failure: str | None = None
 
     async def run(self) -> None:
-        """Sample until cancelled. While the data plane is away there are no samples."""
+        """Sample until cancelled. While the data plane is down there are no samples."""
         loop = asyncio.get_running_loop()
         due = loop.time()
         while True:
@@ -83,7 +83,7 @@ class Samples:
             await asyncio.sleep(due - loop.time())
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Release the thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def add(self, sample: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ class Samples:
         return self._failure
 
     def latest(self, selection: Selection = EVERYTHING) -> bytes | None:
-        """The newest sample, JSON, unless it is too old to tell anything."""
+        """The newest sample, JSON, unless it is too old to be useful."""
         if not self._number or time.monotonic() - self._taken_s > 5 * PERIOD_S:
             return None
         return self._text(selection)
@@ -111,14 +111,14 @@ class Samples:
     async def following(self, number: int, selection: Selection = EVERYTHING) -> tuple[int, bytes]:
         """Wait for a sample later than the one with this number (0: any); returns its number and itself.
 
-        It is always the newest: who comes late has missed those between.
+        It is always the newest: a late caller misses those in between.
         """
         async with self._next:
             await self._next.wait_for(lambda: self._number > number)
             return self._number, self._text(selection)
 
     def _text(self, selection: Selection) -> bytes:
-        """The newest sample for everybody with this selection, encoded once."""
+        """The newest sample for all callers with this selection, encoded once."""
         if self._cleared is not None and self._clearings != self._cleared.number:
             self._clearings = self._cleared.number
             self._latest = {**self._latest, CLEARED: self._cleared.interfaces()}
@@ -147,5 +147,5 @@ def _kept(sample: Mapping[str, Any], names_before: tuple[str, ...]) -> Kept:
     values = array(
         "Q", (int(counters.get(field, 0)) for counters in interfaces.values() for field in INTERFACE_COUNTERS)
     )
-    # Mostly the same names as before: one tuple for all.
+    # Mostly the same names as before: all samples share one tuple.
     return Kept(float(sample["time"]), names_before if names == names_before else names, values)

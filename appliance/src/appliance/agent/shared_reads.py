@@ -1,4 +1,4 @@
-"""One reading at a time of what many ask for at once."""
+"""One reading at a time for many concurrent callers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 class SharedReads:
-    """Readings of one part of the router, in a thread of their own; whoever asks for the same shares one.
+    """Readings of one part of the router, in a thread of their own; callers with equal questions share one.
 
-    An answer is never older than its question: who asks while a reading is under way gets the next one,
-    together with all others who do. A part that does not answer keeps no other part waiting.
+    An answer is never older than its question: all callers that ask while a reading is under way get the next
+    one together. A part that does not answer delays no other part.
     """
 
     def __init__(self, name: str) -> None:
@@ -23,7 +23,7 @@ class SharedReads:
     async def read(self, what: Hashable, reading: Callable[[], Any]) -> Any:
         """The outcome of ``reading``, or of an equal one that begins after this call.
 
-        Readings are equal that have the same ``what``.
+        Readings with the same ``what`` are equal.
         """
         task = self._due.get(what)
         if task is None:
@@ -32,7 +32,7 @@ class SharedReads:
         return await asyncio.shield(task)
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Release the thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _follow(self, what: Hashable, reading: Callable[[], Any]) -> Any:
@@ -48,6 +48,6 @@ class SharedReads:
 
 
 def _seen(task: asyncio.Task[Any]) -> None:
-    """An error that nobody waits for any more is nobody's."""
+    """An error for which nobody waits any more is dropped."""
     if not task.cancelled():
         task.exception()

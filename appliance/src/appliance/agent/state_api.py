@@ -1,4 +1,4 @@
-"""Live state: read from the data plane and the routing daemons when it is asked for, once for all who ask."""
+"""Live state: read from the data plane and the routing daemons on request, once for all callers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StateApi:
         ]
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         for lane in self._lanes.values():
             lane.close()
 
@@ -69,7 +69,7 @@ class StateApi:
         return answer
 
     def _read(self, part: AnyPart, question: Question) -> bytes:
-        """What is read, put into JSON, in the thread of its lane."""
+        """The reading as JSON, made in the thread of its lane."""
         try:
             answer = part.read(self._router, question)
         except ValidationError as error:

@@ -23,11 +23,11 @@ IpAddress = IPv4Address | IPv6Address
 
 @dataclass(frozen=True)
 class Ran:
-    """How a tool ended. ``output`` is untrusted text: other hosts have a say in it."""
+    """How a tool ended. ``output`` is untrusted text: other hosts influence it."""
 
     output: str
     exit_code: int | None
-    """None when it was stopped after its time."""
+    """None when it was stopped at its time limit."""
 
 
 async def ping(
@@ -40,10 +40,10 @@ async def ping(
 ) -> dict[str, Any]:
     """``output`` and ``result``: packets sent and received, round trip times in milliseconds.
 
-    ``vrf`` is the device of the VRF whose table is asked for the way.
+    ``vrf`` is the device of the VRF in whose table the route is looked up.
     """
     argv = ["ping", "-n", "-c", str(count), "-i", "0.5", "-W", "2"]
-    # Of an interface the kernel knows the VRF.
+    # The kernel knows the VRF of an interface.
     argv += ["-I", vrf] if vrf is not None and not isinstance(source, str) else []
     argv += ["-I", str(source)] if source is not None else []
     argv += ["-s", str(size)] if size is not None else []
@@ -89,7 +89,7 @@ async def _run(netns: str, argv: list[str], timeout_s: float) -> Ran:
     if shutil.which(argv[0]) is None:
         raise RouterUnavailable(f"{argv[0]} is not installed on this router")
     process = await asyncio.create_subprocess_exec(
-        # Not `ip netns exec`: that mounts, which the confined agent may not.
+        # Not `ip netns exec`: it mounts, which the confined agent may not do.
         "nsenter", f"--net={NAMESPACES / netns}", "--", *argv,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Packet traces: begun, ended, removed, and their packets."""
+"""Packet traces: begin, end, remove, and read their packets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TraceBody(TraceWanted):
 
 
 class TracesApi:
-    """Handlers of packet traces. Their threads are their own: nothing else waits for a VPP that hangs."""
+    """Handlers of packet traces. Their threads are their own: a VPP that hangs delays nothing else."""
 
     def __init__(self, router: Router) -> None:
         self._traces = router.traces
@@ -47,18 +47,18 @@ class TracesApi:
         ]
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def tidy(self) -> None:
-        """Take away what an agent left that was killed, as soon as the data plane answers."""
+        """As soon as the data plane answers, remove what a killed agent left."""
         while self._traces.has_left:
             with suppress(MillraceError, BackendUnavailable, OSError):
                 await self._call(self._traces.tidy)
             await asyncio.sleep(_TIDY_EVERY_S)
 
     async def start(self, request: web.Request) -> web.Response:
-        """Begin one: the trace."""
+        """Begin a trace; answers with it."""
         given = await body(request, TraceBody)
         wanted = TraceWanted.model_validate(given.model_dump(exclude={"author"}))
         state = await self._call(lambda: self._traces.start(wanted, given.author))
@@ -71,12 +71,12 @@ class TracesApi:
         return _shown(await self._call(lambda: self._traces.result(trace)))
 
     async def stop(self, request: web.Request) -> web.Response:
-        """End one: the trace, its packets known."""
+        """End a trace; answers with it, its packets known."""
         trace = _trace(request)
         return _shown(await self._call(lambda: self._traces.stop(trace)))
 
     async def remove(self, request: web.Request) -> web.Response:
-        """Forget one that has ended: what it was."""
+        """Forget an ended trace; answers with it."""
         trace = _trace(request)
         return _shown(await self._call(lambda: self._traces.remove(trace)))
 

@@ -1,4 +1,4 @@
-"""Upgrades over the agent's socket: the file in parts, the request, and how far it is."""
+"""Upgrades over the agent's socket: the file in parts, the request, and the progress."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class SwitchBody(_Request):
 
 
 class UpgradeApi:
-    """Handlers of upgrades, which ``service`` does."""
+    """Handlers of upgrades, which ``service`` performs."""
 
     def __init__(self, engine: Engine, paths: Paths, service: Service | None = None) -> None:
         self._engine, self._paths, self._service = engine, paths, service or SystemdService()
         self._upload = Upload(paths)
         # One thread: parts and requests come one after the other.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upgrade")
-        # A boot is a trial or it is not: commits need not ask each time.
+        # A boot either is a trial or not: commits need not check each time.
         self._booted_on_trial = self._on_trial()
 
     def routes(self) -> list[web.RouteDef]:
@@ -82,13 +82,13 @@ class UpgradeApi:
         ]
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Release the thread."""
         self._pool.shutdown(wait=True)
 
     def refuse_on_trial(self) -> Middleware:
         """Middleware: no commit while the slot is on trial.
 
-        The old slot must still be able to read the configuration when it is returned to.
+        The old slot must still be able to read the configuration after a return to it.
         """
 
         @web.middleware
@@ -129,7 +129,7 @@ class UpgradeApi:
         return web.json_response({}, status=202)
 
     async def switch(self, request: web.Request) -> web.Response:
-        """Boot the other slot as it is, once; it stays when it is healthy."""
+        """Boot the other slot as it is, once; it stays if it is healthy."""
         asked = await body(request, SwitchBody)
         await self._call(lambda: self._switch(asked))
         return web.json_response({}, status=202)
@@ -159,7 +159,7 @@ class UpgradeApi:
         }
 
     def _shown(self, manifest: Manifest | None) -> dict[str, Any] | None:
-        """A manifest, and whether it is ``older`` than what runs."""
+        """A manifest, and whether it is ``older`` than the running system."""
         if manifest is None:
             return None
         return {**manifest.model_dump(), "older": older(manifest, release.read(self._paths.release))}
@@ -215,13 +215,13 @@ class UpgradeApi:
         return found
 
     def _progress(self) -> Progress | None:
-        """How far it is. A service that ended before it was done has failed, whatever it last said."""
+        """The progress. A service that ended before it was done has failed, whatever it last reported."""
         now = progress.read(self._paths.progress)
         if now is None and self._paths.request.exists():
             now = Progress(state="starting", percent=0, detail="")
         if now is None or now.state not in _BUSY or now.state == "rebooting" or self._service.works():
             return now
-        # It may have said its last word since it was read.
+        # It may have written its last report since it was read.
         now = progress.read(self._paths.progress) or now
         if now.state not in _BUSY or now.state == "rebooting":
             return now
@@ -252,5 +252,5 @@ class UpgradeApi:
 
 
 def _fits(request: web.Request) -> bool:
-    """Whether the part's declared length is one that is read at all."""
+    """Whether the part's declared length is one that is accepted."""
     return request.content_length is not None and request.content_length <= MAX_PART_BYTES

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def build(settings: AgentSettings) -> Router:
-    """The router these settings describe. Works, too, while VPP and FRR are down."""
+    """The router these settings describe. Also works while VPP and FRR are down."""
     feeder = _feeder(settings)
     services = _services(settings)
     dataplane = _dataplane(settings, services, feeder)
@@ -100,7 +100,7 @@ def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapp
 
 
 def capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
-    """What data plane and FRR can do together: a document that asks for more is refused."""
+    """The joint capabilities of data plane and FRR: a document that needs more is refused."""
     able = dataplane.capabilities()
     return replace(able, lacking={**able.lacking, **routing.lacking()})
 

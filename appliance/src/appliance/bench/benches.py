@@ -1,8 +1,7 @@
-"""The benches of the agent: one at a time, within fixed time, and the results of those that ended.
+"""The benches of the agent: one at a time, within a fixed time, and the results of those that ended.
 
-A bench holds the turn in which the router is changed: commits wait for it, at most LONGEST_S. What it makes
-in VPP it takes away before it gives the turn back; what an agent that was killed left is taken away by the
-next one.
+A bench holds the turn to change the router: commits wait for it, at most LONGEST_S. It removes what it made
+in VPP before it gives the turn back; the next agent removes what a killed agent left.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _TURN_WAIT_S = 2.0
-"""The router's own check takes its turn for as long, now and then."""
+"""The router's own check takes its turn for this long, from time to time."""
 _END_S = 15.0
 
 
@@ -61,11 +60,11 @@ class _Running:
     doing: str = "beginning"
 
     def say(self, doing: str) -> None:
-        """What it does now."""
+        """Its present activity."""
         self.doing = doing
 
     def now(self) -> BenchState:
-        """As far as it is."""
+        """Its progress so far."""
         return self.state.model_copy(
             update={
                 "doing": self.doing,
@@ -102,7 +101,7 @@ class Benches:
         self._beginning = False
         self._running: _Running | None = None
         self.may_have_left = not dataplane.kernel_forwards
-        """Whether VPP may hold something of a bench that is over."""
+        """Whether VPP may still hold objects of a bench that is over."""
         durable.make_folder(folder, 0o700)
         self._ended: dict[str, BenchState] = {state.id: state for state in self._found()}
         """The oldest first."""
@@ -114,9 +113,9 @@ class Benches:
             return tuple(reversed((*self._ended.values(), *running)))
 
     def start(self, wanted: BenchWanted, author: str) -> BenchState:
-        """Begin one; it ends by itself.
+        """Begin one; it ends on its own.
 
-        Raises Conflict with what stands against it, RouterUnavailable, BackendUnavailable.
+        Raises Conflict with the obstacle, RouterUnavailable, BackendUnavailable.
         """
         with self._lock:
             if self._beginning or self._running is not None:
@@ -144,11 +143,11 @@ class Benches:
         raise NotFound(f"there is no bench {bench}")
 
     def tidy(self) -> None:
-        """Take away what another agent's bench left in VPP. Raises BackendUnavailable while VPP is away."""
+        """Remove what another agent's bench left in VPP. Raises BackendUnavailable while VPP is down."""
         with self._lock:
             if self._beginning or self._running is not None:
                 return
-            # None begins meanwhile.
+            # No bench begins during this.
             self._beginning = True
         try:
             self._sweep()
@@ -182,7 +181,7 @@ class Benches:
         with ExitStack() as stack:
             turn = Turn("", "bench", author, "", SystemClock())
             stack.enter_context(self._turns.taking(turn, _TURN_WAIT_S))
-            # What began while this waited for its turn.
+            # A bench that began while this waited for its turn.
             self._require_unoccupied()
             running = _Running(self._new(wanted, author), scenario, time.monotonic(), cpu, foreign, found)
             self._write(running.state)
@@ -202,7 +201,7 @@ class Benches:
         return running.now()
 
     def _traffic(self) -> tuple[dict[str, float], float]:
-        """Packets a second of each interface, and over how many seconds that is."""
+        """Packets a second of each interface, and the number of seconds they are measured over."""
         before, began = self._dataplane.counters(), time.monotonic()
         time.sleep(self._lengths.quiet_s)
         after, seconds = self._dataplane.counters(), time.monotonic() - began
@@ -268,7 +267,7 @@ class Benches:
 
     def _measure(self, running: _Running) -> Measured:
         """With the turn held; afterwards VPP is as before."""
-        # Whatever hangs, the generator does not send on.
+        # Whatever hangs, the generator stops sending.
         timer = at_the_end(LONGEST_S - 2, lambda: _kill(running))
         try:
             self._sweep()
@@ -293,7 +292,7 @@ class Benches:
                 log.warning("what bench %s made in VPP is still there: %s", running.state.id, error)
 
     def _lent(self, running: _Running) -> AbstractContextManager[None]:
-        """Room in VPP for what the bench makes."""
+        """Room in VPP for the objects of the bench."""
         routes = room_routes(running.scenario, len(running.found.forwarding))
         return nullcontext() if self._lend is None or not routes else self._lend(routes)
 
@@ -307,7 +306,7 @@ class Benches:
         return self._folder / f"{bench}.json"
 
     def _write(self, state: BenchState) -> None:
-        """A full disk ends no bench: its result is told as long as this agent runs."""
+        """A full disk ends no bench: its result is available as long as this agent runs."""
         try:
             durable.write_json(self._path(state.id), state.model_dump(mode="json"))
         except OSError as error:

@@ -7,7 +7,8 @@
         traffic.learn(1)
         trial = traffic.trial(1e6, 2)
 
-The ends are written as the program, `lab/memif_traffic.c`, reads them. It ends when whoever started it does.
+The ends are written as the program, `lab/memif_traffic.c`, reads them. It ends with the process that started
+it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def mac_of(side: int) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of the packets of both directions.
+    """The fate of the packets of both directions.
 
     `offered` were due; of these `refused` found the router's ring full. `foreign` of `sampled` received ones
     were no packets of the streams. `stalled_s` is how long the sender itself did not run.
@@ -133,11 +134,11 @@ class Generator:
 
     @property
     def pid(self) -> int | None:
-        """Of the program; None while it does not run."""
+        """The process id of the program; None while it does not run."""
         return None if self._process is None else self._process.pid
 
     def kill(self) -> None:
-        """End the program now; whoever waits for its answer gets GeneratorFailed. From any thread."""
+        """End the program now; a thread waiting for its answer gets GeneratorFailed. From any thread."""
         process = self._process
         if process is not None:
             process.kill()
@@ -163,7 +164,7 @@ class Generator:
         return _trial(self._ask(f"poll {pps} {seconds}"))
 
     def steady(self, pps: float, seconds: float) -> Trial:
-        """The same with a pause after each burst, in turn with whatever else wants this CPU."""
+        """The same with a pause after each burst, sharing this CPU with others."""
         return _trial(self._ask(f"steady {pps} {seconds}"))
 
     def _ask(self, words: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a bench is refused for. Pure: ``look`` reads VPP, the rest judges."""
+"""The conditions that refuse a bench. Pure: ``look`` reads VPP, the rest judges."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from vpp_config.stats import StatsSegment
 
 MOST_PPS = 1000.0
-"""Received and sent on one interface: with more, a bench would disturb somebody."""
+"""Packets received and sent on one interface: with more, a bench would disturb traffic."""
 LEAST_HEAP_BYTES = 64 * 1024 * 1024
 """Free of VPP's main heap; a table and two interfaces take some 2 MiB."""
 LEAST_BUFFERS = 2048
 """Free of VPP's packet buffers: several full vectors in flight on each of a few threads."""
 MOST_UNCOUNTED = 10_000
-"""Routes of a bench where no feeder counts those that VPP gets meanwhile."""
+"""The most routes of a bench if no feeder counts those that VPP gets during it."""
 LEAST_AVAILABLE_BYTES = 256 * 1024 * 1024
-"""That programs can still get of the machine's memory; the generator takes 32 MiB for its rings."""
+"""Memory of the machine that programs can still get; the generator takes 32 MiB for its rings."""
 _MIB = 1024 * 1024
 
 
@@ -38,7 +38,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Vpp:
-    """What VPP has. ``heap_free_bytes`` and ``buffers_free`` are None where it does not tell."""
+    """The resources of VPP. ``heap_free_bytes`` and ``buffers_free`` are None if VPP does not say."""
 
     version: str
     threads: tuple[Thread, ...]
@@ -46,7 +46,7 @@ class Vpp:
     buffers_free: int | None
     has_links: bool = True
     against: str = ""
-    """Why it cannot have the scenario's load without harm."""
+    """Why it cannot take the scenario's load without harm."""
 
     @property
     def forwarding(self) -> tuple[Thread, ...]:
@@ -55,7 +55,7 @@ class Vpp:
         return workers or tuple(one for one in self.threads if one.name.startswith("vpp_main"))
 
     def free_cpus(self, allowed: frozenset[int]) -> frozenset[int]:
-        """Of the CPUs that may be used, those that no thread of VPP is pinned to."""
+        """The usable CPUs to which no thread of VPP is pinned."""
         return allowed - {one.cpu for one in self.threads}
 
 
@@ -81,7 +81,7 @@ def _memory(segment: StatsSegment) -> tuple[int | None, int | None]:
 
 
 def available_bytes(path: Path = Path("/proc/meminfo")) -> int | None:
-    """Memory that programs can still get; None where the kernel does not tell."""
+    """Memory that programs can still get; None if the kernel does not say."""
     try:
         lines = path.read_text().splitlines()
     except OSError:
@@ -90,7 +90,7 @@ def available_bytes(path: Path = Path("/proc/meminfo")) -> int | None:
 
 
 def require_room(vpp: Vpp, available: int | None) -> None:
-    """Raises Conflict where VPP or the machine lacks what a bench needs, whatever is asked for."""
+    """Raises Conflict if VPP or the machine lacks what any bench needs."""
     if available is not None and available < LEAST_AVAILABLE_BYTES:
         raise Conflict(
             f"the machine has {available // _MIB} MiB of memory left, and a bench is refused below "
@@ -111,9 +111,9 @@ def require_room(vpp: Vpp, available: int | None) -> None:
 
 
 def require_load(vpp: Vpp, scenario: Scenario, counts_routes: bool) -> None:
-    """Raises Conflict where what the packets are to pass cannot be made without harm, whatever is asked for.
+    """Raises Conflict if the load of the packets cannot be made without harm, even if wanted anyway.
 
-    ``counts_routes`` says whether somebody keeps the routes of others within VPP's room.
+    ``counts_routes`` says whether a feeder keeps the other routes within VPP's room.
     """
     if scenario.routes() > MOST_UNCOUNTED and not counts_routes:
         raise Conflict(

@@ -1,4 +1,4 @@
-"""What the packets of a bench pass besides two routes. The features declare it in their ``bench.py``."""
+"""The load that the packets of a bench pass besides two routes. Features declare it in their ``bench.py``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Load(ABC):
     usual: ClassVar[int]
     most: ClassVar[int]
     warm: ClassVar[bool] = False
-    """Whether each flow has to have passed once before."""
+    """Whether each flow must have passed once before."""
 
     @abstractmethod
     def title(self, size: int) -> str:
@@ -56,28 +56,28 @@ class Load(ABC):
 
     @abstractmethod
     def put(self, vpp: VppClient, size: int, ends: Ends) -> None:
-        """Make it. Raises VppError, Conflict, with some of it made."""
+        """Make it. Raises VppError, Conflict, with part of it made."""
 
     def take_from(self, vpp: VppClient, indexes: Sequence[int]) -> None:  # noqa: B027 - some go with the table
-        """Remove what is there of it, however little, before these interfaces of a bench go with the table.
+        """Remove whatever exists of it, before these interfaces of a bench are removed with the table.
 
         Raises VppError.
         """
 
     def remains(self, vpp: VppClient) -> int:  # noqa: ARG002 - the table and the interfaces are counted anyway
-        """How many things there are of it besides the table and the interfaces."""
+        """How many objects of it exist besides the table and the interfaces."""
         return 0
 
     def against(self, vpp: VppClient) -> str:  # noqa: ARG002 - most loads harm nobody
-        """Why VPP cannot have it without harm, whatever is asked for; empty: it can. Raises VppError."""
+        """Why VPP cannot have it without harm, even if wanted anyway; empty: it can. Raises VppError."""
         return ""
 
     def routes(self, size: int) -> int:  # noqa: ARG002 - most loads are none
-        """How many of the routes that VPP has room for it takes."""
+        """How much of VPP's room for routes it takes."""
         return 0
 
     def heap_bytes(self, size: int, threads: int) -> int:  # noqa: ARG002 - most loads take little
-        """What it takes of VPP's main heap besides routes, with so many threads that forward."""
+        """Its use of VPP's main heap besides routes, with this many forwarding threads."""
         return 0
 
 

@@ -1,4 +1,4 @@
-"""Why a router may not be measured just now."""
+"""Why a router may not be measured at the moment."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from appliance.tracing.traces import PacketTraces
 
 
 def why_occupied(engine: Engine, captures: CaptureFiles, traces: PacketTraces) -> str:
-    """A sentence that says what to do; empty where nothing is under way.
+    """A sentence that says what to do; empty if nothing is under way.
 
-    A rollback that falls due waits for no bench longer than a second, so none begins before one may.
+    A rollback that falls due waits at most a second for a bench, so none begins when one may fall due.
     """
     commits = engine.turns.under_way()
     if commits.running is not None or commits.queued:

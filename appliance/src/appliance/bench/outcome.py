@@ -1,4 +1,4 @@
-"""From trials to a result: medians, clocks by node, the machine, and what is not known."""
+"""From trials to a result: medians, clocks by node, the machine, and the limits of the figures."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _MUCH = 0.02
 
 
 class Clocks:
-    """What each node of VPP took, from the moment this is made."""
+    """The clocks of each node of VPP, from the creation of this object on."""
 
     def __init__(self, dataplane: DataPlane) -> None:
         self._dataplane = dataplane
         self._before = self._read()
 
     def since(self, packets: int, stop: threading.Event) -> tuple[NodeCost, ...]:
-        """By node, the dearest first, once VPP has counted so many; empty where it does not in time."""
+        """By node, the most expensive first, once VPP has counted this many; empty if it does not in time."""
         ends = time.monotonic() + _WRITTEN_S
         while True:
             passed = self._passed(packets)
@@ -120,7 +120,7 @@ def result(
 
 
 def _unknown(cpu: int | None, missed: float, scenario: Scenario) -> tuple[str, ...]:
-    """What the figures do not tell, what matters most first."""
+    """The limits of the figures, the most important first."""
     told = []
     if cpu is None:
         told.append("its highest rate: the generator took turns with VPP's threads, so this is a lower bound")

@@ -1,13 +1,13 @@
-"""What a bench makes in VPP, beside what the document says, and takes away again.
+"""The objects that a bench makes in VPP, in addition to the document's, and removes again.
 
 ::
 
     generator --- memif, 198.18.0.1/24 [ VPP, an IPv4 table of its own ] 198.19.0.1/24, memif --- generator
 
-Addresses are those of benchmarks (RFC 6890, 198.18.0.0/15). Nothing of it carries the mark by which the agent
-knows the document's objects, so it is neither shown, counted nor mirrored, and is no drift. It has a mark of
-its own: the table's name, the folder of the sockets, and what a load marks. By that ``sweep`` finds
-what is left of a bench whose agent was killed.
+Addresses are those of benchmarks (RFC 6890, 198.18.0.0/15). None of the objects carries the mark by which the
+agent knows the document's objects, so they are neither shown, counted nor mirrored, and are no drift. They
+have a mark of their own: the table's name, the folder of the sockets, and the marks of a load. By that
+``sweep`` finds what is left of a bench whose agent was killed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from vpp_config.client import Reply, Request
 
 MACS = ("02:fe:62:00:00:00", "02:fe:62:00:00:01")
-"""Of VPP's ends, left and right."""
+"""Addresses of VPP's ends, left and right."""
 PLUGIN = "memif"
 RECEIVING_NODE = "memif-input"
-"""Its clocks are those of empty polls, too, so they are of no packet."""
+"""Its clocks include empty polls, so they belong to no packet."""
 _OF_AN_INTERFACE = re.compile(r"(?:interface-\d+|memif\d+/0)-(output|tx)(?:-deleted)?$")
 _NAME = "millrace-bench"
 _SIDES = ("left", "right")
@@ -39,7 +39,7 @@ _NETWORKS = ("198.18.0", "198.19.0")
 _BEHIND = ("16.0.0.0/8", "48.0.0.0/8")
 _MASTER, _ETHERNET, _IP4 = 0, 0, 0
 _FIRST_TABLE, _FIRST_SOCKET = 2**32 - 2, 2**31 - 1
-"""The highest that are free are taken. A socket of the document has bit 31, which these have not."""
+"""The highest free numbers are taken. A socket of the document has bit 31 set, these do not."""
 _STATIC, _ADMIN_UP = 1, 1
 MTU_BYTES = 1500
 
@@ -50,8 +50,8 @@ def is_possible(vpp: VppClient) -> bool:
 
 
 def of_both_sides(node: str) -> str:
-    """A node of VPP's graph, whichever side it is of: an interface's have its name in theirs, or once it is
-    gone its number.
+    """A node of VPP's graph, without its side: the nodes of an interface have its name in theirs, or its
+    number once it is gone.
     """
     found = _OF_AN_INTERFACE.match(node)
     return f"{PLUGIN}-{found[1]}" if found else node
@@ -121,7 +121,7 @@ def _configure(vpp: VppClient, index: int, side: int, table: int) -> None:
 
 
 def sweep(vpp: VppClient) -> None:
-    """Remove whatever is there of a bench. Raises VppError; ``remains`` says what VPP kept."""
+    """Remove whatever exists of a bench. Raises VppError; ``remains`` says what VPP kept."""
     if not vpp.supports("memif_dump"):
         return
     sockets = _sockets(vpp)
@@ -130,7 +130,7 @@ def sweep(vpp: VppClient) -> None:
     for load in loads().values():
         load.take_from(vpp, [int(row.sw_if_index) for row in memifs])
     for row in memifs:
-        # What is not there of a half-made one is no reason to stop.
+        # A missing part of a half-made bench is no reason to stop.
         vpp.pipeline(list(_undone(int(row.sw_if_index))))
     for number in tables:
         vpp.pipeline(list(_emptied(number)))
@@ -139,7 +139,7 @@ def sweep(vpp: VppClient) -> None:
 
 
 def remains(vpp: VppClient) -> int:
-    """How many things there are of a bench."""
+    """How many objects of a bench exist."""
     tables = sum(map(_is_our_table, vpp.dump("ip_table_dump")))
     return len(_sockets(vpp)) + tables + sum(load.remains(vpp) for load in loads().values())
 

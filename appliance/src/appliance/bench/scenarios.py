@@ -1,4 +1,4 @@
-"""What ``millrace bench`` sends, and through what."""
+"""The packets of ``millrace bench``, and the load they pass."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Scenario:
         return self.load is not None and self.load.warm
 
     def routes(self) -> int:
-        """How many of the routes that VPP has room for it takes."""
+        """How much of VPP's room for routes it takes."""
         return 0 if self.load is None else self.load.routes(self.size)
 
     def heap_bytes(self, threads: int) -> int:
-        """What it takes of VPP's main heap besides routes, with so many threads that forward."""
+        """Its use of VPP's main heap besides routes, with this many forwarding threads."""
         return 0 if self.load is None else self.load.heap_bytes(self.size, threads)
 
 

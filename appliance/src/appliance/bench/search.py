@@ -1,4 +1,4 @@
-"""The rate a router takes: searched by trials, of several routers in turn so that the machine is the same.
+"""The rate a router can take: searched by trials, of several routers in turn under the same conditions.
 
 NDR, the non-drop rate, is the highest rate at which nothing was lost (RFC 2544, section 26.1); PDR the
 highest with at most 0.1 % lost. The maximum receive rate (MRR) is what arrives when far more is offered. The
@@ -17,11 +17,11 @@ from appliance.bench.generator import Trial
 
 PDR_LOSS = 0.001
 TRIAL_S = 0.2
-"""So short because the trial takes both CPUs from everything else on the machine."""
+"""Short because the trial takes both CPUs from everything else on the machine."""
 _ATTEMPTS = 3
 _STEPS = 6
 _TOO_LONG_S = 0.002
-"""A sender that did not run for so long says nothing about the router."""
+"""If the sender did not run for this long, the trial says nothing about the router."""
 OVERLOAD_PPS = 100e6
 
 
@@ -110,7 +110,7 @@ def _halving(router: Router, known: Measured, losses: Sequence[float]) -> Iterat
 
 
 def _undisturbed(trial: Callable[[], Trial]) -> Trial:
-    """A trial in which the sender ran; the last one where none was."""
+    """A trial in which the sender ran; the last one if there was none."""
     told = trial()
     for _ in range(1, _ATTEMPTS):
         if told.longest_stall_s < _TOO_LONG_S:

@@ -30,13 +30,13 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long it takes: ``trials_s`` is for all trials together."""
+    """The durations: ``trials_s`` is for all trials together."""
 
     rounds: int = 9
     round_s: float = TRIAL_S
     trials_s: float = 14.0
     quiet_s: float = 1.0
-    """So long the traffic is looked at before."""
+    """How long the traffic is observed beforehand."""
 
 
 class Trials:
@@ -120,7 +120,7 @@ def stalled(measured: Measured) -> float:
 
 
 def at_the_end(seconds: float, act: Callable[[], None]) -> threading.Timer:
-    """``act`` in so many seconds, unless it is cancelled; what it raises is of no interest then."""
+    """Call ``act`` in this many seconds, unless cancelled; an error it raises is ignored."""
 
     def quietly() -> None:
         with suppress(Exception):

@@ -1,4 +1,4 @@
-"""The captures of the agent: those that run, and the files of those that ended, within fixed room."""
+"""The captures of the agent: those that run, and the files of those that ended, within fixed space."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Running:
 class CaptureFiles:
     """Captures whose files are in ``folder``. Safe to use from any thread; holds no lock of a commit.
 
-    ``check`` raises for what cannot be captured; ``source`` gives where packets come from.
+    ``check`` raises for a capture that is not possible; ``source`` returns the origin of the packets.
     """
 
     def __init__(

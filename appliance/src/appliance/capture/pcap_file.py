@@ -1,4 +1,4 @@
-"""Packets in the format of pcap files, as they come: whole records only, and no more than was asked for."""
+"""Packets in the format of pcap files, as they arrive: whole records only, within the requested limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_BYTES = 262_144
 
 
 class NotPcap(Exception):
-    """What came is not a pcap file."""
+    """The data is not a pcap file."""
 
 
 class Records:
@@ -50,7 +50,7 @@ class Records:
         self._rest = data[end:]
 
     def _whole(self, data: bytes, at: int) -> int:
-        """Where the last whole record ends that is still wanted."""
+        """The end of the last whole record that is still wanted."""
         length_of = struct.Struct(f"{self._words}I").unpack_from
         while at + RECORD_BYTES <= len(data):
             (length,) = length_of(data, at + 8)

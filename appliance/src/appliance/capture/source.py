@@ -1,4 +1,4 @@
-"""Where captured packets come from: what both data planes have in common."""
+"""The source of captured packets: the part common to both data planes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Ended:
 
     why: str
     lost: int | None = None
-    """Packets that passed and were not captured; None where nobody says."""
+    """Packets that passed and were not captured; None if unknown."""
 
 
 class Source(Protocol):
     """One capture on one data plane."""
 
     note: str
-    """What to know about captures of this plane; empty for nothing."""
+    """A note on captures of this plane; empty if there is none."""
 
     def begin(self, wanted: CaptureWanted) -> None:
         """Returns once packets are captured. Raises CaptureFailed, VppError."""

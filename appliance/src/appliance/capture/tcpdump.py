@@ -1,7 +1,7 @@
 """tcpdump as a child process: it compiles filters, and captures from the kernel's interfaces.
 
-It gives up root's rights before it reads the first packet, and writes into a pipe: the agent, which writes
-the file, never looks into a packet.
+It drops root's rights before it reads the first packet, and writes into a pipe: the agent, which writes the
+file, never parses a packet.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def require_filter(netns: str, expression: str, snap_bytes: int) -> None:
     """Compile a filter. Raises ValidationFailed with libpcap's own reason, RouterUnavailable."""
     if not expression:
         return
-    # In the router's namespace, where no name server answers: a filter holds numbers.
+    # In the router's namespace, where no name server answers: a filter has numbers only.
     argv = _argv(netns, ["tcpdump", "-ddd", "-y", "EN10MB", "-s", str(snap_bytes), "--", expression])
     try:
         done = subprocess.run(
@@ -89,7 +89,7 @@ class KernelSource:
         argv = _argv(
             self._netns,
             [
-                # Should the agent die, nothing of it lives for longer than this.
+                # If the agent dies, the child lives no longer than this.
                 *("timeout", "--kill-after=5", str(wanted.seconds + 30)),
                 *("tcpdump", "-n", "-p", "-U", "--immediate-mode", "-w", "-", "-i", wanted.interface),
                 *("-s", str(wanted.snap_bytes), "-c", str(wanted.packets), "-B", str(_BUFFER_KIB)),
@@ -140,7 +140,7 @@ class KernelSource:
         return Ended(why, lost)
 
     def _errors(self, patience_s: float) -> str:
-        """All that tcpdump said, after waiting for more of it."""
+        """All messages of tcpdump, after waiting for more."""
         assert self._process is not None
         assert self._process.stderr is not None
         pipe = self._process.stderr.fileno()
@@ -159,7 +159,7 @@ class KernelSource:
         process = self._process
         assert process is not None
         assert process.stdout is not None
-        # `timeout` passes it on, and tcpdump says how much was lost.
+        # `timeout` passes the signal on, and tcpdump says how much was lost.
         process.terminate()
         end = time.monotonic() + 3
         while process.poll() is None and time.monotonic() < end:
@@ -178,12 +178,12 @@ class KernelSource:
 
 
 def _argv(netns: str, argv: list[str]) -> list[str]:
-    # Not `ip netns exec`: that mounts, which the confined agent may not.
+    # Not `ip netns exec`: it mounts, which the confined agent may not do.
     return ["nsenter", f"--net={NAMESPACES / netns}", "--", *argv]
 
 
 def _user() -> list[str]:
-    """Who it becomes: its own user, which Debian's package makes."""
+    """The user it becomes: its own, which Debian's package creates."""
     try:
         pwd.getpwnam("tcpdump")
     except KeyError:

@@ -28,7 +28,7 @@ MOST_MEMORY_BYTES = 16 * 1024 * 1024
 """Of VPP's main heap, which routes and sessions need."""
 _RECORD_BYTES = 16
 _FOLDER = Path("/tmp")
-"""Where VPP puts such files (unformat_vlib_tmpfile); the agent's unit shares it with VPP's."""
+"""Where VPP puts its capture files (unformat_vlib_tmpfile); the agent's unit shares it with VPP's."""
 _PREFIX = "millrace-capture-"
 _POLL_S = 0.3
 _PIECE_BYTES = 1024 * 1024
@@ -40,7 +40,7 @@ _CAPTURED = re.compile(r"(\d+) of (\d+) pkts")
 class VppSource:
     """Packets as VPP receives and sends them on an interface.
 
-    VPP has one such capture. Its build may lack a filter of packets, so the filter is applied afterwards.
+    VPP has only one capture. Its build may lack packet filters, so the filter is applied afterwards.
     """
 
     note = (

@@ -1,4 +1,4 @@
-"""The agent as its callers see it: web and command line speak to the router only through this."""
+"""The agent as its callers see it: web and command line access the router only through this package."""
 
 from appliance.client import bare_httpx  # noqa: F401 - before what imports httpx
 from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAnswer, PlanAnswer, StatusAnswer

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 MOST_IDLE = 16
-"""Connections that are kept while nobody uses them."""
+"""How many idle connections are kept."""
 
 
 class Unreachable(Exception):
-    """There was no whole answer; whether the agent got the question is not known."""
+    """There was no whole answer; whether the agent got the question is unknown."""
 
 
 class Late(Exception):
@@ -60,7 +60,7 @@ class Connections:
         self._idle: deque[_UnixConnection] = deque()
 
     def close(self) -> None:
-        """Close what nobody uses."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().close()
 
@@ -133,7 +133,7 @@ class Connections:
         try:
             connection.request(method, target, body=body, headers=headers)
         except (BrokenPipeError, ConnectionResetError):
-            # The agent may have refused the body before all of it was there: its answer says why.
+            # The agent may have refused the body before all of it was sent: its answer says why.
             return connection.getresponse()
         return connection.getresponse()
 
@@ -143,7 +143,7 @@ def _target(path: str, query: Mapping[str, str] | None) -> str:
 
 
 def _is_quiet(sock: socket.socket | None) -> bool:
-    """Whether nothing is to be read: not even that the other side has closed."""
+    """Whether there is nothing to read, not even the close of the other side."""
     if sock is None:
         return False
     looking = select.poll()

@@ -1,4 +1,4 @@
-"""Waiting for a commit: how often it is asked about, and what is known of one that is not over."""
+"""Waiting for a commit: how often it is queried, and what is known about one that is not over."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from appliance.client.answers import CommitAnswer
 from appliance.state.commits import CommitUnderWay
 
 POLL_S = 0.2
-"""How often a commit that takes longer is asked about."""
+"""How often a commit that takes longer is queried."""
 Progress = Callable[[CommitUnderWay], None]
 
 
 def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
-    """How long the agent itself waits for the end before it says how far it is."""
+    """How long the agent itself waits for the end before it answers with the progress."""
     return POLL_S if progress is not None else wait_s
 
 
 def end_of(
     answer: CommitAnswer, ask: Callable[[str], CommitAnswer], deadline: float, progress: Progress | None
 ) -> CommitAnswer:
-    """The answer when the commit is over, or at ``deadline`` (monotonic) where no progress is shown."""
+    """The answer when the commit is over, or at ``deadline`` (monotonic) if no progress is shown."""
     while answer.state == "running" and (progress is not None or time.monotonic() < deadline):
         if progress is not None and (how_far := answer.progress) is not None:
             progress(how_far)

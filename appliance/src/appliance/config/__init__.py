@@ -1,1 +1,1 @@
-"""The configuration document and what is known about it without touching a router."""
+"""The configuration document, and what can be known about it without touching a router."""

@@ -1,4 +1,4 @@
-"""What a data plane can do, as validation asks for it."""
+"""The capabilities of a data plane, for validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Capabilities:
 
     driver: Literal["vpp", "linux"]
     lacking: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What this machine does not have: kinds of interfaces, and other words of a feature's own, each with the
+    """What this machine does not support: kinds of interfaces, and other words of features, each with the
     reason, a sentence."""
     nic_drivers: tuple[str, ...] = ("auto", "native", "dpdk", "af_packet")
     """Values of an ethernet interface's ``driver`` that work."""
@@ -26,17 +26,17 @@ class Capabilities:
     max_static_routes: int = 100_000
     max_workers: int = 64
     packet_buffers: int | None = None
-    """Of VPP on each NUMA node, where the document does not set them; None: nobody knows the machine."""
+    """VPP's buffers on each NUMA node, if the document does not set them; None: the machine is unknown."""
     workers: int = 0
-    """Of VPP, where the document sets none."""
+    """Workers of VPP, if the document sets none."""
     main_heap_mb: int | None = None
-    """Of VPP, where the document sets neither its size nor another route scale; None: VPP has no heap, or
-    another's startup file sizes it."""
+    """The heap of VPP, if the document sets neither its size nor another route scale; None: there is no VPP
+    heap, or a startup file that is not ours sizes it."""
     full_tables_heap_mb: int | None = None
     """The same with ``route_scale: full_tables``."""
 
     def to_json(self) -> dict[str, Any]:
-        """As the agent's status shows it."""
+        """The form in the agent's status."""
         return asdict(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The document with what several checks look up in it."""
+"""The document, with lookups that several checks share."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Context:
     vrf: str = ""
     """The VRF that this view of the document is of; empty: the default one, or the whole document."""
     views: Mapping[str, Context] = field(default_factory=dict)
-    """The document as each VRF sees it, by name, the default one (empty) first. Empty in a document without
-    VRFs, which is its only view."""
+    """The document as each VRF sees it, by name, the default one (empty) first. Empty for a document without
+    VRFs, which is its own only view."""
     _connected: dict[str, str | None] = field(default_factory=dict)
-    """What ``connected`` found: thousands of routes share a few next hops."""
+    """Results of ``connected``: thousands of routes share a few next hops."""
 
     @classmethod
     def of(cls, config: RouterConfig, capabilities: Capabilities) -> Context:

@@ -25,8 +25,8 @@ class Change:
 def diff_documents(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Changes that lead from one canonical form to the other, sorted by path, numbers by value.
 
-    A change is as deep as it can be said: a new object is one ``add``, a list is replaced as a whole. Takes
-    time linear in the documents. A changed secret shows as a ``replace`` of mask by mask.
+    A change is as deep as possible: a new object is one ``add``, a list is replaced as a whole. Takes time
+    linear in the documents. A changed secret shows as a ``replace`` of mask by mask.
     """
     changes: list[Change] = []
     _compare(before, after, "", secret_marks(), changes)
@@ -49,7 +49,7 @@ def _compare(before: Any, after: Any, path: str, secrets: Marks[bool] | None, ch
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Keys under which the two are not the same; whole subtrees that are equal are never entered."""
+    """Keys under which the two differ; equal subtrees are never entered."""
     keys = [
         key
         for key, value in before.items()

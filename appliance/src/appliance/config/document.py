@@ -74,7 +74,7 @@ class RouterConfig(Model):
 
     @property
     def main_interfaces(self) -> dict[str, Interface]:
-        """Those of the default VRF. In it alone the router is managed, and translates addresses; others may
-        have the same addresses and networks.
+        """The interfaces of the default VRF, the only one in which the router is managed and translates
+        addresses; other VRFs may have the same addresses and networks.
         """
         return {name: one for name, one in self.interfaces.items() if one.vrf is None}

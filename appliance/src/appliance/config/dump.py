@@ -19,7 +19,7 @@ Texts = Mapping[Part, str]
 
 NESTED = "routing"
 VERSION = "schema_version"
-"""The field that belongs to no part."""
+"""The one field outside all parts."""
 
 
 def dump(config: RouterConfig, secrets: Secrets = "mask") -> dict[str, Any]:
@@ -41,7 +41,7 @@ def dumps(config: RouterConfig, secrets: Secrets = "mask") -> str:
 def digest(canonical: Mapping[str, Any]) -> str:
     """SHA-256, in hex, of a canonical form; independent of the order of keys.
 
-    Take it of the form that is stored: a masked form hides a changed secret.
+    Compute it from the stored form: a masked form hides a changed secret.
     """
     return digest_of(part_texts(canonical))
 
@@ -58,7 +58,7 @@ def part_texts(
     known: Texts | None = None,
     written: Written | None = None,
 ) -> dict[Part, str]:
-    """Each part that a document has. Raises TypeError, ValueError or RecursionError for what is no JSON.
+    """Each part of a document. Raises TypeError, ValueError or RecursionError for anything but JSON.
 
     ``known`` are the texts of ``like``: a part that is the very object of ``like`` is not written again, nor
     is one that ``written`` remembers.
@@ -76,7 +76,7 @@ def part_texts(
 
 
 def parts_of(document: Mapping[str, Any]) -> Iterator[tuple[Part, Any]]:
-    """The parts that stand for themselves, with what each holds."""
+    """The independent parts, each with its content."""
     for key, value in document.items():
         if key == NESTED and isinstance(value, Mapping):
             for name, part in value.items():
@@ -92,7 +92,7 @@ def natural(key: str) -> tuple[int, int, str]:
 
 def _ordered(node: Any, shape: Shape) -> Any:
     if not has_maps(shape):
-        # In the order of the model already.
+        # Already in the order of the model.
         return node
     if isinstance(shape, Keyed) and isinstance(node, dict):
         if not has_maps(shape.value):

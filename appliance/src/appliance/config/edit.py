@@ -1,4 +1,4 @@
-"""Edits of one place of a document, as they are sent to the agent and made there or in a change set."""
+"""Edits of one place of a document, sent to the agent and applied there or in a change set."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Edit(BaseModel):
     """The new value, or the patch."""
 
     def applied(self, document: Mapping[str, Any]) -> Document:
-        """The canonical, sealed ``document`` with this done; what did not change is shared with it.
+        """The canonical, sealed ``document`` with this edit applied; unchanged parts are shared with it.
 
-        It is not validated, and secrets that are given anew are in clear; masked ones are those that stood
-        there. Raises NotFound, or ValidationFailed with pointers into the document.
+        It is not validated. Newly given secrets are in clear; masked ones are those that were there. Raises
+        NotFound, or ValidationFailed with pointers into the document.
         """
         pointer = canonical_pointer(self.pointer, document)
         edited = self._applied(document, pointer)
@@ -55,7 +55,7 @@ class Edit(BaseModel):
 def unmasked(document: Mapping[str, Any], base: Mapping[str, Any]) -> Document:
     """``document`` with the masked secrets of ``base`` at the same place.
 
-    Raises ValidationFailed where there is none, or where it nests too deep to be looked through.
+    Raises ValidationFailed if there is none, or if it nests too deep to be searched.
     """
     check_depth(document, base)
     opened: Document = unmask(dict(document), base)
@@ -69,7 +69,7 @@ def unmasked(document: Mapping[str, Any], base: Mapping[str, Any]) -> Document:
 def canonical_pointer(pointer: str, document: Mapping[str, Any]) -> str:
     """`pointer` with its keys in canonical form (``2001:DB8::~132`` is ``2001:db8::~132``).
 
-    Raises NotFound where the schema has no such place, and ValidationFailed for what is no pointer.
+    Raises NotFound if the schema has no such place, and ValidationFailed for an invalid pointer.
     """
     tokens = pointers.split(pointer)
     shape: Shape = document_shape()
@@ -114,9 +114,9 @@ def _key(shape: Keyed, token: str, pointer: str) -> str:
 
 
 def check_depth(value: Any, known: Any = None) -> None:
-    """Raise ValidationFailed for what nests so deep that walking it could fail. Never recurses.
+    """Raise ValidationFailed for a value nested so deep that walking it could fail. Never recurses.
 
-    What the value shares with ``known``, which was checked before, is not looked at again.
+    Parts that the value shares with ``known``, which was checked before, are not checked again.
     """
     shared: list[tuple[Any, Any]] = [(value, known)]
     level: list[Any] = []

@@ -47,7 +47,7 @@ InterfaceAddress = Annotated[
 IpInterface = IPv4Interface | IPv6Interface
 
 
-@lru_cache(maxsize=1 << 14)  # every commit asks for all of them, and their texts are the same
+@lru_cache(maxsize=1 << 14)  # every commit parses all of them, and their texts are the same
 def address_of(text: InterfaceAddress) -> IpInterface:
     """An interface's address with its network. Raises ValueError."""
     return ip_interface(text)

@@ -1,4 +1,4 @@
-"""From text or plain data to a RouterConfig: whatever comes in, a document or ValidationFailed comes out."""
+"""From text or plain data to a RouterConfig: any input gives a document or ValidationFailed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, do
 from appliance.errors import Problem, ValidationFailed
 
 MAX_DEPTH = 32
-"""Levels a document may nest; the schema itself needs ten."""
+"""How deep a document may nest; the schema itself needs ten levels."""
 MAX_BYTES = 64 * 1024 * 1024
 """Size of the largest document text."""
 MAX_NODES = 5_000_000
 """Values, keys and containers in the largest document."""
 MAX_PROBLEMS = 100
-"""Problems that are reported at once."""
+"""How many problems are reported at once."""
 
 
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -45,7 +45,7 @@ class _NotANumber(ValueError):
 def parse_document(
     source: str | bytes | Mapping[str, Any], unseal: Callable[[str], str] | None = None
 ) -> RouterConfig:
-    """The document in ``source``, JSON text or what JSON text reads to; older schema versions are migrated.
+    """The document in ``source``, JSON text or parsed JSON; older schema versions are migrated.
 
     ``unseal`` opens stored secrets. Raises ValidationFailed, and nothing else, for anything that is not a
     document; pointers lead into the migrated document.
@@ -74,7 +74,7 @@ def parse_document(
 
 
 def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> Any:
-    """What JSON text reads to.
+    """The parsed value of JSON text.
 
     Raises ValidationFailed for duplicate keys, NaN, huge numbers and bad encodings too, and before anything
     is parsed for text that may hold more than `most_values` values: each costs a hundred times its text in
@@ -105,10 +105,9 @@ def parse_json(text: str | bytes | bytearray, most_values: int = MAX_NODES) -> A
 
 
 def values_at_most(text: str | bytes | bytearray) -> int:
-    """No fewer values than JSON text holds: each follows a comma or opens its container.
+    """An upper bound for the number of values in JSON text: each follows a comma or opens its container.
 
-    Those within strings are counted too, so that nothing has to be read in order: megabytes take
-    milliseconds.
+    Characters within strings are counted too, so that nothing has to be parsed: megabytes take milliseconds.
     """
     if isinstance(text, str):
         return 1 + text.count(",") + text.count("[") + text.count("{")
@@ -131,12 +130,12 @@ def _constant(name: str) -> Any:
 
 
 def _check_plain(data: Mapping[str, Any]) -> None:
-    """Refuse what JSON cannot say or no setting can hold, before anything looks closer. Never recurses."""
+    """Refuse what JSON cannot express or no setting can hold, before any closer check. Never recurses."""
     problems: list[Problem] = []
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(data, ())]
     nodes = 0
     good: set[Any] = set()
-    """Texts that were looked at: a large document has few words, and many times."""
+    """Texts already checked: a large document repeats few words many times."""
     while stack and len(problems) < MAX_PROBLEMS:
         node, tokens = stack.pop()
         if len(tokens) >= MAX_DEPTH:
@@ -181,7 +180,7 @@ def _bad_value(value: Any) -> str | None:
 
 
 def _collisions(node: Any, shape: Shape, parsed: Any, tokens: list[str | int]) -> Iterable[Problem]:
-    """Keys that differ as text and are the same name, number or prefix: the later would win silently."""
+    """Keys that differ as text but are the same name, number or prefix: the later would win silently."""
     if isinstance(shape, Tagged):
         shape = shape.choices[node[shape.tag]]
     if isinstance(shape, Fields):
@@ -205,7 +204,7 @@ def _same_keys(node: Mapping[str, Any], shape: Keyed, tokens: list[str | int]) -
     for key in node:
         canonical = shape.key.validate_strings(key)
         if canonical in seen:
-            # Whichever came first, the odd one is told.
+            # Whichever came first, the non-canonical one is reported.
             odd, plain = sorted((key, seen[canonical]), key=lambda text: text == str(canonical))
             yield Problem(join([*tokens, odd]), f"is the same as {plain}, written another way")
         seen[canonical] = key

@@ -1,6 +1,6 @@
 """Marked places of the document, such as secrets and references, and the walks over a document to them.
 
-They enter nothing below which no place is marked. ``walk`` looks, ``replaced`` changes.
+They enter no part without marked places. ``walk`` visits, ``replaced`` changes.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Token = str | int
 
 @dataclass(frozen=True)
 class Marks(Generic[M]):
-    """What is marked at and below one place of any document."""
+    """The marks at and below one place of any document."""
 
     here: M | None = None
     """The value itself is marked."""
     keys: M | None = None
-    """Each key of the mapping is."""
+    """Each key of the mapping is marked."""
     fields: Mapping[str, Marks[M]] = field(default_factory=dict)
     each: Marks[M] | None = None
-    """Below each entry of the mapping, or each item of the list."""
+    """The marks below each entry of the mapping, or each item of the list."""
 
     def below(self, token: Token) -> Marks[M] | None:
-        """What is marked at the place that this token leads to."""
+        """The marks at the place that this token leads to."""
         return self.fields.get(token, self.each) if isinstance(token, str) else self.each
 
 
@@ -91,7 +91,7 @@ def walk(document: Any, marks: Marks[M], visit: Callable[[list[Token], Any, M], 
 def _walk(
     node: Any, marks: Marks[M], visit: Callable[[list[Token], Any, M], None], place: list[Token]
 ) -> None:
-    # A document has hundreds of thousands of places: what is made on the way is one list.
+    # A document has hundreds of thousands of places, so the walk allocates only one list.
     if marks.here is not None:
         visit(place, node, marks.here)
     elif isinstance(node, (tuple, list)):
@@ -141,9 +141,9 @@ def _walk_fields(
 
 
 def replaced(document: Any, marks: Marks[M], one: Callable[[list[Token], Any, M], Any]) -> Any:
-    """A plain document with each marked value as ``one`` makes it of its place, the value and its mark.
+    """A plain document with each marked value replaced by ``one`` of its place, the value and its mark.
 
-    What does not change is shared with ``document``; marked keys stay as they are.
+    Unchanged parts are shared with ``document``; marked keys stay as they are.
     """
     return _replaced(document, marks, one, [])
 

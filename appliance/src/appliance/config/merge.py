@@ -38,7 +38,7 @@ class Merged:
 
 
 def merge(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Merged:
-    """Put the changes base → ours and base → theirs together, on canonical forms.
+    """Combine the changes base → ours and base → theirs, on canonical forms.
 
     Objects merge by key; a list or a value that both changed differently is a conflict, and so is an object
     removed on one side and changed on the other. The result still has to be validated: two changes that are
@@ -82,6 +82,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _kind_changed(base: Any, ours: Any, theirs: Any) -> bool:
-    """Whether one side made another kind of object of it: its fields do not mix with the other side's."""
+    """Whether one side made it another kind of object: its fields do not mix with the other side's."""
     kinds = [side.get("type") for side in (base, ours, theirs) if isinstance(side, Mapping)]
     return any(kind != kinds[0] for kind in kinds)

@@ -1,4 +1,4 @@
-"""Older documents to today's schema: one pure function for each version that was left behind."""
+"""Older documents to the current schema: one pure function for each older version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIGRATIONS: dict[int, Callable[[Document], Document]] = {}
 
 
 def migrate(document: Document) -> Document:
-    """``document`` in today's schema version; its own version is 1 when it does not say.
+    """``document`` in the current schema version; its own version is 1 when it gives none.
 
     Raises ValidationFailed for a version that is not a number, newer than this release, or unknown to it.
     """

@@ -1,4 +1,4 @@
-"""Which NIC of the machine is meant."""
+"""Identifies a NIC of the machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """JSON pointers (RFC 6901) into plain documents, merge patches (RFC 7396) and JSON patches (RFC 6902).
 
-Documents are never changed in place: each function returns a new one that shares what did not change.
+Documents are never changed in place: each function returns a new one that shares the unchanged parts.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _PATTERNS = {
     r"^[0-9_^$.*+?()\[\]|-]{1,120}$": (
         "must be a regular expression of at most 120 of 0-9 _ ^ $ . * + ? ( ) [ ] | -, such as _65001$"
     ),
-    # Those below are asked of requests, not of the document.
+    # The checks below apply to requests, not to the document.
     r"^[^\x00-\x1f\x7f]*$": "must be text without control characters",
     r"^[a-z][a-z0-9._-]{0,31}$": "must be a small letter, then at most 31 of a-z 0-9 . _ -",
     r"^(running|candidate|0*[1-9][0-9]{0,8})$": "must be running, candidate or a revision's number",
@@ -86,7 +86,7 @@ def told_by_field() -> Iterator[None]:
 
 
 def sentence_of(problems: Iterable[Problem], titles: Mapping[str, str] | None = None) -> str:
-    """What is wrong with a request: ``Prefix: must be an address``. Fields with no title go by their name."""
+    """The problem of a request: ``Prefix: must be an address``. Fields without a title go by their name."""
     said = []
     for one in problems:
         name = one.pointer.removeprefix("/")
@@ -139,7 +139,7 @@ def _locate(loc: tuple[int | str, ...], root: Shape) -> tuple[list[str | int], S
 
 
 def message_of(detail: Mapping[str, Any]) -> str:
-    """What is wrong, from an entry of ``ValidationError.errors()``, in words that follow a field's name."""
+    """The problem, from an entry of ``ValidationError.errors()``, in words that follow a field's name."""
     text, context = str(detail["msg"]), detail.get("ctx", {})
     match detail["type"]:
         case "missing":
@@ -197,5 +197,5 @@ def message_of(detail: Mapping[str, Any]) -> str:
 
 
 def _number(limit: float) -> str:
-    """A limit as people write it: seconds may be given in parts, and 3600.0 of them are 3600."""
+    """A limit as people write it: seconds may have a fraction, but 3600.0 is written 3600."""
     return str(int(limit)) if float(limit).is_integer() else str(limit)

@@ -1,4 +1,4 @@
-"""Which objects of a document name which: dangling names, and where an object is used."""
+"""References between objects of a document: dangling names, and where an object is used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from appliance.errors import Problem
 from frr_config.types import Model
 
 Document = RouterConfig | Mapping[str, Any]
-"""A document, typed or plain. A plain one is in its canonical form, so that a name is written in one way."""
+"""A document, typed or plain. A plain one is in canonical form, so that each name has one spelling."""
 
 
 @dataclass(frozen=True, order=True)
@@ -28,7 +28,7 @@ class Use:
     target: str
     """The object."""
     must_exist: bool = True
-    """Whether the document is refused without the object."""
+    """Whether the document is invalid without the object."""
 
 
 class References:
@@ -108,7 +108,7 @@ def problems_without(config: Document, pointer: str) -> list[Problem]:
 
 @cache
 def noun_of(mapping: str) -> str:
-    """What an entry of the mapping at this pointer is called, such as ``access list``."""
+    """The noun for an entry of the mapping at this pointer, such as ``access list``."""
     return str(schema.at(mapping).get("x-noun", "object"))
 
 

@@ -23,8 +23,8 @@ def json_schema() -> JsonSchema:
 def at(pointer: str, document: Any = None) -> JsonSchema:
     """Schema of the value at ``pointer``: references followed, ``null`` left out of optional values.
 
-    Where a place can be one of several kinds, ``document`` (plain, may be partial) decides by its ``type``;
-    without it the kinds are put together and ``type`` lists them. Raises NotFound where no setting can be.
+    If a place can be one of several kinds, ``document`` (plain, may be partial) decides by its ``type``;
+    without it the kinds are combined and ``type`` lists them. Raises NotFound if no setting can be there.
     """
     node = resolved(json_schema())
     value = document
@@ -87,7 +87,7 @@ def child(node: JsonSchema, token: str, pointer: str) -> JsonSchema:
 
 
 def raw_entry_of(node: JsonSchema) -> JsonSchema | None:
-    """Schema of any entry of a mapping by name as it stands there, or None where ``node`` is not one."""
+    """Schema of any entry of a mapping by name as it stands there, or None if ``node`` is not one."""
     entries = node.get("patternProperties") or {"": node.get("additionalProperties")}
     entry = next(iter(entries.values()))
     return entry if isinstance(entry, dict) else None
@@ -107,9 +107,9 @@ def key_of(mapping: JsonSchema) -> JsonSchema:
 
 
 def refers_to(node: JsonSchema, at: str = "") -> str:
-    """Pointer of the mapping that a text, or each item of a list, names an entry of; empty for any other.
+    """Pointer of the mapping of which a text, or each item of a list, names an entry; empty for any other.
 
-    ``at`` is where the text stands: in the routing of a VRF it can be a name of that VRF's own.
+    ``at`` is the place of the text: in the routing of a VRF it may name an object of that VRF.
     """
     found = _referring(node)
     if found is None:
@@ -124,7 +124,7 @@ def refers_to_own_vrf(node: JsonSchema) -> bool:
 
 
 def mapping_at(mapping: str, at: str) -> str:
-    """The mapping of each VRF's own that is meant at this place."""
+    """The mapping, belonging to each VRF, that is meant at this place."""
     vrf = "/".join(at.split("/")[:3]) if at.startswith("/vrfs/") else ""
     return vrf + mapping
 
@@ -138,7 +138,7 @@ def _referring(node: JsonSchema) -> JsonSchema | None:
 
 
 def must_refer(node: JsonSchema) -> bool:
-    """Whether the text is nothing but the name of an object that has to be there."""
+    """Whether the text can only be the name of an object that must exist."""
     return KEYWORD in node and not node.get(MAY_BE_ABSENT)
 
 

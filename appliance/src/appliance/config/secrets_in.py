@@ -1,4 +1,4 @@
-"""Where the document holds secrets, which its models say, and how they are masked and replaced."""
+"""The places of secrets in a document, as its models mark them, and how they are masked and replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def secret_marks() -> Marks[bool]:
 
 
 def secrets_of(document: Any) -> dict[str, Any]:
-    """What stands at the places of secrets of a plain document, by pointer."""
+    """The values at the places of secrets of a plain document, by pointer."""
     found: dict[str, Any] = {}
 
     def note(place: list[Token], value: Any, _mark: bool) -> None:
@@ -31,7 +31,7 @@ def secrets_of(document: Any) -> dict[str, Any]:
 
 
 def replaced(document: Any, one: Callable[[str, str], Any]) -> Any:
-    """``document`` with each secret text replaced by what ``one`` makes of its pointer and the text.
+    """``document`` with each secret text replaced by ``one`` of its pointer and the text.
 
     Parts without secrets are shared, not copied.
     """
@@ -50,7 +50,7 @@ def masked(document: Any) -> list[str]:
 def unmask(document: Any, base: Any) -> Any:
     """``document`` with each masked secret replaced by the one at the same place of ``base``.
 
-    So a document that was read with secrets masked can be written back without changing them.
+    So a document that was read with masked secrets can be written back without changing them.
     """
     known = secrets_of(base)
     return replaced(document, lambda pointer, value: known.get(pointer, value) if value == MASK else value)

@@ -1,4 +1,4 @@
-"""The parts of a document that stand for themselves, so that what did not change is not read again.
+"""The independent parts of a document, so that unchanged ones are not read again.
 
 A part is a top-level field, or a field of ``routing``. Models check nothing across parts (``check`` does that
 on the whole document), so a part with the same text as the running one is the running one.
@@ -22,9 +22,9 @@ def texts(
     known: Texts | None = None,
     written: Written | None = None,
 ) -> dict[Part, str] | None:
-    """The parts of a plain document; None for what is no JSON and cannot be told apart like this.
+    """The parts of a plain document; None for anything but JSON, which cannot be compared in this way.
 
-    Of parts that it shares with ``running`` the ``known`` texts are taken, of others those ``written`` last.
+    Parts shared with ``running`` take the ``known`` texts, others those ``written`` last.
     """
     try:
         return part_texts(document, running, known, written)
@@ -33,7 +33,7 @@ def texts(
 
 
 def without(document: Mapping[str, Any], parts: Collection[Part]) -> dict[str, Any]:
-    """``document`` less these parts."""
+    """``document`` without these parts."""
     result = {key: value for key, value in document.items() if (key,) not in parts}
     nested = result.get(NESTED)
     if isinstance(nested, Mapping):
@@ -42,9 +42,9 @@ def without(document: Mapping[str, Any], parts: Collection[Part]) -> dict[str, A
 
 
 def canonical(document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The canonical form of a document without masked secrets; those that are in clear stay so.
+    """The canonical form of a document without masked secrets; secrets in clear stay in clear.
 
-    Parts that are the very objects of ``base``, which is canonical, are not read again. Raises
+    Parts identical (the same objects) to those of ``base``, which is canonical, are not read again. Raises
     ValidationFailed.
     """
     there = dict(parts_of(base)) if base.get("schema_version") == SCHEMA_VERSION else {}
@@ -59,7 +59,7 @@ def merge_config(changed: RouterConfig, running: RouterConfig, parts: Collection
     nested = {part[1]: getattr(running.routing, part[1]) for part in parts if len(part) == 2}
     if nested:
         routing = changed.routing.model_copy(update=nested)
-        # The very same object tells a backend that nothing is new.
+        # The same object tells a backend that nothing changed.
         update[NESTED] = running.routing if routing == running.routing else routing
     return changed.model_copy(update=update) if update else changed
 

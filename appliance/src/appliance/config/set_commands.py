@@ -1,4 +1,4 @@
-"""The document as the commands that make it: what ``set`` of the command line reads back."""
+"""The document as the commands that make it, for ``set`` of the command line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./*$~-]+")
-"""A word that a command line takes as it stands."""
+"""A word that needs no quotes on a command line."""
 
 
 def set_commands(value: Any, at: Sequence[str] = ()) -> Iterator[str]:
     """A ``set`` command for each setting of a canonical form, or of its part at `at`, in its order.
 
-    ``schema_version`` is left out, as the command line writes no other. Secrets come as they are given.
+    ``schema_version`` is left out, as the command line writes only the current one. Secrets stay as given.
     """
     whole = not at and isinstance(value, Mapping)
     shown = {key: below for key, below in value.items() if key != "schema_version"} if whole else value
@@ -39,9 +39,9 @@ def _settings(path: list[str], value: Any) -> Iterator[str]:
 
 
 def _element(path: list[str], index: int, element: Any, again: bool) -> Iterator[str]:
-    """An element of a list: its plain settings on one line, which appends it, what is deeper by its index.
+    """An element of a list: its plain settings on one line, which appends it; deeper ones by its index.
 
-    A value that the list has before has its position written, too.
+    A value that occurs earlier in the list is written with its position.
     """
     if not isinstance(element, Mapping):
         yield " ".join([*path, *([str(index)] if again else []), word(element)])

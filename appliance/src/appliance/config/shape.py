@@ -1,7 +1,7 @@
 """The document's own structure, read once from its models: which nodes are models, maps, lists or values.
 
-This is the one walk over the models. Whatever walks a document without knowing its features (error pointers,
-canonical order, secrets, references) follows this tree, so a new feature needs no new walker.
+This is the only walk over the models. Code that walks a document without knowing its features (error
+pointers, canonical order, secrets, references) follows this tree, so a new feature needs no new walker.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Reference:
 
     to: RefersTo
     if_taken_by: TypeAdapter[Any] | None = None
-    """Set where the value may be something else than a name: it is a name if this takes it."""
+    """Set if the value may be something other than a name: it is a name if this accepts it."""
 
     def names(self, value: Any) -> bool:
         """Whether this value is a name of such an object."""
@@ -83,7 +83,7 @@ Shape = Leaf | Items | Keyed | Fields | Tagged
 
 
 def _of_annotation(annotation: Any, metadata: tuple[Any, ...] = (), tag: str | None = None) -> Shape:
-    """``metadata`` stands beside the annotation; ``tag`` is the field that tells a union's kinds apart."""
+    """``metadata`` is that of the annotation; ``tag`` is the field that distinguishes a union's kinds."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *beside = get_args(annotation)
@@ -117,7 +117,7 @@ def _discriminator(metadata: tuple[Any, ...]) -> str | None:
 
 
 def _alternatives(members: list[Any]) -> Leaf:
-    """One of several values: a secret if any is, a reference where the one that refers takes the value."""
+    """One of several values: a secret if any is; a reference if the one that refers accepts the value."""
     secret, reference = False, None
     for member in members:
         shape = _of_annotation(member)

@@ -1,4 +1,4 @@
-"""Cross-reference validation: what no field can know alone."""
+"""Cross-reference validation: the checks that no field can make alone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from appliance.errors import Problem, ValidationFailed
 from appliance.features.registry import declared
 
 CHECKS: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check"))
-"""Those of the features. A name that the models mark as a reference is there, or was told already."""
+"""The checks of the features. A name that the models mark as a reference exists, or is already reported."""
 OF_EACH_VRF: tuple[Callable[[Context], Iterator[Problem]], ...] = tuple(declared("checks", "check_vrf"))
-"""The same of what each VRF has of its own: they are given the document as one VRF sees it."""
+"""The checks of each VRF's own parts: they get the document as one VRF sees it."""
 
 _SECTIONS = {name: place for place, name in enumerate(RouterConfig.model_fields)}
 
@@ -24,8 +24,8 @@ _SECTIONS = {name: place for place, name in enumerate(RouterConfig.model_fields)
 def check(config: RouterConfig, capabilities: Capabilities) -> list[Problem]:
     """Everything that stops this document from running on a data plane with these capabilities.
 
-    Pure, and linear in the document but for sorting. Empty means it can be compiled and committed. Problems
-    come in the order of the document's sections.
+    Pure, and linear in the document except for sorting. Empty means it can be compiled and committed.
+    Problems come in the order of the document's sections.
     """
     context = Context.of(config, capabilities)
     problems = dangling(config)

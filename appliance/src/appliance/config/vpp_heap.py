@@ -1,7 +1,7 @@
-"""What a document takes of VPP's main heap. Pure.
+"""A document's use of VPP's main heap. Pure.
 
-VPP 26.06 ends when its main heap is full, and forwarding with it. What a feature needs was measured, and is
-said in its ``memory.py``; what is left is for routes.
+When its main heap is full VPP 26.06 ends, and forwarding with it. The need of each feature was measured and
+is in its ``memory.py``; the rest is for routes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 ALL_ELSE_BYTES = 40 * MIB
-"""VPP itself, with all plugins and without routes: 34 MB, and some to spare."""
+"""VPP itself, with all plugins and without routes: 34 MB, plus a margin."""
 
 
 @dataclass(frozen=True)
 class HeapUse:
-    """What one feature takes, at most. Its ``memory.py`` yields them."""
+    """The most that one feature takes. Its ``memory.py`` yields them."""
 
     what: str
     """In a sentence, with its size: ``access lists (1,024 rules, on 2 interfaces)``."""
@@ -30,7 +30,7 @@ class HeapUse:
 
 
 def heap_uses(config: RouterConfig, workers: int) -> tuple[HeapUse, ...]:
-    """What the features of the document take of the heap, with this many workers beside VPP's main thread."""
+    """The features' use of the heap, with this many workers besides VPP's main thread."""
     return tuple(_each(config, workers))
 
 
@@ -40,5 +40,5 @@ def _each(config: RouterConfig, workers: int) -> Iterator[HeapUse]:
 
 
 def taken_bytes(uses: tuple[HeapUse, ...], portion_bytes: int = 1) -> int:
-    """All of them together, up to the next whole portion."""
+    """Their sum, rounded up to the next whole portion."""
     return -(-sum(use.size_bytes for use in uses) // portion_bytes) * portion_bytes

@@ -1,4 +1,4 @@
-"""A document as one of its VRFs sees it: what asks about one VRF need not know that there are others."""
+"""A document as one of its VRFs sees it: code about one VRF need not know that there are others."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ABOVE = 3
 
 
 def seen_in(config: RouterConfig, vrf: str) -> RouterConfig:
-    """The document with the interfaces of this VRF alone, and its routing in the place of the default one's.
+    """The document with only this VRF's interfaces, and its routing in place of the default VRF's.
 
-    Empty: the default VRF. One that the document has not has no interfaces and no routing. Policy and
-    profiles are those of all.
+    Empty: the default VRF. A VRF missing from the document has no interfaces and no routing. All VRFs share
+    policy and profiles.
     """
     if not config.vrfs and not vrf:
         return config
@@ -49,14 +49,14 @@ def _view(config: RouterConfig, vrf: str, interfaces: dict[str, Interface]) -> R
 
 
 def pointer_in(vrf: str, pointer: str) -> str:
-    """Where in the whole document a place of a view is."""
+    """The place in the whole document of a place in a view."""
     if vrf and any(pointer == f"/routing/{part}" or pointer.startswith(f"/routing/{part}/") for part in _OWN):
         return f"/vrfs/{escape(vrf)}{pointer}"
     return pointer
 
 
 def view_of(pointer: str) -> tuple[str, str]:
-    """What `pointer_in` puts together: the VRF, and where in its view the place is."""
+    """The inverse of `pointer_in`: the VRF, and the place in its view."""
     tokens = split(pointer)
     if len(tokens) > _ABOVE and tokens[0] == "vrfs" and tokens[2] == "routing" and tokens[_ABOVE] in _OWN:
         return tokens[1], join(tokens[2:])

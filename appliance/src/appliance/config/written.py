@@ -1,4 +1,4 @@
-"""Canonical JSON text of a document's parts, written anew only where they changed."""
+"""Canonical JSON text of a document's parts, rewritten only where they changed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _Entries = dict[str, tuple[Any, str]]
 """By key, in the order of the text: what is there, and its text with the key before it."""
 
 _MANY = 64
-"""From so many entries on the texts of a map's entries are remembered one by one."""
+"""From this many entries on, the texts of a map's entries are remembered one by one."""
 _DEPTH = 3
-"""Maps are looked for so deep in a part; a list's rules are at 2."""
+"""How deep in a part maps are searched for; a list's rules are at 2."""
 _BETWEEN = "\x1fbetween two entries\x1f"
 
 
 def json_text(value: Any) -> str:
-    """JSON text with sorted keys. Raises TypeError, ValueError or RecursionError for what is no JSON."""
+    """JSON text with sorted keys. Raises TypeError, ValueError or RecursionError for anything but JSON."""
     return json.dumps(value, sort_keys=True)
 
 
 class Written:
-    """The parts of a document that were written last. A part that comes again alike is not written again.
+    """The parts of a document that were written last. An unchanged part is not written again.
 
-    Documents share what does not change, and nothing of a document is changed in place: an entry of a large
-    map that is the very object of before has the text of before. A part that shares little is packed and
-    compared: that costs a quarter of writing it, for its keys are not sorted, and nothing is escaped.
+    Documents share unchanged parts, and nothing in a document is changed in place: an entry of a large map
+    that is the same object as before has the same text as before. A part that shares little is packed and
+    compared: that costs a quarter of writing it, since keys are not sorted and nothing is escaped.
     """
 
     def __init__(self) -> None:
@@ -56,13 +56,13 @@ class Written:
         return text
 
     def keep(self, parts: Collection[Part]) -> None:
-        """Forget all other parts: what is remembered is no more than one document."""
+        """Forget all other parts, so that no more than one document is remembered."""
         self._last = {part: known for part, known in self._last.items() if part in parts}
         self._entries = {part: known for part, known in self._entries.items() if part in parts}
 
 
 def _packed(value: Any) -> bytes | None:
-    """Equal for values of equal types alone; None for what is no plain JSON.
+    """Equal only for values of equal types; None for anything but plain JSON.
 
     The second version of the format says what a value holds, and not which of its objects are shared.
     """
@@ -85,7 +85,7 @@ def _large_maps(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, dict[str,
 
 
 def _fresh(entries: Mapping[str, Any], known: _Entries) -> list[str]:
-    """The keys of what is not known as it is."""
+    """The keys of entries that are not known unchanged."""
     return [key for key, one in entries.items() if key not in known or known[key][0] is not one]
 
 
@@ -93,7 +93,7 @@ def _written(entries: Mapping[str, Any], known: _Entries, fresh: Sequence[str]) 
     made = dict(zip(fresh, _texts([entries[key] for key in fresh]), strict=True)) if fresh else {}
     new = {key: (entries[key], f"{encode_basestring_ascii(key)}: {text}") for key, text in made.items()}
     if known.keys() == entries.keys():
-        # In order already.
+        # Already in order.
         return {**known, **new}
     return {key: new[key] if key in new else known[key] for key in sorted(entries)}
 
@@ -103,7 +103,7 @@ def _texts(values: Sequence[Any]) -> list[str]:
     between: list[Any] = [_BETWEEN] * (2 * len(values) - 1)
     between[::2] = values
     texts = json_text(between)[1:-1].split(f", {json_text(_BETWEEN)}, ")
-    # Somebody's text may hold the mark.
+    # A text of the document may contain the mark.
     return texts if len(texts) == len(values) else [json_text(one) for one in values]
 
 

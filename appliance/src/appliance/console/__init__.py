@@ -1,1 +1,1 @@
-"""The screen on VGA and serial: what this router is doing, and the few things that need no network."""
+"""The screen on VGA and serial: the router's status, and the few actions that need no network."""

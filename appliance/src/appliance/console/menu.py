@@ -1,4 +1,4 @@
-"""What the console can do. Who sits at it has the machine: it asks for no password, but for a word."""
+"""The actions of the console. A user at it has the machine: it asks for no password, only for a word."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Menu:
     tty: str
 
     def run(self) -> None:
-        """Show the status and do what is asked, until the terminal hangs up (Gone)."""
+        """Show the status and carry out requests, until the terminal hangs up (Gone)."""
         shown: list[str] = []
         for look in itertools.count():
             status = self.look()
             lines = screen.lines(status, *self.terminal.size())
-            # Kernel messages may have run across it: it is drawn anew now and then, and at any key.
+            # Kernel messages may have overwritten it: it is redrawn from time to time, and at any key.
             if lines != shown or look % _REDRAW_EVERY == 0:
                 self.terminal.show(lines)
                 shown = lines
@@ -52,7 +52,7 @@ class Menu:
                 self.do(key, status)
 
     def do(self, key: str, status: Status) -> None:
-        """One action. What it raises is told and the menu goes on."""
+        """One action. An error it raises is shown, and the menu goes on."""
         actions: dict[str, Callable[[], None]] = {
             "1": self._management,
             "2": self._password,
@@ -74,7 +74,7 @@ class Menu:
         except (MillraceError, OSError) as error:
             self._pause(screen.plain(str(error)))
 
-    # What an action needs is loaded with it: two consoles stand idle most of a router's life.
+    # The modules of an action are loaded with it: two consoles are idle most of a router's life.
 
     def _management(self) -> None:
         from appliance.firstboot.instance import load
@@ -107,7 +107,7 @@ class Menu:
                 return
             values[name] = default if not answer.strip() else "" if answer.strip() == "-" else answer.strip()
         if wanted.mac is None and instance.card and values["management_mac"] == instance.card.mac:
-            # Nobody asked for this NIC: it stays the one that is found by its place too.
+            # Nobody chose this NIC: it stays the one that is also found by its place.
             values["management_mac"] = ""
         if change_management(self.layout, self.programs, values):
             self.terminal.say("Another NIC becomes the management NIC at the next start.")
@@ -161,7 +161,7 @@ class Menu:
             self._pause("One moment.")
 
     def _shell(self) -> None:
-        """A login on this terminal; systemd brings the console back at its end."""
+        """A login on this terminal; systemd restarts the console at its end."""
         must(self.programs, ["systemctl", "start", "--no-block", f"millrace-shell@{self.tty}.service"])
         self._pause("Sign in as admin; the status screen comes back when you leave the shell.")
 
@@ -181,7 +181,7 @@ class Menu:
 
 
 def _questions(instance: Instance) -> list[tuple[str, str, str]]:
-    """Name of the value, question, and what it is now."""
+    """Name of the value, question, and present value."""
     wanted = instance.management
     return [
         (
@@ -198,7 +198,7 @@ def _questions(instance: Instance) -> list[tuple[str, str, str]]:
 
 
 def _gateway_for(address: str, before: str) -> str:
-    """What to propose: the gateway there was, or IPv4's first host, which most networks have for it."""
+    """The gateway to propose: the previous one, or for IPv4 the first host, as in most networks."""
     try:
         interface = ipaddress.ip_interface(address)
         if before and ipaddress.ip_address(before) in interface.network:

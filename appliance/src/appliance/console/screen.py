@@ -1,7 +1,7 @@
 """The status screen as lines of text. Pure.
 
-It has to fit 80 columns and 24 lines, on a terminal that may know no colours. Some texts come from outside:
-whatever a terminal could take for a command is replaced.
+It has to fit 80 columns and 24 lines, on a terminal that may lack colours. Some texts come from outside:
+anything that a terminal could take for a command is replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the status screen shows, gathered from the host. Whatever does not answer is shown as such."""
+"""The content of the status screen, gathered from the host. Parts that do not answer are shown as such."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ UNITS = {
 """Unit to the word it is shown under."""
 _AGENT_TIMEOUT_S = 5.0
 _DAMAGE_SHOWN = 3
-"""Sentences about damage: the first concerns what runs. The screen is small."""
+"""How many sentences about damage are shown: the first concerns what runs, and the screen is small."""
 _PEM_END = "-----END CERTIFICATE-----"
 
 
 class Agent(Protocol):
-    """What of AgentClient is used."""
+    """The part of AgentClient that is used."""
 
     def status(self) -> StatusAnswer: ...
     def state(self, part: Part[Q, A], question: Q | None = None) -> A: ...
@@ -51,7 +51,7 @@ class Status:
     hostname: str = ""
     version: str = "unknown"
     made_of: str = ""
-    """What the image was built with: VPP and Debian with their versions."""
+    """The components of the image: VPP and Debian with their versions."""
     device: str | None = None
     """The management NIC; None when there is none."""
     mac: str | None = None
@@ -72,11 +72,11 @@ class Status:
     """The generated password, until it is changed."""
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What the boot noticed that is no mistake, such as a part of a seed that was passed over."""
+    """Remarks of the boot that are not problems, such as a part of a seed that was ignored."""
 
 
 def gather(layout: Layout, programs: Programs, agent: Agent | None = None) -> Status:
-    """Look at everything now."""
+    """Read everything now."""
     release = _json(layout.release)
     management = _json(layout.management)
     report = _json(layout.report)
@@ -123,7 +123,7 @@ def _addresses(programs: Programs, device: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _agent(agent: Agent) -> tuple[str, list[str]]:
-    """Its line, and what of its recorded state cannot be read."""
+    """Its line, and the parts of its recorded state that cannot be read."""
     try:
         status = agent.status()
         parts = agent.state(HEALTH).parts
@@ -175,7 +175,7 @@ def _slots(slots: Mapping[str, Any], release: Mapping[str, Any]) -> str | None:
 
 
 def _fingerprint(certificate: Path) -> str | None:
-    """As browsers show it: SHA-256 in pairs of hex digits."""
+    """In the form browsers show: SHA-256 in pairs of hex digits."""
     try:
         # The first is the page's own; those of a chain follow.
         first, end, _ = certificate.read_text().strip().partition(_PEM_END)

@@ -34,7 +34,7 @@ class Terminal(Protocol):
         """The next key, or None when there was none in time. Raises Gone."""
 
     def ask(self, prompt: str, *, hidden: bool = False) -> str | None:
-        """A line of text; None when it was given up with Escape or Ctrl-C. Raises Gone."""
+        """A line of text; None when it was cancelled with Escape or Ctrl-C. Raises Gone."""
 
 
 class PlainTerminal:
@@ -45,11 +45,11 @@ class PlainTerminal:
 
     @contextmanager
     def raw(self) -> Iterator[None]:
-        """Keys come one by one and unechoed; the terminal is put back at the end."""
+        """Keys come one by one and unechoed; the terminal is restored at the end."""
         before = termios.tcgetattr(self._in)
         tty.setcbreak(self._in)
         now = termios.tcgetattr(self._in)
-        # Ctrl-C gives up a question; it does not end the console.
+        # Ctrl-C cancels a question; it does not end the console.
         now[3] &= ~termios.ISIG
         termios.tcsetattr(self._in, termios.TCSADRAIN, now)
         try:
@@ -59,7 +59,7 @@ class PlainTerminal:
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
 
     def size(self) -> tuple[int, int]:
-        """A serial line does not know its size: then 80 by 24."""
+        """A serial line does not know its size: assume 80 by 24."""
         try:
             size = os.get_terminal_size(self._out)
         except OSError:
@@ -109,7 +109,7 @@ class PlainTerminal:
                 self._write("" if hidden else key)
 
     def _discard(self) -> None:
-        """The rest of an arrow key's sequence is no menu key."""
+        """The rest of an arrow key's sequence is not a menu key."""
         while self.key(0.02) is not None:
             pass
 

@@ -1,1 +1,1 @@
-"""The data planes: what forwards packets, and how the document becomes that."""
+"""The data planes, which forward packets, and their configuration from the document."""

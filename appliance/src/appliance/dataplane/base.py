@@ -1,4 +1,4 @@
-"""What the agent asks of a data plane beyond observe, plan and apply."""
+"""The agent's questions to a data plane beyond observe, plan and apply."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class WorkerLoad:
 
 @dataclass(frozen=True)
 class Counters:
-    """What is sampled each second: nothing in it grows with the number of rules."""
+    """The sample of each second: nothing in it grows with the number of rules."""
 
     interfaces: dict[str, InterfaceCounters] = field(default_factory=dict)
     workers: tuple[WorkerLoad, ...] = ()
     drops: dict[str, int] = field(default_factory=dict)
     """Packets dropped, by reason."""
     origins: dict[str, str] = field(default_factory=dict)
-    """By interface, what counts: another one counts from zero."""
+    """By interface, the object that counts: a different one counts from zero."""
 
     def to_json(self) -> dict[str, Any]:
-        """The agent's sample, but for its time."""
+        """The agent's sample, except for its time."""
         return {
             "interfaces": {name: vars(counters) for name, counters in self.interfaces.items()},
             "workers": [asdict(worker) for worker in self.workers],
@@ -86,7 +86,7 @@ class Traffic:
     """Packets through the router, as totals that only grow."""
 
     arrived: Mapping[str, int]
-    """By family, ``ipv4`` and ``ipv6``: those that were not for the router itself."""
+    """By family, ``ipv4`` and ``ipv6``: packets that were not for the router itself."""
     forwarded: Mapping[str, int]
     """By family."""
     dropped: Mapping[str, int]
@@ -94,10 +94,10 @@ class Traffic:
 
 
 class DataPlane(Protocol):
-    """A data plane as it can be looked at, besides being a backend of the transaction engine.
+    """The view of a data plane, in addition to its role as a backend of the transaction engine.
 
     Every method but ``capabilities``, ``health`` and ``close`` may raise BackendUnavailable; all are safe to
-    call from any thread, and no commit waits for one that looks.
+    call from any thread, and no commit waits for a method that reads.
     """
 
     @property
@@ -106,25 +106,25 @@ class DataPlane(Protocol):
 
     @property
     def kernel_forwards(self) -> bool:
-        """Whether the kernel's table is what it forwards by."""
+        """Whether it forwards by the kernel's table."""
 
     def capabilities(self) -> Capabilities:
-        """What this data plane can do on this machine; known without asking it."""
+        """What this data plane can do on this machine; known without a query."""
 
     def compile_context(self) -> CompileContext:
-        """What compiling needs to know of the machine."""
+        """The facts about the machine that compiling needs."""
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:
-        """What this plane's function finds out, for a feature's own part of the live state.
+        """The result of this plane's function of ``question``, for a feature's own part of the live state.
 
-        It runs on a connection, and in a thread, of the views.
+        It runs on the views' connection and in their thread.
         """
 
     def counters(self) -> dict[str, Any]:
         """``Counters.to_json`` of now."""
 
     def traffic(self) -> Traffic:
-        """Packets through the router; the cost is that of the bound access lists, not of their rules."""
+        """Packets through the router; the cost grows with the bound access lists, not with their rules."""
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
         """Hits as they are now, by access list and rule sequence."""
@@ -133,18 +133,18 @@ class DataPlane(Protocol):
         """Each interface."""
 
     def links(self) -> Mapping[str, bool]:
-        """Interfaces that are there, and whether they are up and have a link: one question for all."""
+        """Existing interfaces, and whether they are up and have a link: one query for all."""
 
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
-        """What it forwards by: for each prefix its own entry, for each address that of the longest match.
+        """The entries it forwards by: for each prefix its own, for each address that of the longest match.
 
-        The cost is that of the questions, whatever the size of the table.
+        The cost grows with the questions, not with the size of the table.
         """
 
     def kernel_routes(
         self, destinations: Sequence[str], vrf: VrfTable | None = None
     ) -> Sequence[RouteAnswer]:
-        """The same of the kernel in the router's namespace."""
+        """The same for the kernel of the router's namespace."""
 
     def acl_state(self) -> Sequence[AclState]:
         """Each access list."""
@@ -156,9 +156,9 @@ class DataPlane(Protocol):
         """Each ARP and ND entry."""
 
     def forget_neighbors(self, interface: str | None, address: str | None) -> int:
-        """Forget ARP and ND entries that were learned: all, or those of an interface, an address or both.
+        """Forget learned ARP and ND entries: all, or those of an interface, an address or both.
 
-        Returns how many there were. What still sends asks for them again.
+        Returns how many there were. Active senders resolve them again.
         """
 
     def hardware(self) -> Hardware:
@@ -168,4 +168,4 @@ class DataPlane(Protocol):
         """Whether it works; never raises."""
 
     def close(self) -> None:
-        """Let go of sockets and threads."""
+        """Release sockets and threads."""

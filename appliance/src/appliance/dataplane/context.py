@@ -1,4 +1,4 @@
-"""What compiling needs to know of the machine."""
+"""The facts about the machine that compiling needs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from appliance.dataplane.nic import Nic
 
 @dataclass(frozen=True)
 class CompileContext:
-    """What compiling needs to know of the machine."""
+    """The facts about the machine that compiling needs."""
 
     nics: tuple[Nic, ...] = ()
-    """The NICs that ethernet interfaces can be."""
+    """The NICs that ethernet interfaces can use."""
     netns: str = "dataplane"
     """Network namespace with the kernel's side of every interface."""
     machine: Machine | None = None
-    """Size of the machine, where the data plane is sized by it."""
+    """Size of the machine, if the data plane is sized by it."""

@@ -1,4 +1,4 @@
-"""What a feature needs of the machine: of its kernel, or of what runs beside the data plane."""
+"""What a feature needs from the machine: from its kernel, or from a program next to the data plane."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ FEEDER = "feeder"
 
 @dataclass(frozen=True)
 class KernelNeed:
-    """A kind of interface that can be made only where the kernel can make links of a kind."""
+    """A kind of interface that needs a kernel able to create a certain kind of link."""
 
     interface: str
     """Kind of interface, as the document calls it."""
     link: str
     """Kind of link, as the kernel calls it; or ``FEEDER``."""
     reason: str
-    """Why the interface is refused where the kernel cannot, a sentence."""
+    """Why the interface is refused if the kernel cannot: a sentence."""
 
 
 def lacking(
     needs: Iterable[Iterable[KernelNeed]], supported: Callable[[str], bool], *, feeder: bool = False
 ) -> dict[str, str]:
-    """The reason by kind of interface, of those that cannot be made here. ``needs`` are the features'.
+    """The kinds of interface that cannot be made here, each with its reason. ``needs`` are the features'.
 
     ``supported`` says whether the kernel can make a kind of link.
     """

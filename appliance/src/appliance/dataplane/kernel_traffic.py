@@ -8,7 +8,7 @@ from pathlib import Path
 from appliance.dataplane.base import DataPlaneError, Traffic
 
 _PROC = Path("/proc/thread-self/net")
-"""Of the thread, which lives in the namespace."""
+"""Of this thread, which lives in the namespace."""
 _REASONS4 = {"InNoRoutes": "no route (IPv4)", "FragFails": "larger than the MTU (IPv4)"}
 _REASONS6 = {"Ip6InNoRoutes": "no route (IPv6)", "Ip6InTooBigErrors": "larger than the MTU (IPv6)"}
 
@@ -35,7 +35,7 @@ def kernel_traffic(dropped: Mapping[str, int], proc: Path = _PROC) -> Traffic:
 
 
 def _ipv4(text: str) -> dict[str, int]:
-    """A line of names and one of values, for each of two groups."""
+    """A line of names and a line of values for each of two groups."""
     found: dict[str, int] = {}
     for group in ("Ip:", "IpExt:"):
         names, values = (line.split()[1:] for line in text.splitlines() if line.startswith(group))

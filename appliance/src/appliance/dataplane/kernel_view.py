@@ -1,4 +1,4 @@
-"""What the kernel of a namespace knows: neighbours, what it supports. Called inside it."""
+"""What the kernel of a namespace knows and supports: its neighbours, its kinds of link. Called inside it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _PROBE = "mr-link-probe"
 
 
 def link_supported(space: Namespace, kind: str) -> bool:
-    """Whether the kernel can make links of this kind: it is asked for one, and the one is not left there.
+    """Whether the kernel can make links of this kind: one is requested, and not left in place.
 
-    A kernel that knows the kind makes it, or refuses it for another reason than not knowing it.
+    A kernel that knows the kind makes the link, or refuses it for another reason.
     """
     try:
         space.route().link("add", ifname=_PROBE, kind=kind)
@@ -38,7 +38,7 @@ def link_supported(space: Namespace, kind: str) -> bool:
 
 
 def kernel_neighbors(space: Namespace) -> list[NeighborState]:
-    """ARP and ND entries that tell something."""
+    """ARP and ND entries that carry information."""
     route = space.route()
     names = {message["index"]: attributes(message)["IFLA_IFNAME"] for message in route.get_links()}
     found = []
@@ -58,7 +58,7 @@ def kernel_neighbors(space: Namespace) -> list[NeighborState]:
 
 
 def forget_kernel_neighbors(space: Namespace, interface: str | None, address: str | None) -> int:
-    """Forget entries that were learned, all or those of an interface or an address; how many there were."""
+    """Forget learned entries, all or those of an interface or an address; returns how many there were."""
     route = space.route()
     names = {message["index"]: attributes(message)["IFLA_IFNAME"] for message in route.get_links()}
     forgotten = 0
@@ -76,7 +76,7 @@ def forget_kernel_neighbors(space: Namespace, interface: str | None, address: st
 
 @contextmanager
 def _unless_gone() -> Iterator[None]:
-    """What is gone already needs no removal."""
+    """An entry that is already gone needs no removal."""
     try:
         yield
     except NetlinkError as error:

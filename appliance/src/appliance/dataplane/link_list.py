@@ -1,6 +1,6 @@
-"""All links of a namespace, as every preview and every commit asks for them: by bytes, for there can be many.
+"""All links of a namespace, for every preview and commit: parsed from bytes, since there can be many.
 
-The messages have the form of pyroute2's, with the attributes that tell which NIC a link is, and no others
+The messages have the form of pyroute2's, with only the attributes that identify a link's NIC
 (``linux/if_link.h``). Called inside the namespace.
 """
 
@@ -17,7 +17,7 @@ from appliance.dataplane.netlink import DONE, DUMP, ERROR, attribute, attributes
 
 _NEW, _GET = 16, 18
 _LINK = struct.Struct("=BxHiII")
-"""Family, type of hardware, index, flags, change."""
+"""Family, hardware type, index, flags, change."""
 _INFORMATION, _FILTER, _WITHOUT_STATISTICS = 18, 29, 8
 _KIND, _HOLDER, _HELD, _HELD_ADDRESS = 1, 4, 5, 4
 _BOND = b"bond"
@@ -68,7 +68,7 @@ def _information(content: bytes, start: int, end: int) -> list[tuple[str, Any]]:
     if (own := places.get(_KIND)) is not None:
         found.append(("IFLA_INFO_KIND", _text(content[slice(*own)])))
     holder = places.get(_HOLDER)
-    # What holds a link decides what it says of it.
+    # The link's master decides the content of this attribute.
     if holder is not None and content[slice(*holder)].rstrip(b"\0") == _BOND and _HELD in places:
         held = [
             ("IFLA_BOND_SLAVE_PERM_HWADDR", _mac(content[at:to]))

@@ -1,4 +1,4 @@
-"""What a feature's own part of the live state may ask of a data plane."""
+"""The queries that a feature's own part of the live state may make of a data plane."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    # A machine without VPP does not load what drives it.
+    # A machine without VPP does not load its client.
     from vpp_config import VppClient
     from vpp_config.stats import StatsSegment
 
@@ -24,7 +24,7 @@ class VppLooking(Protocol):
         """Name of each interface of ours by VPP's index."""
 
     def read_stats(self, reader: Callable[[StatsSegment], T]) -> T:
-        """What ``reader`` makes of VPP's counters in shared memory; VPP does not notice."""
+        """The result of ``reader`` on VPP's counters in shared memory; it costs VPP nothing."""
 
 
 class KernelLooking(Protocol):

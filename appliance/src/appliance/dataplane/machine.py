@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to share out."""
+    """The resources to be divided."""
 
     cpus: int
     memory_mb: int

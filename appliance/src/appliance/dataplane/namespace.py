@@ -23,10 +23,10 @@ _SIOCGIFFLAGS, _IFF_UP = 0x8913, 1
 
 
 class Namespace:
-    """One thread that lives in a network namespace; sockets, sysctls and children made there belong to it.
+    """A thread that lives in a network namespace, to which sockets, sysctls and children made there belong.
 
-    ``name`` is a named namespace; None is the one this process runs in. When the namespace is removed and
-    made again under its name, the next call works in the new one.
+    ``name`` is a named namespace; None is that of this process. When the namespace is removed and made again
+    under its name, the next call works in the new one.
     """
 
     def __init__(self, name: str | None) -> None:
@@ -41,7 +41,7 @@ class Namespace:
         return self.begin(work, *args, **kwargs).result()
 
     def begin(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have ``work`` called inside, after what was begun before. Returns at once. Raises as ``run``."""
+        """Have ``work`` called inside, after earlier calls. Returns at once. Raises as ``run``."""
         with self._guard:
             identity = self._current()
             if self._thread is None or identity != self._identity:
@@ -87,13 +87,13 @@ class Namespace:
 
 SYSCTL = Path("/proc/sys")
 _SYSCTL_BYTES = 4096
-"""More than the kernel tells of one."""
+"""More than the kernel returns for one."""
 
 
 def read_sysctl(name: str) -> str | None:
-    """Value of ``net/ipv4/ip_forward`` and the like, inside; None where the kernel does not have it."""
+    """Value of ``net/ipv4/ip_forward`` and the like, inside; None if the kernel does not have it."""
     try:
-        # A commit reads dozens of them, and a file object takes longer than the kernel.
+        # A commit reads dozens of them, and creating a file object takes longer than the kernel's work.
         found = os.open(SYSCTL / name, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
@@ -114,7 +114,7 @@ def write_sysctl(name: str, value: str) -> None:
 
 
 class Attributes(Mapping[str, Any]):
-    """Attributes by name, each decoded when it is asked for: of some forty of a link a reader wants five."""
+    """Attributes by name, each decoded on demand: of a link's forty or so, a reader wants five."""
 
     def __init__(self, found: Iterable[Any]) -> None:
         self._found = {one[0]: one for one in found}

@@ -1,4 +1,4 @@
-"""Netlink messages as bytes, for what is asked by the thousand: pyroute2 takes a hundred times as long."""
+"""Netlink messages as bytes, for queries made by the thousand: pyroute2 takes a hundred times as long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def message(kind: int, flags: int, number: int, body: bytes) -> bytes:
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and content of each message that was received at once."""
+    """Kind and content of each message in one received buffer."""
     offset = 0
     while offset + HEADER.size <= len(data):
         length, kind, _, _, _ = HEADER.unpack_from(data, offset)
@@ -28,7 +28,7 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def error_of(content: bytes) -> int:
-    """The ``errno`` that a message of kind ERROR tells; 0 is success."""
+    """The ``errno`` in a message of kind ERROR; 0 is success."""
     return -int(struct.unpack_from("=i", content)[0])
 
 

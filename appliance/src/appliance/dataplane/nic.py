@@ -1,4 +1,4 @@
-"""A NIC of the machine, and which one an interface means. Pure."""
+"""A NIC of the machine, and the one that an interface means. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from appliance.errors import Problem, ValidationFailed
 
 @dataclass(frozen=True)
 class Nic:
-    """A network device that an interface can be."""
+    """A network device that an interface can use."""
 
     device: str
     """Its own name, before this router renamed it."""
     mac: str
     """Its permanent address, small letters."""
     pci: str | None = None
-    """Where it sits on the PCI bus."""
+    """Its address on the PCI bus."""
     kind: str | None = None
     """``veth`` and the like; None for hardware."""
     pci_id: str | None = None
@@ -27,13 +27,13 @@ class Nic:
     attached: bool = True
     """The kernel drives it; otherwise it is bound to a driver for user space."""
     known_pci: str | None = None
-    """Address documents know it by, where that was remembered; otherwise ``pci``."""
+    """The PCI address by which documents know it, if recorded; otherwise ``pci``."""
     driver: str | None = None
-    """How the data plane gets at it (``native``, ``dpdk``, ``af_packet``), where that is settled already."""
+    """How the data plane drives it (``native``, ``dpdk``, ``af_packet``), if already decided."""
     note: str | None = None
-    """Why it is slower than it could be, a sentence."""
+    """Why it is slower than it could be: a sentence."""
     present: bool = True
-    """False for one that the document means, that was here once, and that is gone."""
+    """False for a NIC that the document means, that was once present, and is gone."""
 
     def is_meant_by(self, match: Match) -> bool:
         """Whether ``match`` names this NIC."""

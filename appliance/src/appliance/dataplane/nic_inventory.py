@@ -1,6 +1,6 @@
-"""What the boot found out about the NICs, for those who come after: ``/run/millrace/nics.json``.
+"""The boot's record of the NICs, for later programs: ``/run/millrace/nics.json``.
 
-A NIC that is bound for user space has no network device that could be asked for its name or its MAC.
+A NIC that is bound for user space has no network device from which its name or MAC could be read.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class NicRecord:
     """Its name, whether or not it still has a network device."""
     mac: str
     pci: str | None
-    """Where it is now; None for one that is gone."""
+    """Its present address; None if it is gone."""
     known_pci: str | None
     """The address it is known by in documents."""
     pci_id: str | None = None
     driver: Literal["native", "dpdk", "af_packet", "kernel"] = "kernel"
-    """How the data plane gets at it."""
+    """How the data plane drives it."""
     bound_to: str | None = None
-    """Driver for user space that has it; None while the kernel's own has."""
+    """The user-space driver it is bound to; None while the kernel's own driver has it."""
     note: str | None = None
     """Why it is slower than it could be."""
 
     def nic(self) -> Nic:
-        """The NIC, as this record alone tells of it."""
+        """The NIC, as described by this record alone."""
         return Nic(
             self.device,
             self.mac,
@@ -54,7 +54,7 @@ class NicRecord:
 
 
 def read(path: Path = INVENTORY) -> tuple[NicRecord, ...]:
-    """The records; none where nothing was written. Raises DataPlaneError when they cannot be read."""
+    """The records; none if nothing was written. Raises DataPlaneError when they cannot be read."""
     try:
         return tuple(NicRecord(**entry) for entry in json.loads(path.read_bytes())["nics"])
     except FileNotFoundError:
@@ -73,9 +73,9 @@ def write(records: Iterable[NicRecord], path: Path = INVENTORY) -> None:
 def merge(
     discovered: Iterable[Nic], records: Iterable[NicRecord], pci_devices: Path = PCI_DEVICES
 ) -> list[Nic]:
-    """NICs the kernel shows, with what is recorded of them; and those only the records know.
+    """NICs the kernel shows, with their records; and NICs only the records know.
 
-    A NIC whose place on the bus is empty by now is there no more.
+    A NIC whose place on the bus is now empty is no longer present.
     """
     left = {nic.device: nic for nic in discovered}
     merged = []
@@ -97,7 +97,7 @@ def merge(
 
 
 def _take(left: dict[str, Nic], record: NicRecord) -> Nic | None:
-    """The shown NIC this record is of: by name and MAC, or by MAC alone when it was renamed since."""
+    """The shown NIC that this record describes: by name and MAC, or by MAC alone if renamed since."""
     same = [nic for nic in left.values() if nic.mac == record.mac]
     same.sort(key=lambda nic: nic.device != record.device)
     return left.pop(same[0].device) if same else None

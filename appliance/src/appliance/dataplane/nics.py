@@ -15,7 +15,7 @@ from appliance.dataplane.own_mac import of_alias
 from appliance.dataplane.rtnetlink import NetlinkError
 
 ALIAS = "millrace:"
-"""Our mark in the alias of a NIC that was renamed: ``millrace:<its own name>``."""
+"""Our mark in the alias of a renamed NIC: ``millrace:<its own name>``."""
 
 _VIRTUAL = frozenset(
     [
@@ -40,7 +40,7 @@ _MASTER = 0x400
 def discover(
     namespaces: Iterable[Namespace], exclude: frozenset[str] = frozenset(), inventory: Path | None = None
 ) -> list[Nic]:
-    """NICs in these namespaces and in the boot's ``inventory``, but for those named in ``exclude``.
+    """NICs in these namespaces and in the boot's ``inventory``, except those named in ``exclude``.
 
     Raises DataPlaneError.
     """
@@ -56,7 +56,7 @@ def discover(
 
 
 def of_link(message: Any) -> Nic | None:
-    """The NIC a link message tells of, or None when the link is not one."""
+    """The NIC a link message describes, or None when the link is not one."""
     known = attributes(message)
     information = known.get("IFLA_LINKINFO")
     kind = attributes(information).get("IFLA_INFO_KIND") if information else None
@@ -70,19 +70,19 @@ def of_link(message: Any) -> Nic | None:
 
 
 def _held_mac(information: Any) -> str | None:
-    """The MAC address that a link gets back from the one that holds it, such as a bond."""
+    """The MAC address that a link regains when it leaves its master, such as a bond."""
     held = attributes(information).get("IFLA_INFO_SLAVE_DATA") if information else None
     return attributes(held).get("IFLA_BOND_SLAVE_PERM_HWADDR") if isinstance(held, Mapping) else None
 
 
 def own_name(known: Mapping[str, Any]) -> str:
-    """A NIC's own name: what it was called before this router renamed it."""
+    """A NIC's own name, from before this router renamed it."""
     alias = str(known.get("IFLA_IFALIAS") or "")
     return alias.removeprefix(ALIAS) if alias.startswith(ALIAS) else str(known["IFLA_IFNAME"])
 
 
 def move(source: Namespace, device: str, target: str | None) -> None:
-    """Move the NIC with this name of its own to namespace ``target`` (None: this process's own).
+    """Move the NIC with this own name to namespace ``target`` (None: this process's own).
 
     Does nothing when ``source`` has no such NIC. It arrives down, under its own name, without addresses.
     """

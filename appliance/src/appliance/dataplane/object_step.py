@@ -1,4 +1,4 @@
-"""A planned change of one object, as the linux and host backends make it."""
+"""A planned change to one object, as the linux and host backends apply it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Phase = Literal["withdraw", "detach", "delete", "create", "attach", "announce"]
-"""When a step runs, over all backends together."""
+"""The phases of steps, for all backends together."""
 
 
 @dataclass(frozen=True)
 class ObjectStep:
     """Bring the object ``key`` from ``before`` to ``after``; None stands for absent.
 
-    Undoing it is the same change the other way round.
+    Undoing it is the same change in reverse.
     """
 
     phase: Phase
@@ -27,7 +27,7 @@ class ObjectStep:
 
     @property
     def operation(self) -> Literal["create", "update", "delete"]:
-        """What happens to the object."""
+        """The kind of change to the object."""
         if self.before is None:
             return "create"
         return "delete" if self.after is None else "update"

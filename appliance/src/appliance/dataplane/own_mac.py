@@ -1,6 +1,7 @@
-"""The MAC address that a virtual NIC has of its own, kept in its alias while VPP gives it another.
+"""The own MAC address of a virtual NIC, kept in its alias while VPP gives the NIC another.
 
-A real NIC tells its permanent address; a veth has none, and VPP's af_packet writes into it what VPP uses.
+A real NIC reports its permanent address; a veth has none, and VPP's af_packet overwrites its address with
+VPP's.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def of_alias(alias: str) -> str | None:
 
 
 def keep(space: Namespace, device: str, wanted: str) -> None:
-    """Note the NIC's own address before it gets ``wanted``. Does nothing for one that is gone, has a
-    permanent address or is noted already. To be run in ``space``; raises DataPlaneError.
+    """Note the NIC's own address before it gets ``wanted``. Does nothing for a NIC that is gone, has a
+    permanent address or is noted already. Runs in ``space``; raises DataPlaneError.
     """
     index, address, alias = _seen(space, device)
     if index and address != wanted and of_alias(alias) is None:
@@ -31,9 +32,7 @@ def keep(space: Namespace, device: str, wanted: str) -> None:
 
 
 def forget(space: Namespace, device: str) -> None:
-    """Remove the note when the NIC has its own address again. To be run in ``space``; raises
-    DataPlaneError.
-    """
+    """Remove the note when the NIC has its own address again. Runs in ``space``; raises DataPlaneError."""
     index, address, alias = _seen(space, device)
     marked = _MARKED.match(alias)
     if index and marked and marked["mac"] == address:
@@ -41,7 +40,7 @@ def forget(space: Namespace, device: str) -> None:
 
 
 def _seen(space: Namespace, device: str) -> tuple[int, str, str]:
-    """Index, address and alias; 0 where there is nothing to note."""
+    """Index, address and alias; index 0 if there is nothing to note."""
     route = space.route()
     for index in route.link_lookup(ifname=device):
         for message in route.get_links(index):

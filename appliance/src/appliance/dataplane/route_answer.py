@@ -1,4 +1,4 @@
-"""What one table, the kernel's or a data plane's, says to one question about a route."""
+"""The answer of one table, the kernel's or a data plane's, to one question about a route."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NextHop:
-    """One path; ``address`` is None for what is reached directly."""
+    """One path; ``address`` is None for a directly connected destination."""
 
     address: str | None
     interface: str | None
@@ -16,7 +16,7 @@ class NextHop:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The route that answers the question. ``prefix`` None: the table does not say which one it is."""
+    """The route that answers the question. ``prefix`` None: the table does not say which prefix."""
 
     prefix: str | None
     kind: str
@@ -26,7 +26,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Untold:
-    """The table has no question that would tell; ``reason`` is a sentence."""
+    """The table offers no query for it; ``reason`` is a sentence."""
 
     reason: str
 

@@ -1,8 +1,8 @@
-"""Questions to the kernel about single routes, which cost the same whatever the size of its table.
+"""Questions to the kernel about single routes, whose cost does not depend on the size of its table.
 
 Messages are those of ``linux/rtnetlink.h``: RTM_GETROUTE with RTM_F_FIB_MATCH, which answers with the entry
-that an address matches. The kernel has no question for a prefix. Its entry is found by asking for addresses
-of the prefix until one belongs to no longer prefix; where none of those does, that is said.
+that an address matches. The kernel has no query for a prefix. Its entry is found by querying addresses of the
+prefix until one is not covered by a longer prefix; if none is found, the answer says so.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 PROBES = 32
-"""Addresses of one prefix that are asked for at most."""
+"""The most addresses queried for one prefix."""
 HIDDEN = "every address of it that was asked for belongs to a longer prefix"
 DROPPED_BY = {
     -errno.EINVAL: "blackhole",
     -errno.EHOSTUNREACH: "unreachable",
     -errno.EACCES: "prohibit",
 }
-"""The kernel answers for a route that drops with what a sender would get, and without its prefix."""
+"""For a route that drops, the kernel answers with the error a sender would get, and without its prefix."""
 
 _RTM_GETROUTE, _RTM_NEWROUTE, _NLMSG_ERROR, _REQUEST = 26, 24, 2, 0x1
 _FIB_MATCH = 0x2000
@@ -53,7 +53,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The address belongs to a route that drops, of a prefix that is not told."""
+    """The address belongs to a route that drops; its prefix is unknown."""
 
     kind: str
 
@@ -72,7 +72,7 @@ def look_up(destinations: Sequence[str], vrf: str | None = None) -> list[RouteAn
 
 
 def answer(destination: str, ask: Ask) -> RouteAnswer:
-    """The answer for one prefix or address, by as few questions for an address as it takes."""
+    """The answer for one prefix or address, with as few queries as possible."""
     if "/" in destination:
         return _exact(ip_network(destination), ask)
     matched = ask(ip_address(destination))
@@ -82,8 +82,8 @@ def answer(destination: str, ask: Ask) -> RouteAnswer:
 
 
 def _exact(network: Network, ask: Ask) -> RouteAnswer:
-    """A longer prefix, or one that drops, says nothing of this one: the next address is asked further on, in
-    steps that double.
+    """A longer prefix, or one that drops, says nothing about this one: the next address queried is further
+    on, in doubling steps.
     """
     dropped: Dropped | None = None
     at, last, step = _first(network), int(network[-1]), 1
@@ -109,7 +109,7 @@ def _exact(network: Network, ask: Ask) -> RouteAnswer:
 
 
 def _first(network: Network) -> int:
-    """0.0.0.0 is no destination for the kernel."""
+    """The kernel does not accept 0.0.0.0 as a destination."""
     return max(int(network[0]), 1) if network.version == 4 and network.prefixlen < 32 else int(network[0])
 
 
@@ -150,7 +150,7 @@ class _Asking:
         return self._request(_RTM_GETROUTE, _REQUEST, body)
 
     def _request(self, kind: int, flags: int, body: bytes) -> bytes | int:
-        """The kernel's answer: a route's message, or a number that is 0 where all went well."""
+        """The kernel's answer: a route's message, or a number that is 0 on success."""
         self._number += 1
         header = _HEADER.pack(_HEADER.size + len(body), kind, flags, self._number, 0)
         try:
@@ -159,7 +159,7 @@ class _Asking:
                 data = self._socket.recv(_BUFFER_BYTES)
                 length, answered, _, number, _ = _HEADER.unpack_from(data)
                 if number != self._number:
-                    continue  # the late answer to a question that was given up
+                    continue  # the late answer to an abandoned question
                 if answered == _RTM_NEWROUTE:
                     return data[_HEADER.size : length]
                 if answered == _NLMSG_ERROR:
@@ -171,8 +171,7 @@ class _Asking:
         _, length, _, _, _, _, _, kind, _ = _ROUTE.unpack_from(data)
         found = {key: data[start:end] for key, start, end in _attributes(data, _ROUTE.size, len(data))}
         destination = found.get(_RTA_DST, bytes(4 if family == socket.AF_INET else 16))
-        # IPv6 routes of one next hop object share what the kernel keeps of their last use, and it may name
-        # another.
+        # IPv6 routes of one next hop object share the kernel's cached last use, which may name another.
         shared = family == socket.AF_INET6 and _RTA_NH_ID in found
         network = None if shared else ip_network((destination, length))
         if _RTA_MULTIPATH in found:
@@ -201,7 +200,7 @@ class _Asking:
         return NextHop(str(ip_address(packed)) if packed else None, self._name(interface), weight)
 
     def _name(self, interface: int) -> str | None:
-        """None for one that was removed since the kernel answered."""
+        """None for an interface removed since the kernel answered."""
         if interface not in self._names:
             try:
                 self._names[interface] = socket.if_indextoname(interface)

@@ -1,7 +1,7 @@
-"""The kernel's links, addresses, routes and namespaces: what is used of pyroute2, and no more of it.
+"""The kernel's links, addresses, routes and namespaces: only the parts of pyroute2 that are used.
 
-pyroute2's ``__init__`` imports every family of netlink that it knows, two databases and a file server: 6 MB
-of the agent. Here the package is left empty, and each of its modules is imported by its own name.
+pyroute2's ``__init__`` imports every netlink family it knows, two databases and a file server: 6 MB of the
+agent. Here the package is left empty, and each of its modules is imported by its own name.
 """
 
 from __future__ import annotations

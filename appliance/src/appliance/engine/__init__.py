@@ -1,1 +1,1 @@
-"""The transaction engine: from a document to a router that is so, or to the router as it was."""
+"""The transaction engine: it brings the router to a document, or leaves it as it was."""

@@ -1,6 +1,6 @@
 """What the engine needs of anything it configures: VPP, the Linux kernel, FRR, the host's files.
 
-A backend's steps and states are its own types, made where no engine is known.
+A backend's steps and states are its own types; the modules that define them do not know the engine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class StepError(MillraceError):
 class BackendUnavailable(RouterUnavailable):
     """The program behind a backend does not answer. Nothing was changed by the call that raised it.
 
-    ``backend`` is its name, and what was seen follows it in the text.
+    ``backend`` is its name; in the text, the observed failure follows it.
     """
 
     def __init__(self, backend: str, message: str) -> None:
@@ -41,11 +41,11 @@ class Step(Protocol):
 
     @property
     def summary(self) -> str:
-        """What it does: one line, imperative."""
+        """The change in one line, imperative."""
 
     @property
     def undo_summary(self) -> str:
-        """What undoing it does: one line, imperative."""
+        """Its undo in one line, imperative."""
 
     @property
     def impact(self) -> str:
@@ -53,15 +53,15 @@ class Step(Protocol):
 
     @property
     def path(self) -> str:
-        """JSON pointer of the document's object it serves; empty when there is none."""
+        """JSON pointer to the object of the document that it serves; empty when there is none."""
 
 
 Wanted = TypeVar("Wanted")
-"""The state that a backend has to have, as ``compile_document`` gives it."""
+"""The desired state of a backend, as ``compile_document`` returns it."""
 Seen = TypeVar("Seen")
-"""The state that it has."""
+"""Its observed state."""
 OwnStep = TypeVar("OwnStep", bound=Step)
-"""Its steps, or the union of their kinds."""
+"""Its step type, or the union of its step types."""
 
 
 class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
@@ -72,12 +72,12 @@ class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """As in plans and in health: a word that no other backend has."""
+        """Its name in plans and in health: one word, unique among the backends."""
 
     @property
     def generation(self) -> int:
-        """Grows when the program behind it was restarted, so that what it lost is put back even where drift
-        is only reported.
+        """Grows when the program behind it has restarted: the state it lost is restored even where drift is
+        only reported.
         """
         return 0
 
@@ -87,39 +87,41 @@ class Backend(ABC, Generic[Wanted, Seen, OwnStep]):
 
     @abstractmethod
     def plan(self, desired: Wanted, observed: Seen) -> Sequence[OwnStep]:
-        """Steps from observed to desired, ordered within each phase. Pure; empty when they are alike."""
+        """Steps from observed to desired, ordered within each phase. Pure; empty when the two are equal."""
 
     @abstractmethod
     def apply(self, step: OwnStep) -> None:
-        """Make one step so. Raises StepError or BackendUnavailable, having put back what it began."""
+        """Apply one step. Raises StepError or BackendUnavailable, after undoing what it began."""
 
     @abstractmethod
     def undo(self, step: OwnStep) -> None:
-        """Put back what an applied step changed; undoing a step that was never applied does nothing."""
+        """Restore what an applied step changed; undoing a step that was never applied does nothing."""
 
     def apply_in_portions(self, step: OwnStep, between: Callable[[], None]) -> None:  # noqa: ARG002 - for those that make portions
-        """As ``apply``, asking ``between`` now and then in a step that takes long; when that raises, what was
-        begun is put back, and it is raised again.
+        """Like ``apply``, but a long step calls ``between`` from time to time.
+
+        If ``between`` raises, the part already applied is undone and the error raised again.
         """
         self.apply(step)
 
     def diff(self, desired: Wanted, observed: Seen) -> Sequence[str]:  # noqa: ARG002 - for those that have a text
-        """The difference as lines of text for previews, secrets masked; none where steps say it all."""
+        """The difference as text for previews, secrets masked; no lines where the steps say it all."""
         return ()
 
     def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:  # noqa: ARG002
-        """Whether ``reopen`` may have anything to do, without asking the program; yes where it is there."""
+        """Whether ``reopen`` may have work, without asking the program; true for backends that define it."""
         return type(self).reopen is not Backend.reopen
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:  # noqa: ARG002 - nothing is kept closed
-        """Told both documents after a revision was recorded, to set up again what the one kept closed and the
-        other does not; a sentence for each thing it did.
+        """After a revision was recorded: set up again what ``before`` kept closed and ``after`` does not.
+
+        Returns a sentence for each thing done.
         """
         return []
 
     def committed(self, desired: Wanted) -> None:
-        """Told after a revision was recorded, to write what the program boots from without an agent."""
+        """After a revision was recorded: write the files from which the program boots without an agent."""
 
 
 SomeBackend = Backend[Any, Any, Any]
-"""A backend among others: the engine hands each its own states and steps, and looks into none."""
+"""A backend of any type: the engine passes each its own states and steps, and never looks inside them."""

@@ -1,4 +1,4 @@
-"""From a request to its result, which is kept whatever becomes of it; and what a commit may not pass."""
+"""From a request to its result, which is kept however it ends; and the conditions that refuse a commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def carry_out(
     *,
     must_not_fail: bool = False,
 ) -> CommitResult:
-    """The result of ``run``, or of the first time the same request came; an error is in it, not raised.
+    """The result of ``run``, or the earlier one of the same request; an error is in it, not raised.
 
     ``must_not_fail``: even on a full disk, as long as the agent's reserve lasts. Raises Conflict when the id
     was used for another request, ValidationFailed when it is not an id.
@@ -54,13 +54,13 @@ def carry_out(
     try:
         reserve.spend(lambda: jobs.finish(result, mark))
     except OSError as error:
-        # The caller has it, and the next start finds the revision by its request.
+        # The caller has the result, and the next start finds the revision by its request.
         log.error("the result of request %s cannot be kept: %s", request_id, error)
     return result
 
 
 def refuse_while_others_decide(committer: Committer, base_revision: int | None) -> None:
-    """Raises Conflict where another revision runs than the commit is based on, or what runs is on trial."""
+    """Raises Conflict when the running revision is not the commit's base, or may still be rolled back."""
     running = committer.running.revision
     if base_revision not in (None, running):
         raise Conflict(f"the change is based on revision {base_revision}, and {running} runs")

@@ -10,14 +10,14 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Clock(Protocol):
-    """What time it is. Deadlines are kept in ``boot_s``: setting the machine's clock does not move them."""
+    """The time. Deadlines are kept in ``boot_s``: setting the machine's clock does not move them."""
 
     @property
     def boot_id(self) -> str:
-        """Names this boot of the machine; another boot has another ``boot_s``."""
+        """Identifies this boot of the machine; ``boot_s`` starts anew with each boot."""
 
     def boot_s(self) -> float:
-        """Seconds since the machine booted, those in which it was suspended included."""
+        """Seconds since the machine booted, including time spent suspended."""
 
     def unix_s(self) -> float:
         """Unix time, as far as the machine knows it. For texts and records only."""

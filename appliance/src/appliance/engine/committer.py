@@ -1,4 +1,4 @@
-"""From a request to a recorded revision: everything of a commit for which it has to be its turn."""
+"""From a request to a recorded revision: every part of a commit that needs the turn."""
 
 from __future__ import annotations
 
@@ -77,23 +77,23 @@ class Committer:
         """A transaction was left open, or a rollback is under way: the router may be anywhere between two
         revisions."""
         self.unrecorded = ""
-        """Why the rollback that runs could not be recorded; empty when it was."""
+        """Why the rollback that now runs could not be recorded; empty when it was recorded."""
         self.untold = True
-        """Not every backend has written what its program boots from, of the revision that runs."""
+        """Not every backend has written its program's boot files for the running revision yet."""
         self.reopenings = Reopenings(state_dir, self.reserve)
         self.reopening: Reopening | None = None
-        """What is to be set up again once the router is where a rollback leads."""
+        """What to set up again once the router has reached the state a rollback leads to."""
         self._failures: tuple[str, ...] = ()
         self.turns = Turns()
-        """Whoever changes the router or the running revision holds the turn."""
-        # What programs read at their next boot need not be written before the caller has its answer.
+        """Held by the thread that changes the router or the running revision."""
+        # Files that programs read at their next boot may be written after the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
         self._disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
-        """The journal and what a revision refers to are written at once, while the router is asked."""
+        """The journal and the objects of a revision are written concurrently, while the router is queried."""
         self._checked: tuple[Prepared, Capabilities] | None = None
-        """What the last check found nothing wrong with."""
+        """The last document that the check found valid."""
         self._edit: tuple[Mapping[str, Any], Prepared, Prepared] | None = None
-        """The document that the last edit made, what it was made of, and what was read."""
+        """The document the last edit made, what it was made from, and the result of reading it."""
         number, prepared = self.store.newest_whole(
             self.documents.read, confirmed=self.confirmation.was_confirmed
         )
@@ -101,16 +101,16 @@ class Committer:
         self._lost_secrets = prepared.lost
 
     def turn(self, request_id: str, kind: Kind, author: str, comment: str = "") -> Turn:
-        """A place in the queue, to be taken with ``turns``."""
+        """A place in the queue; ``turns`` takes it."""
         return Turn(request_id, kind, author, comment, self.clock)
 
     def shut_secrets(self) -> list[str]:
-        """Pointers to secrets that the key does not open, which the router does without until given anew."""
+        """Pointers to secrets that the key does not open; the router lacks them until they are set again."""
         lost, sealed = self._lost_secrets, self.running.prepared.sealed
         return [pointer for pointer, text in lost.items() if text_at(sealed, pointer) == text]
 
     def check_history(self) -> None:
-        """Begin to read the newest revisions, so that damage is known before somebody needs them."""
+        """Begin to read the newest revisions, so that damage is found before they are needed."""
         self._after.submit(self.store.check_newest)
 
     def prepare(self, document: Mapping[str, Any]) -> Prepared:
@@ -123,7 +123,8 @@ class Committer:
         return prepared
 
     def _read(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
-        """As Documents reads it. What an edit made, and nobody else has, is not read twice."""
+        """The document as Documents reads it. One that an edit made, and nobody else holds, is not read
+        twice."""
         edit = self._edit
         if edit is not None and edit[0] is document and edit[1] is base:
             return edit[2]
@@ -143,7 +144,7 @@ class Committer:
         return self.compile(self.running.prepared.config)
 
     def proceed(self) -> None:
-        """Raise Overtaken when the confirm timer has ended: the router goes back, whatever is under way."""
+        """Raise Overtaken when the confirm timer has ended: the router rolls back, whatever is under way."""
         pending = self.confirmation.pending
         if pending is not None and self.confirmation.expired and not self.unrecorded:
             raise Overtaken(
@@ -152,7 +153,7 @@ class Committer:
             )
 
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
-        """What a commit of ``document`` would do now. Waits for no turn."""
+        """What a commit of ``document`` would do now. Does not wait for the turn."""
         running = self.running
         with self.view.looking() as outcome:
             prepared = self.prepare(document)
@@ -163,7 +164,7 @@ class Committer:
                 observed = outcome()
                 return observed, self.live.plan(desired, observed)
 
-            # While others look at the router. What stands in the way of a plan is raised below.
+            # This runs while other threads observe the router. Obstacles to a plan are raised below.
             foretold = self.foretell(
                 running.prepared.config, prepared.config, caller, partial(_taken_down, planned)
             )
@@ -178,10 +179,10 @@ class Committer:
         )
 
     def transact(self, request: CommitRequest, turn: Turn, supersede: bool = False) -> CommitResult:
-        """Commit, whose turn it is. ``supersede``: even if a revision awaits confirmation.
+        """Commit while holding the turn. ``supersede``: even if a revision awaits confirmation.
 
-        Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict, Cancelled or CommitFailed; nothing
-        is changed then.
+        Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict, Cancelled or CommitFailed; then
+        nothing is changed.
         """
         request_id = turn.request_id
         if supersede:
@@ -191,7 +192,7 @@ class Committer:
             plan = self.live.plan(desired, observed)
             whole = self.running.revision == self.store.head
             if not plan and prepared.digest == self.running.prepared.digest and whole:
-                # Rolling back to what runs keeps it, unless that is to be confirmed again.
+                # A rollback to the running revision keeps it, unless it has to be confirmed again.
                 if supersede and not request.confirm_s:
                     self.confirmation.confirm()
                 return CommitResult(request_id, "done", self.running.revision)
@@ -275,7 +276,7 @@ class Committer:
         )
 
     def reopen(self, due: Reopening) -> tuple[str, ...]:
-        """Set up again what was closed under the document before: or under that of a rollback it overtook."""
+        """Set up again what the document before kept closed, or that of a rollback it overtook."""
         before = self.reopening.before if self.reopening is not None else due.before
         said = tuple(self.live.reopen(before, self.running.prepared.config))
         self.reopening = None
@@ -283,13 +284,13 @@ class Committer:
         return said
 
     def note_reopening(self, due: Reopening, after: RouterConfig) -> None:
-        """Note what has to be set up again once a revision with the document `after` runs, if anything."""
+        """Note what, if anything, has to be set up again once a revision with the document `after` runs."""
         due = self.reopening or due
         if self.live.may_reopen(due.before, after):
             self.reopenings.note(due)
 
     def tell_committed(self, desired: Desired) -> None:
-        """Let the backends write what their programs boot from. Returns at once."""
+        """Have the backends write their programs' boot files. Returns at once."""
         self.untold = False
         self._after.submit(self._tell, desired)
 
@@ -308,7 +309,7 @@ class Committer:
             log.warning("old revisions cannot be forgotten: %s", error)
 
     def close(self) -> None:
-        """Finish what was begun, and let go of threads."""
+        """Finish the work begun, and release the threads."""
         self._after.shutdown(wait=True)
         self._disk.shutdown(wait=True)
         self.live.close()
@@ -316,7 +317,7 @@ class Committer:
     def _own_path(
         self, caller: Caller | None, plan: Plan, before: Prepared, after: Prepared
     ) -> tuple[str, ...]:
-        """How the plan touches the way the caller reaches the router by; empty when it does not."""
+        """How the plan touches the caller's path to the router; empty when it does not."""
         if caller is None or not plan:
             return ()
         return self.own_path(caller, tuple(planned.step for planned in plan), before.config, after.config)
@@ -324,8 +325,8 @@ class Committer:
     def _look_and_compile(
         self, request: CommitRequest, turn: Turn
     ) -> tuple[Desired, Prepared, Observed, ReadingService]:
-        """Looking waits for other processes, and compiling does not. What the watch compares with is read
-        while the plan is made."""
+        """Observing waits for other processes, compiling does not. The readings that the watch compares with
+        are taken while the plan is made."""
 
         def go_on() -> None:
             self.proceed()
@@ -340,7 +341,8 @@ class Committer:
             )
             desired = self.compile(prepared.config)
             observed = looking.result(go_on)
-            # Not sooner: looking would wait for the same programs, and take longer than both in a row.
+            # Not sooner: observing would wait for the same programs, and take longer than one after the
+            # other.
             service_before.begin()
             return desired, prepared, observed, service_before
         except Overtaken as overtaken:
@@ -359,5 +361,5 @@ def _taken_down(planned: Callable[[], tuple[Observed, Plan]]) -> frozenset[str]:
 
 
 def _room_for(prepared: Prepared) -> int:
-    """Bytes that a commit of this document may write: document, plan and difference, the job's result."""
+    """Bytes that a commit of this document may write: document, plan and difference, and the job's result."""
     return 2 * sum(map(len, prepared.texts.values())) + 1024 * 1024

@@ -1,8 +1,8 @@
 """Commit-confirm: the timer on disk, so that it goes on while no agent runs.
 
-The timer counts the time the machine is up, and nothing else: CLOCK_BOOTTIME within one boot, and after a
-reboot what was left of it before. Setting the clock, up or down, does not move it. Time without power does
-not count, since nobody could confirm then. What is left is noted every few seconds, and the seconds until the
+The timer counts only the time the machine is up: CLOCK_BOOTTIME within one boot; after a reboot it goes on
+from the time that was left. Setting the clock, forward or back, does not move it. Time without power does not
+count, since nobody could confirm then. The time left is noted every few seconds, and the seconds until the
 next note are charged in advance: a power cut makes the timer end a little earlier, never later.
 """
 
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 Write = Callable[[Path, bytes], None]
 
 _CHARGE_S = 10.0
-"""The longest time between two notes of what is left."""
+"""The longest time between two notes of the time left."""
 _CHARGES = 10
-"""At most this part of the agreed time is lost to a power cut: one tenth."""
+"""The largest part of the agreed time that a power cut may cost: one tenth."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class Pending:
     """The last confirmed revision."""
     confirm_s: float
     reason: str = ""
-    """Why the timer was set without being asked for; empty when it was asked for."""
+    """Why the timer was set without a request; empty when it was requested."""
     boot_id: str = ""
     ends_boot_s: float = 0.0
     """When it ends in the boot ``boot_id``, by Clock.boot_s."""
     left_s: float | None = None
-    """What a later boot grants; None when nothing was noted, which means all of it."""
+    """The time a later boot grants; None when nothing was noted, which means all of it."""
 
     @property
     def charge_s(self) -> float:
-        """How far ahead time is charged in the note."""
+        """How many seconds the note charges in advance."""
         return min(_CHARGE_S, self.confirm_s / _CHARGES)
 
 
@@ -62,13 +62,13 @@ class Confirmation:
         self._pending: Pending | None = None
         self._noted_s = 0.0
         self.deciding = threading.RLock()
-        """Held by whoever confirms, and while a revision that replaces the unconfirmed one is recorded."""
+        """Held to confirm, and while a revision that replaces the unconfirmed one is recorded."""
 
     def load(self, head: Revision | None) -> None:
         """Read the timer at start. ``head`` is the last recorded revision, None before the first.
 
-        A timer of another revision is of a commit that was never recorded. One that cannot be read is that of
-        ``head`` if that was committed with a timer: then all of its time begins again.
+        A timer of another revision belongs to a commit that was never recorded. A timer that cannot be read
+        is taken for that of ``head`` if ``head`` was committed with one: then its whole time begins again.
         """
         try:
             kept = _kept(json.loads(self._path.read_bytes()))
@@ -100,19 +100,19 @@ class Confirmation:
 
     @property
     def expired(self) -> bool:
-        """Whether the timer has run out."""
+        """Whether the timer has ended."""
         return self.left_s == 0.0
 
     @property
     def expires_at_s(self) -> float | None:
-        """When that will be in Unix time, as the machine's clock stands now."""
+        """When the timer ends in Unix time, by the machine's clock as it stands now."""
         left_s = self.left_s
         return None if left_s is None else self._clock.unix_s() + left_s
 
     def prepare(self, revision: int, rollback_to: int, confirm_s: float, reason: str) -> Pending:
-        """Put the timer of a revision that is about to be recorded on disk, beside the one that stands.
+        """Write the timer of a revision that is about to be recorded to disk, next to the current one.
 
-        Until ``take`` the old one counts, also for an agent that starts meanwhile. Raises OSError.
+        Until ``take`` the old one counts, also for an agent that starts in between. Raises OSError.
         """
         coming = self._in_this_boot(Pending(revision, rollback_to, confirm_s, reason))
         self._write(self._pending, coming)
@@ -121,7 +121,7 @@ class Confirmation:
     def take(self, coming: Pending | None) -> None:
         """The revision was recorded: its timer counts from now on, or none does.
 
-        What is on disk tells the same already, so that nothing waits for it, and a failure is only logged.
+        The disk already says the same: nothing waits for this write, and a failure is only logged.
         """
         self._pending = coming
         try:
@@ -133,7 +133,7 @@ class Confirmation:
             log.error("the confirm timer cannot be written: %s", error)
 
     def give_up(self) -> None:
-        """The revision was not recorded: only the timer that stood before stays. Raises nothing."""
+        """The revision was not recorded: only the earlier timer stays. Raises nothing."""
         try:
             if self._pending is None:
                 self.clear()
@@ -143,9 +143,10 @@ class Confirmation:
             log.error("the confirm timer cannot be written: %s", error)
 
     def confirm(self) -> None:
-        """Keep the revision that awaits confirmation. Raises OSError: then it still awaits it.
+        """Keep the revision that awaits confirmation. On OSError it still awaits it.
 
-        That it was confirmed is noted apart, so that a timer which cannot be read later does not begin anew.
+        The confirmation is noted separately, so that a timer that becomes unreadable later does not begin
+        again.
         """
         pending = self._pending
         if pending is not None:
@@ -168,7 +169,7 @@ class Confirmation:
         self._pending = None
 
     def note(self) -> None:
-        """Note what is left when that is due; call it often. Raises nothing."""
+        """Note the time left when a note is due; call it often. Raises nothing."""
         with self.deciding:
             pending = self._pending
             if pending is None or self._clock.boot_s() - self._noted_s < pending.charge_s:
@@ -209,8 +210,8 @@ class Confirmation:
 
 
 def _kept(data: dict[str, Any]) -> list[Pending]:
-    """The timers in a file: the one that stands, and that of the revision that was being recorded."""
-    # A file of an earlier version is one timer.
+    """The timers in a file: the current one, and that of the revision being recorded."""
+    # A file of an earlier version holds a single timer.
     entries: list[dict[str, Any] | None] = [data] if "revision" in data else [data["pending"], data["next"]]
     return [Pending(**known_fields(Pending, entry)) for entry in entries if entry is not None]
 

@@ -1,17 +1,17 @@
-"""What of the recorded state cannot be read, in sentences: what, what runs instead, what to do. Pure."""
+"""Unreadable recorded state described in sentences: what is lost, what runs instead, what to do. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 _NAMED = 5
-"""Older revisions named one by one; a count stands for the rest."""
+"""How many older revisions are named one by one; a count stands for the rest."""
 
 
 def concerning_what_runs(
     head: int, running: int, damaged: Mapping[int, str], shut: Collection[str]
 ) -> list[str]:
-    """Why the router does not run what was committed last; ``shut`` are secrets that do not open."""
+    """Why the router does not run the last commit; ``shut`` are secrets that the key does not open."""
     sentences = []
     if running != head:
         problem = damaged.get(head, "it cannot be read")
@@ -33,7 +33,7 @@ def concerning_what_runs(
 
 
 def of_history(head: int, running: int, damaged: Mapping[int, str]) -> list[str]:
-    """Damage that concerns nothing but going back."""
+    """Damage that affects nothing but rollback."""
     older = [number for number in sorted(damaged, reverse=True) if number != head or running == head]
     sentences = [
         f"revision {number} is damaged ({damaged[number]}): it cannot be rolled back to, "

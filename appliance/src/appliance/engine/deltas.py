@@ -1,8 +1,8 @@
-"""A text told by what it shares with another one. Pure.
+"""A text encoded by what it shares with another one. Pure.
 
-Two documents that follow each other are mostly the same. A delta is a list of operations: ``[start, count]``
-copies pieces of the base, text stands for itself. A piece ends where an object of the JSON text ends, so each
-entry of a table (a route, a neighbor, a rule) is one.
+Successive documents are mostly the same. A delta is a list of operations: ``[start, count]`` copies pieces of
+the base, a text stands for itself. A piece ends where an object of the JSON text ends, so each entry of a
+table (a route, a neighbor, a rule) is one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 _END = "},"
 _DISTINCT_CHARS = 12
-"""Shorter pieces are in a text many times: where they are says nothing."""
+"""Shorter pieces occur many times in a text, so their place says nothing."""
 
 Operation = list[int] | str
 
@@ -24,14 +24,14 @@ def pieces(text: str) -> list[str]:
 
 
 def places(base: Sequence[str]) -> dict[str, int]:
-    """Where each distinct piece is first."""
+    """Where each distinct piece first occurs."""
     return {
         base[index]: index for index in range(len(base) - 1, -1, -1) if len(base[index]) >= _DISTINCT_CHARS
     }
 
 
 def difference(base: Sequence[str], where: Mapping[str, int], text: str) -> list[Operation]:
-    """How to make ``text`` of the pieces of ``base``. Takes time linear in its length."""
+    """The operations that make ``text`` from the pieces of ``base``. Takes time linear in its length."""
     wanted = pieces(text)
     operations: list[Operation] = []
     new: list[str] = []
@@ -40,7 +40,7 @@ def difference(base: Sequence[str], where: Mapping[str, int], text: str) -> list
         piece = wanted[index]
         start = at if at < len(base) and base[at] == piece else where.get(piece, -1)
         if start < 0:
-            # Joined later: a text that grows by a piece is copied each time.
+            # Joined later: a text that grows piece by piece is copied each time.
             new.append(piece)
             index += 1
             continue
@@ -56,7 +56,7 @@ def difference(base: Sequence[str], where: Mapping[str, int], text: str) -> list
 
 
 def restored(base: Sequence[str], operations: Sequence[Any]) -> str:
-    """The text that ``difference`` took apart. Raises ValueError or TypeError for other operations."""
+    """The text that ``difference`` encoded. Raises ValueError or TypeError for other operations."""
     made: list[str] = []
     for operation in operations:
         if isinstance(operation, str):

@@ -27,16 +27,16 @@ Sealed = dict[str, Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A document that reads well."""
+    """A document that was read without problems."""
 
     config: RouterConfig
-    """Typed, its secrets in clear: lives in memory only."""
+    """Typed, with its secrets in clear: kept in memory only."""
     sealed: Sealed
     digest: str
     texts: Texts = field(repr=False)
-    """Of the parts of ``sealed``."""
+    """The texts of the parts of ``sealed``."""
     lost: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Sealed text by pointer that this router's key does not open: ``config`` does without it."""
+    """By pointer, sealed texts that this router's key does not open; ``config`` leaves them out."""
 
 
 class Documents:
@@ -47,14 +47,14 @@ class Documents:
         self._known: dict[tuple[str, str], Prepared] = {}
         self._lock = threading.Lock()
         self._read: tuple[Mapping[str, Any], Texts] | None = None
-        """The document whose texts were asked for last, and is not prepared yet."""
+        """The document whose texts were requested last and that is not prepared yet."""
         self._submitted, self._stored = Written(), Written()
 
     def seal(self, document: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-        """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise as it came.
+        """``document`` with plain secrets sealed and masked ones taken from ``base``, otherwise unchanged.
 
         A secret that ``base`` holds at the same place keeps its sealed text: sealing twice is no change.
-        Raises ValidationFailed for a mask with nothing behind it and for text that another router sealed.
+        Raises ValidationFailed for a mask that hides nothing and for text that another router sealed.
         """
         problems: list[Problem] = []
 
@@ -80,7 +80,7 @@ class Documents:
         return dict(sealed)
 
     def texts(self, document: Mapping[str, Any], base: Prepared) -> Texts | None:
-        """The texts of a submitted document's parts; ``prepare`` takes them. None for what is no JSON."""
+        """The texts of a submitted document's parts; ``prepare`` takes them. None if it is not JSON."""
         found = sections.texts(document, base.sealed, base.texts, self._submitted)
         self._read = None if found is None else (document, found)
         return found
@@ -88,7 +88,7 @@ class Documents:
     def prepare(self, document: Mapping[str, Any], base: Prepared) -> Prepared:
         """The typed and the stored form of a document. Raises ValidationFailed.
 
-        Parts that are the same as in ``base`` are taken from there. The last few answers are remembered: a
+        Parts equal to those of ``base`` are taken from there. The last few answers are remembered, since a
         commit mostly follows the preview of the same document.
         """
         whole = migrate(dict(document))
@@ -128,7 +128,7 @@ class Documents:
         return Prepared(config, sealed, its_digest if texts == found else digest_of(texts), texts)
 
     def read(self, sealed: Sealed, known_digest: str) -> Prepared:
-        """A stored document. A secret that the key does not open is left out: the rest is worth running.
+        """Read a stored document. A secret that the key does not open is left out: the rest is worth running.
 
         Raises ValidationFailed.
         """
@@ -147,7 +147,7 @@ class Documents:
         return Prepared(config, sealed, known_digest, part_texts(sealed), lost)
 
     def _kept(self, clear: str, *candidates: str | None) -> str:
-        """The first candidate that is this secret sealed, or newly sealed text."""
+        """The first candidate that is the sealed form of this secret, else newly sealed text."""
         for text in candidates:
             if text is not None and text != clear and self._opens_to(text, clear):
                 return text
@@ -161,7 +161,7 @@ class Documents:
 
 
 def text_at(document: Mapping[str, Any], pointer: str) -> str | None:
-    """The text at a place of a plain document; None where there is none."""
+    """The text at a place in a plain document; None if there is none."""
     try:
         value = pointers.resolve(document, pointer)
     except NotFound:

@@ -1,6 +1,6 @@
-"""Files that are whole or not there, also after a cut of power; the only way root writes a file.
+"""Files that are whole or absent, even after a power cut; the only way root writes a file.
 
-Everything is done by name, relative to a folder that nobody else may write to (see ``folders``).
+Every operation is by name, relative to a folder that nobody else may write to (see ``folders``).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Owner(NamedTuple):
-    """Who a file is given to; -1 leaves user or group as it is."""
+    """The user and group to own a file; -1 leaves either as it is."""
 
     uid: int = -1
     gid: int = -1
 
 
 def write(path: Path, data: bytes, mode: int = 0o600, owner: Owner | None = None) -> None:
-    """Put ``data`` at ``path``: written beside it, fsync, renamed, directory fsync.
+    """Put ``data`` at ``path``: write it next to the path, fsync, rename, fsync the directory.
 
-    When it returns the file survives a cut of power, with just this mode and owner; when it raises OSError
-    the old file is still there. Raises UnsafeFolder where others may write.
+    Once it returns the file survives a power cut, with exactly this mode and owner; on OSError the old file
+    is still there. Raises UnsafeFolder where others may write.
     """
     _replace(path, data, mode, owner, synced=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """``write`` without waiting for the disk: whole for every reader, and perhaps lost by a cut of power."""
+    """``write`` without waiting for the disk: whole for every reader, but a power cut may lose it."""
     _replace(path, data, 0o600, None, synced=False)
 
 
@@ -52,7 +52,7 @@ def compact(value: Any) -> bytes:
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Wait until files of ``write_whole``, and their names, survive a cut of power. Raises OSError."""
+    """Wait until files of ``write_whole``, and their names, survive a power cut. Raises OSError."""
     for above, files in groupby(sorted(paths), lambda path: path.parent):
         with folders.opened(above) as folder:
             for path in files:
@@ -65,7 +65,7 @@ def sync(paths: Iterable[Path]) -> None:
 
 
 def link(path: Path, target: str) -> None:
-    """Make ``path`` a symbolic link to ``target``, in place of whatever file was there."""
+    """Make ``path`` a symbolic link to ``target``, replacing any file there."""
     with folders.opened(path.parent) as folder, _beside(path.name, folder) as new:
         os.symlink(target, new, dir_fd=folder)
         os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -78,12 +78,12 @@ def remove(path: Path) -> None:
 
 
 def forget(path: Path) -> None:
-    """``remove`` without waiting for the disk: a cut of power may bring the file back."""
+    """``remove`` without waiting for the disk: a power cut may bring the file back."""
     _remove(path, synced=False)
 
 
 def rename(path: Path, new_name: str) -> None:
-    """Give the file another name in its own folder, durably."""
+    """Rename the file within its folder, durably."""
     with folders.opened(path.parent) as folder:
         os.rename(path.name, new_name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
@@ -108,7 +108,7 @@ def append(path: Path, data: bytes, offset: int) -> None:
 
 
 def allocate(path: Path, size_bytes: int) -> None:
-    """Make ``path`` a file that holds so many bytes of the disk. Raises OSError, with no file left."""
+    """Make ``path`` a file that occupies the given number of bytes on disk. On OSError no file is left."""
     with folders.opened(path.parent) as folder:
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
@@ -122,22 +122,22 @@ def allocate(path: Path, size_bytes: int) -> None:
 
 
 def new_file(path: Path) -> int:
-    """Descriptor of a new file, the caller's alone, to write to; the caller closes it."""
+    """Descriptor for writing a new file that only the caller can access; the caller closes it."""
     with folders.opened(path.parent) as folder:
         return os.open(path.name, _NEW, 0o600, dir_fd=folder)
 
 
 def lock_file(path: Path) -> int:
-    """Descriptor of a file to lock, made if need be; the caller closes it."""
+    """Descriptor of a file to lock, created if missing; the caller closes it."""
     with folders.opened(path.parent) as folder:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(path.name, flags, 0o600, dir_fd=folder)
 
 
 def make_folder(path: Path, mode: int = 0o755, owner: Owner | None = None) -> None:
-    """Make the folder ``path`` and those above it that are missing; one that is there stays as it is.
+    """Make the folder ``path`` and any missing parents; an existing folder stays as it is.
 
-    Those above get mode 0755 and stay the caller's.
+    Parents get mode 0755 and stay the caller's.
     """
     if path.is_dir():
         return
@@ -162,7 +162,7 @@ def give(path: Path, mode: int, owner: Owner) -> None:
     """Set mode and owner of what was just made at ``path``, which is no symbolic link (a socket)."""
     with folders.opened(path.parent) as folder:
         os.chown(path.name, owner.uid, owner.gid, dir_fd=folder, follow_symlinks=False)
-        # No other user can have put a link here: the folder is the caller's.
+        # No other user can have placed a link here: the folder is the caller's.
         os.chmod(path.name, mode, dir_fd=folder)
 
 
@@ -200,7 +200,7 @@ def _remove(path: Path, *, synced: bool) -> None:
 
 
 def _set_aside(name: str, folder: int) -> None:
-    """A folder that has a file's name makes room: whatever it holds is kept, under a name nobody reads."""
+    """Move aside a folder that has a file's name: its contents are kept, under a name nobody reads."""
     os.rename(name, f"{name}.damaged-{time.time_ns()}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
@@ -224,7 +224,7 @@ def _draft(name: str) -> str:
 
 @contextmanager
 def _beside(name: str, folder: int) -> Iterator[str]:
-    """Name of a draft beside ``name``: one that a crash left is removed, and so is one that failed."""
+    """Name of a draft next to ``name``. A draft left by a crash is removed, and so is one that failed."""
     new = _draft(name)
     with suppress(FileNotFoundError):
         os.unlink(new, dir_fd=folder)

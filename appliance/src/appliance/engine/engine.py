@@ -1,4 +1,4 @@
-"""The engine: validate, compile, observe, plan, journal, apply, verify, record; and never half of it."""
+"""The engine: validate, compile, observe, plan, journal, apply, verify, record; all of it or nothing."""
 
 from __future__ import annotations
 
@@ -59,9 +59,8 @@ class Engine:
 
     ``backends`` go from the outermost (the data plane) to the innermost. ``compile`` maps a valid document to
     the desired state of each; it may look at the machine's NICs, and raise BackendUnavailable or
-    ValidationFailed.
-    ``step_hook`` is told of each applied step. ``own_path`` says when a commit is confirmed by default,
-    ``foretell`` what its result does.
+    ValidationFailed. ``step_hook`` is called after each applied step. ``own_path`` says when a commit must be
+    confirmed by default, ``foretell`` what effects its result has.
     """
 
     def __init__(
@@ -98,15 +97,15 @@ class Engine:
         self._keeper.start()
 
     def recover(self) -> None:
-        """The part of ``start`` that ends: see Keeper.recover."""
+        """The finite part of ``start``: see Keeper.recover."""
         self._keeper.recover()
 
     def tick(self) -> None:
-        """Look at the router now; see Keeper.tick."""
+        """Observe the router now; see Keeper.tick."""
         self._keeper.tick()
 
     def close(self) -> None:
-        """Stop looking and let go of threads. The router is left as it is."""
+        """Stop observing and release the threads. The router is left as it is."""
         self._keeper.stop()
         self._committer.close()
 
@@ -129,7 +128,7 @@ class Engine:
 
     @property
     def seen(self) -> Seen:
-        """Drift and health at the last look."""
+        """Drift and health as last observed."""
         return self._committer.view.seen
 
     def config(self) -> dict[str, Any]:
@@ -142,7 +141,7 @@ class Engine:
         }
 
     def running_document(self, known: str | None = None) -> RunningConfig:
-        """The document that runs, which is left out when its digest is ``known``."""
+        """The running document, left out when its digest is ``known``."""
         running = self._committer.running
         return RunningConfig.model_construct(
             revision=running.revision,
@@ -152,15 +151,15 @@ class Engine:
         )
 
     def digest_of(self, document: Mapping[str, Any]) -> str | None:
-        """Of a canonical document, whose texts the next look at it takes; None for what is no JSON."""
+        """Digest of a canonical document, whose texts the next reading takes; None if it is not JSON."""
         texts = self._committer.documents.texts(document, self._committer.running.prepared)
         return None if texts is None else digest_of(texts)
 
     def pending_confirm(self) -> dict[str, Any] | None:
         """What awaits confirmation, or None.
 
-        ``revision``, ``rollback_to``, ``expires_at`` (by the machine's clock as it stands),
-        ``seconds_left`` and ``reason``, which is empty when the timer was asked for.
+        ``revision``, ``rollback_to``, ``expires_at`` (by the machine's clock as it stands), ``seconds_left``
+        and ``reason``, which is empty when the timer was requested.
         """
         confirmation = self._committer.confirmation
         pending, left_s, ends_at_s = confirmation.pending, confirmation.left_s, confirmation.expires_at_s
@@ -176,16 +175,16 @@ class Engine:
 
     @property
     def watched(self) -> WatchedCommits:
-        """The watch after the last commit, what earlier ones saw, and who watches."""
+        """The watch after the last commit, the reports of earlier ones, and the observer."""
         return self._committer.watched
 
     @property
     def foretell(self) -> Foretell:
-        """What a commit's result is foretold by."""
+        """Foretells the result of a commit."""
         return self._committer.foretell
 
     def keep(self, author: str) -> int:
-        """Keep the revision whose watch would roll it back, whatever the watch sees; returns its number.
+        """Keep the revision that its watch would roll back, whatever the watch sees; returns its number.
 
         Raises Conflict when there is none.
         """
@@ -196,18 +195,18 @@ class Engine:
         return watch.revision
 
     def damage(self) -> list[str]:
-        """What of the recorded state cannot be read, a sentence each; what concerns the running one first."""
+        """A sentence for each unreadable part of the recorded state; the running revision's first."""
         return [*self._damage_of_what_runs(), *self._damage_of_history()]
 
     def health(self) -> dict[str, dict[str, str]]:
-        """Health at the last look, and ``revisions``: whether what was committed last is what runs."""
+        """Health as last observed, and ``revisions``: whether the last committed revision is running."""
         return {
             **{name: dict(entry) for name, entry in self.seen.health.items()},
             "revisions": self.history_health().model_dump(include={"state", "detail"}),
         }
 
     def history_health(self) -> PartHealth:
-        """Whether what was committed last is what runs."""
+        """Whether the last committed revision is the running one."""
         told = self._damage_of_what_runs()
         return PartHealth(
             state="damaged" if told else "up", detail="; ".join(told) or "intact", label="Revisions"
@@ -220,7 +219,7 @@ class Engine:
 
     @property
     def state_dir(self) -> Path:
-        """Where the agent keeps what has to outlive it."""
+        """Where the agent keeps state that has to outlive it."""
         return self._state_dir
 
     def room(self) -> Room:
@@ -269,14 +268,14 @@ class Engine:
             return {**whole, "plan": [], "diff": [], "damage": str(error)}
 
     def _reopened(self, request_id: str) -> list[str]:
-        """What the commit set up again; nothing where its result is no longer kept."""
+        """What the commit set up again; empty when its result is no longer kept."""
         try:
             return list(self._jobs.get(request_id).reopened)
         except MillraceError:
             return []
 
     def job(self, request_id: str) -> CommitResult:
-        """What became of a request. Raises NotFound."""
+        """The outcome of a request. Raises NotFound."""
         return self._jobs.get(request_id)
 
     def seal(self, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -284,7 +283,7 @@ class Engine:
         return self._committer.documents.seal(document, self._committer.running.prepared.sealed)
 
     def validate(self, document: Mapping[str, Any]) -> list[Problem]:
-        """Everything that would stop a commit of this document before the router is looked at."""
+        """Everything that would refuse a commit of this document before the router is observed."""
         try:
             self._committer.prepare(document)
         except ValidationFailed as failed:
@@ -296,11 +295,11 @@ class Engine:
         return self._committer.edited(edit)
 
     def recorded(self, result: CommitResult) -> RecordedRevision | None:
-        """The revision that a commit made; None where it made none."""
+        """The revision that a commit made; None if it made none."""
         return recorded(self._committer.store, result)
 
     def preview(self, document: Mapping[str, Any], caller: Caller | None = None) -> Preview:
-        """What a commit would do if ``caller`` made it. Raises ValidationFailed or BackendUnavailable."""
+        """What a commit by ``caller`` would do. Raises ValidationFailed or BackendUnavailable."""
         return self._committer.preview(document, caller)
 
     @property
@@ -308,20 +307,20 @@ class Engine:
         """The commit that runs, and those that wait for their turn."""
         return self._committer.turns
 
-    # Writing: one at a time, each with a result that can be looked up.
+    # Writing: one at a time, each with a result that can be retrieved.
 
     def commit(self, request: CommitRequest) -> CommitResult:
-        """Make a document the running one. What the request can cause is in ``result.error``, not raised.
+        """Make a document the running one. Failures of the request are in ``result.error``, not raised.
 
-        The same request again gives the result of the first time. Raises Conflict when its id was used for
-        another one, ValidationFailed when it is not an id.
+        Repeating a request returns its first result. Raises Conflict when its id was used for another
+        request, ValidationFailed when it is not an id.
         """
         mark = self._mark_of(request)
         run = partial(self._commit, replace(request, mark=mark))
         return carry_out(self._jobs, self._committer.reserve, request.request_id, mark, run)
 
     def result_of(self, request: CommitRequest) -> CommitResult | None:
-        """What ``commit`` would give without beginning anything; None where the request came never before."""
+        """What ``commit`` would return without beginning anything; None for a request not seen before."""
         known_as = request.request_id
         return self._jobs.seen(known_as, partial(self._mark_of, request)) if known_as else None
 
@@ -363,7 +362,7 @@ class Engine:
     def confirm(self, author: str) -> int:
         """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
 
-        Waits for no commit and for no look at the router.
+        Waits neither for a commit nor for an observation of the router.
         """
         confirmation = self._committer.confirmation
         with confirmation.deciding:
@@ -380,7 +379,7 @@ class Engine:
         return pending.revision
 
     def cancel(self, request_id: str, author: str) -> CommitUnderWay:
-        """Have a commit that waits or runs stopped, and undone, in its author's name; as it stands then.
+        """Cancel a commit that waits or runs, in its author's name, and undo it; returns its state then.
 
         Raises Conflict when it is over or can no longer be cancelled, NotFound when there is none.
         """

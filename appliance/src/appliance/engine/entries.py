@@ -1,5 +1,5 @@
-"""Entries of the maps that grow large, static routes, access lists and their rules: what did not change is
-not read again.
+"""Entries of the maps that grow large (static routes, access lists and their rules): unchanged ones are not
+read again.
 
 Models check nothing across such entries (``check`` does that on the whole document), so an entry with the
 same text as the running one is the running one.
@@ -15,12 +15,12 @@ from appliance.config.dump import natural
 
 Path = tuple[str, ...]
 Kept = Mapping[Path, frozenset[str]]
-"""The keys of the entries that are the same, by the path of their map."""
+"""The keys of the unchanged entries, by the path of their map."""
 
 _STATIC: Path = ("routing", "static")
 _ACLS: Path = ("acls",)
 _MOST = 60_000
-"""Below every limit that a model sets on the size of such a map: none is passed unseen."""
+"""Below every limit that a model sets on the size of these maps, so that no limit is exceeded unnoticed."""
 
 
 def kept(document: Mapping[str, Any], running: Mapping[str, Any]) -> dict[Path, frozenset[str]]:
@@ -48,7 +48,7 @@ def _keep(
 
 
 def without(document: Mapping[str, Any], gone: Kept) -> dict[str, Any]:
-    """``document`` less these entries; the maps they were in stay."""
+    """``document`` without these entries; their maps stay."""
     result = dict(document)
     own: dict[Path, dict[str, Any]] = {(): result}
     for path, keys in gone.items():
@@ -62,7 +62,7 @@ def without(document: Mapping[str, Any], gone: Kept) -> dict[str, Any]:
 
 
 def merge_config(changed: RouterConfig, running: RouterConfig, again: Kept) -> RouterConfig | None:
-    """``changed`` with entries of ``running``. None where both have one entry, written in two ways."""
+    """``changed`` with entries of ``running``. None when both have the same entry, written differently."""
     update: dict[str, Any] = {}
     acls = dict(changed.acls)
     for path, keys in again.items():
@@ -106,7 +106,7 @@ def merge_plain(changed: dict[str, Any], running: Mapping[str, Any], again: Kept
 
 
 def _is_all(keys: frozenset[str], own: Mapping[Any, Any], known: Mapping[Any, Any]) -> bool:
-    """Whether the kept entries and the ``own`` ones, of which none is kept, are those that are known."""
+    """Whether the kept entries and the ``own`` ones, none of which is kept, are together the known ones."""
     return len(keys) + len(own) == len(known) and own.keys() <= known.keys()
 
 
@@ -118,13 +118,13 @@ def _at(document: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
 
 
 def _identical(one: Any, other: Any) -> bool:
-    """Equal, whatever the order of keys, and ``1`` is not ``true``."""
-    # Nearly every entry is, and mostly written alike: then nothing is entered.
+    """Equal, regardless of the order of keys; ``1`` is not ``true``."""
+    # Nearly every entry is, and mostly written alike: then no value is compared further.
     return one == other and (repr(one) == repr(other) or _alike(one, other))
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether equal values are of the same types all the way down."""
+    """Whether equal values have the same types at every level."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):

@@ -1,9 +1,9 @@
-"""What becomes of a revision that was not confirmed in time.
+"""The end of a revision that was not confirmed in time.
 
-The confirmed document is recorded as the next revision before anything else is done: from then on the router
-is brought there by what also brings it back after a crash, backend by backend. So neither a backend that is
-down, nor one that dies on the configuration it has, nor the agent's own death keeps the rest from going back,
-and the revision that nobody confirmed is never put back.
+The confirmed document is recorded as the next revision before anything else is done: from then on the same
+recovery that follows a crash brings the router there, backend by backend. So neither a backend that is down,
+nor one that dies on its present configuration, nor the agent's own death keeps the rest from rolling back,
+and the unconfirmed revision is never restored.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ SELF = "millrace"
 
 
 def roll_back_unconfirmed(committer: Committer) -> None:
-    """Make the confirmed document the running one: the turn is held, and the timer has run out.
+    """Make the confirmed document the running one: the caller holds the turn, and the timer has ended.
 
-    The router itself is left to the keeper (``restore_due``). When it cannot be recorded the document runs
-    all the same, ``unrecorded`` says why, and the timer stays: call again. Raises what reading the revision
-    raises.
+    The keeper restores the router itself (``restore_due``). If the rollback cannot be recorded, the document
+    runs all the same, ``unrecorded`` says why, and the timer stays: call again. Raises what reading the
+    revision raises.
     """
     with committer.confirmation.deciding:
         pending = committer.confirmation.pending
@@ -37,7 +37,7 @@ def roll_back_unconfirmed(committer: Committer) -> None:
 
 
 def roll_back_worse(committer: Committer) -> None:
-    """The same for a revision that the watch condemned: see Watches.condemn."""
+    """The same for a revision that its watch condemned: see Watches.condemn."""
     with committer.confirmation.deciding:
         watch = committer.watches.condemned
         # Rolled back by somebody at the last moment.
@@ -52,7 +52,7 @@ def _roll_back(committer: Committer, pending: Pending) -> None:
 
 
 def _go_back(committer: Committer, rollback_to: int, why: str, request_id: str) -> None:
-    # Where the one before is damaged, the newest whole one before that.
+    # If the previous one is damaged, the newest whole one before it.
     number, prepared = committer.store.newest_whole(committer.documents.read, rollback_to)
     if not committer.unrecorded and prepared.digest == committer.running.prepared.digest:
         committer.confirmation.clear()
@@ -83,6 +83,6 @@ def _go_back(committer: Committer, rollback_to: int, why: str, request_id: str) 
     if committer.reopening is None:
         committer.reopening = due
     committer.running = Running(committer.store.head, prepared)
-    # A program that dies on its configuration must also find another one when it starts the next time.
+    # A program that dies on its configuration must find another one at its next start.
     committer.restore_due = committer.untold = True
     committer.watched.begin()

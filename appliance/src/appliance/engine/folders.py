@@ -1,7 +1,7 @@
-"""Folders that root may write into: nobody else can put anything in the way.
+"""Folders that root may write into: no other user can put anything in the way.
 
-A name is looked up anew by every system call. In a folder that another user may write to, that user can swap
-a file for a symbolic link between two calls, and what root then writes or gives away is any file there is.
+Every system call looks a name up anew. In a folder that another user may write to, that user can swap a file
+for a symbolic link between two calls: root then writes or gives away any file on the system.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class UnsafeFolder(PermissionError):
-    """A folder on the way to a file is another user's to change, so nothing is written there."""
+    """Another user may change a folder on the way to a file, so nothing is written there."""
 
 
 def trust(uids: Iterable[int]) -> None:
-    """Let these users, too, own folders on the way: the owner of the checkout that a lab runs from."""
+    """Also let these users own folders on the way, such as the owner of the checkout a lab runs from."""
     _trusted.update(uids)
 
 
@@ -33,9 +33,9 @@ def trust(uids: Iterable[int]) -> None:
 def opened(path: Path) -> Iterator[int]:
     """Descriptor of the folder ``path``, every folder on the way checked. Raises UnsafeFolder, OSError.
 
-    Each folder, and each that holds a symbolic link on the way, belongs to root, to the caller or to whom
-    ``trust`` named. The last one is writable by its owner alone; those before it too, or sticky as ``/tmp``
-    is. What is done relative to the descriptor cannot be led elsewhere.
+    Each folder on the way, and each that holds a symbolic link on the way, belongs to root, to the caller or
+    to a user named to ``trust``. The last one is writable by its owner alone; those before it too, or they
+    are sticky like ``/tmp``. An operation relative to the descriptor cannot be redirected.
     """
     folder = _walk(path)
     try:

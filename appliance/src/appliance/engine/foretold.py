@@ -1,4 +1,4 @@
-"""What the engine asks about the result of a commit, for its preview."""
+"""The engine's questions about the result of a commit, for its preview."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from appliance.engine.records import PlannedStep
 from appliance.impact.result import Result
 
 TakenDown = Callable[[], frozenset[str]]
-"""The interfaces that the steps take down or away (see ``taken_down``). Waits until the steps are known."""
+"""The interfaces that the steps take down or remove (see ``taken_down``). Waits until the steps are known."""
 Foretell = Callable[[RouterConfig, RouterConfig, Caller | None, TakenDown], Result]
-"""What going from one document to another does, once it is made. Begun while the router is still looked at.
+"""The effects of going from one document to another, once applied. Begun while the router is still observed.
 Raises nothing.
 """
 _TAKING_DOWN = ("detach", "delete")
@@ -22,14 +22,14 @@ _TAKING_DOWN = ("detach", "delete")
 def nobody_looked(
     _before: RouterConfig, _after: RouterConfig, _caller: Caller | None, _taken_down: TakenDown
 ) -> Result:
-    """The Foretell of an engine that was given none."""
+    """The default Foretell of an engine."""
     return Result(not_looked_at=("the result of the commit",))
 
 
 def taken_down(plan: Iterable[PlannedStep]) -> frozenset[str]:
-    """The interfaces that a step takes down or away, whether or not a later one brings them back.
+    """The interfaces that a step takes down or removes, whether or not a later one restores them.
 
-    A step that loses no packet, such as taking access lists off an interface, is none of those.
+    A step that loses no packet, such as unbinding access lists from an interface, does not count.
     """
     paths = (
         split(one.step.path) for one in plan if one.step.phase in _TAKING_DOWN and one.step.impact != "none"

@@ -1,7 +1,7 @@
-"""Results of commits by request id, on disk: a caller that lost the answer finds it here.
+"""Results of commits by request id, on disk, for a caller that lost the answer.
 
-No commit waits for them to get there: of a request whose result a cut of power took, its revision or the
-journal tells (``settle``), and what has neither changed nothing.
+No commit waits for the disk here. When a power cut loses a result, the revision or the journal tells the
+outcome (``settle``); a request that has neither changed nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from appliance.engine.records import CommitError, CommitResult
 from appliance.errors import Conflict, NotFound, Problem, ValidationFailed
 
 KEPT = 1000
-"""Results that are kept; the oldest go first."""
+"""How many results are kept; the oldest are removed first."""
 KEPT_BYTES = 16 << 20
-"""Room for results: one of a large commit names thousands of steps."""
+"""Space for results: that of a large commit names thousands of steps."""
 _RUNNING_BYTES = 4096
-"""A result that is still ``running`` is shorter: it names no steps yet."""
+"""The size of a result that is still ``running``: it names no steps yet."""
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _PRUNE_EVERY = 50
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 class Recorded(NamedTuple):
-    """The revision that a request made, and what tells the request apart; empty where that is not known."""
+    """The revision that a request made, and the request's fingerprint; empty when that is not known."""
 
     revision: int
     mark: str
@@ -50,13 +50,13 @@ class Jobs:
         self._lock = threading.Lock()
         self._since_pruned = _PRUNE_EVERY
         self._unwritten: dict[str, tuple[CommitResult, str]] = {}
-        """Settled at start on a disk that could not take them. On disk they still say ``running``."""
+        """Results settled at start that the disk could not take. On disk they still say ``running``."""
         self._count = self._used_bytes = 0
 
     def seen(self, request_id: str, fingerprint: Callable[[], str]) -> CommitResult | None:
-        """The result so far of the same request; None where none with this id came. Raises as ``begin``.
+        """The result so far of the same request; None if no request had this id. Raises as ``begin``.
 
-        The fingerprint is asked for only where there is something to compare it with.
+        The fingerprint is computed only when there is something to compare it with.
         """
         with self._lock:
             is_known = request_id in self._unwritten or self._path(request_id).exists()
@@ -96,7 +96,7 @@ class Jobs:
         self._write(self._path(result.request_id), result, fingerprint)
 
     def get(self, request_id: str) -> CommitResult:
-        """What became of a request. Raises NotFound."""
+        """The outcome of a request. Raises NotFound."""
         try:
             return (self._unwritten.get(request_id) or _read(self._path(request_id)))[0]
         except FileNotFoundError:
@@ -108,11 +108,11 @@ class Jobs:
             ) from None
 
     def settle(self, recorded: Mapping[str, Recorded], open_marks: Mapping[str, str], reason: str) -> None:
-        """At start: what was running has made a revision (``recorded``), or failed for ``reason``.
+        """At start: a request that was running has made a revision (``recorded``), or failed for ``reason``.
 
-        So has what a cut of power left no result of: requests that made a revision, and those of
-        ``open_marks``, whose transaction was open. A disk that takes no more stops nothing: the results are
-        told all the same, and written later.
+        The same holds for requests whose result a power cut lost: those that made a revision, and those of
+        ``open_marks``, whose transaction was open. A full disk stops nothing: the results are returned all
+        the same, and written later.
         """
         known_marks = {**open_marks, **{request_id: made.mark for request_id, made in recorded.items()}}
         lost = {name: mark for name, mark in known_marks.items() if mark and _REQUEST_ID.fullmatch(name)}
@@ -143,7 +143,7 @@ class Jobs:
 
     @property
     def usage(self) -> dict[str, int]:
-        """``results`` there are, ``used_bytes`` of the disk and the ``quota_bytes``, as of a moment ago."""
+        """The number of ``results``, ``used_bytes`` on disk and ``quota_bytes``, as of a moment ago."""
         return {"results": self._count, "used_bytes": self._used_bytes, "quota_bytes": KEPT_BYTES}
 
     def _path(self, request_id: str) -> Path:
@@ -163,7 +163,7 @@ class Jobs:
         found = [(path.lstat(), path) for path in self._directory.glob("*.json")]
         oldest_first = sorted(found, key=lambda entry: entry[0].st_mtime)
         self._count, self._used_bytes = len(found), sum(_room(entry) for entry, _ in found)
-        # The last one is of the request that begins now.
+        # The last one belongs to the request that begins now.
         for entry, path in oldest_first[:-1]:
             if self._count <= KEPT and self._used_bytes <= KEPT_BYTES:
                 break
@@ -174,14 +174,14 @@ class Jobs:
 
 
 def _ended(request_id: str, recorded: Mapping[str, Recorded], reason: str) -> CommitResult:
-    """Of a request whose agent was stopped."""
+    """The result of a request whose agent was stopped."""
     if (made := recorded.get(request_id)) is not None:
         return CommitResult(request_id, "done", made.revision)
     return CommitResult(request_id, "failed", error=CommitError("restart of the agent", reason))
 
 
 def _read(path: Path) -> tuple[CommitResult, str]:
-    """A result and what tells its request apart. Raises one of ``_UNREADABLE``."""
+    """A result and the fingerprint of its request. Raises one of ``_UNREADABLE``."""
     data = json.loads(path.read_bytes())
     return CommitResult.from_json(data), str(data["fingerprint"])
 
@@ -191,7 +191,7 @@ def _room(found: os.stat_result) -> int:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Tells two requests apart without keeping what they held."""
+    """Distinguishes two requests without keeping their contents."""
     try:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     except RecursionError:

@@ -1,4 +1,4 @@
-"""The journal: says on disk that a transaction is open, so that a crash is noticed at the next start."""
+"""The journal: a note on disk that a transaction is open, so that the next start notices a crash."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Journal:
     ) -> None:
         """Durable when it returns: from now on the router may differ from ``base_revision``.
 
-        ``mark`` tells the request apart from others with its id.
+        ``mark`` distinguishes the request from others with the same id.
         """
         durable.write_json(
             self._path,
@@ -47,12 +47,12 @@ class Journal:
     def close(self) -> None:
         """The router is at the last recorded revision.
 
-        Waits for no disk: should a cut of power open it again, that revision is found to run at the start.
+        Does not wait for the disk: if a power cut reopens it, the start finds that revision running.
         """
         durable.forget(self._path)
 
     def read(self) -> dict[str, Any] | None:
-        """The open transaction, or None. One that cannot be read is open all the same, and empty."""
+        """The open transaction, or None. An unreadable one counts as open, and empty."""
         try:
             data = json.loads(self._path.read_bytes())
         except FileNotFoundError:

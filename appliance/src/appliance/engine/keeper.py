@@ -1,4 +1,4 @@
-"""What the engine does on its own: recovery at start, the confirm timer, the watch, drift, and healing."""
+"""The engine's own work: recovery at start, the confirm timer, the watch, drift, and healing."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from appliance.errors import Conflict, MillraceError
 log = logging.getLogger(__name__)
 
 _AT_REST = 9
-"""A look that finds nothing to do is followed by so many times its duration without one: a tenth of a CPU."""
+"""After an observation that finds nothing to do, the pause is this many times as long: a tenth of a CPU."""
 _LONGEST_REST_S = 30.0
 _EAGER_S = 60.0
-"""So long after a rollback began, or a backend came back, the router is looked at as often as it takes."""
+"""For this long after a rollback began, or a backend came back, the router is observed as often as needed."""
 _EAGER_PAUSE_S = 0.5
 _QUICK_S = 1.0
-"""While the router goes back, who has not answered by then does not keep the others waiting."""
+"""During a rollback, a backend that has not answered by then does not hold up the others."""
 _MOVING_WAIT_S = 1.0
 _URGENT_WAIT_S = 1.0
-"""How long a rollback that is due waits, before all others, for whoever changes the router; then again."""
+"""How long a due rollback waits, ahead of all others, for the thread that changes the router; then again."""
 _SEARCHED = 100
 """Newest revisions that may belong to a request whose result was not on disk when the agent stopped."""
 
@@ -43,13 +43,13 @@ class Keeper:
         self._eager_until_s = 0.0
 
     def start(self) -> None:
-        """Settle what was left open, then look at the router at once, and again and again."""
+        """Settle what was left open, then observe the router at once and regularly."""
         self._settle()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
         self._thread.start()
 
     def stop(self, timeout_s: float = 10) -> None:
-        """Stop looking. What is under way is finished first, within the time given."""
+        """Stop observing. Work under way is finished first, within the time given."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout_s)
@@ -57,13 +57,13 @@ class Keeper:
     def recover(self) -> None:
         """Settle what was open when the agent stopped, and bring the router to the last recorded revision.
 
-        What cannot be done now, because VPP or FRR is not there, is done by a later ``tick``.
+        Work that has to wait because VPP or FRR is down is left to a later ``tick``.
         """
         self._settle()
         self.tick()
 
     def _settle(self) -> None:
-        """What needs only the disk."""
+        """The part that needs only the disk."""
         committer, running = self._committer, self._committer.running.revision
         committer.confirmation.load(committer.store.get(running) if running else None)
         committer.watches.load(committer.store.head)
@@ -82,11 +82,11 @@ class Keeper:
             )
             committer.restore_due = True
         committer.reopening = committer.reopenings.load(committer.store, committer.documents)
-        # It is done once the router was seen to be where it should be.
+        # It is done once the router was observed to be where it should be.
         committer.restore_due = committer.restore_due or committer.reopening is not None
 
     def tick(self) -> None:
-        """Look now: roll back what was not confirmed, repair or report drift. Raises nothing."""
+        """Observe now: roll back an unconfirmed revision, repair or report drift. Raises nothing."""
         self._rest_s = 0.0
         committer = self._committer
         try:
@@ -121,7 +121,7 @@ class Keeper:
                 ended_s = time.monotonic()
 
     def _must_look(self, rested_s: float) -> bool:
-        """Whether the rest is over, or something happened since the last look that ends it."""
+        """Whether the pause is over, or something happened since the last look that ends it."""
         committer = self._committer
         if committer.confirmation.expired or committer.watches.condemned or committer.view.restarted():
             return True
@@ -153,7 +153,7 @@ class Keeper:
         """Compare, and bring the router back where that is due. Called with both locks held."""
         committer, view = self._committer, self._committer.view
         begun_s = time.monotonic()
-        # Of history that is damaged as a whole nothing is left to restore, and the router may well be right.
+        # A history damaged as a whole leaves nothing to restore, and the router may well be right.
         if committer.running.revision == 0 and (committer.store.head > 0 or not committer.restore_due):
             view.publish((), self._look())
             return
@@ -186,7 +186,7 @@ class Keeper:
         self._publish(failures, plan, states)
 
     def _reopen(self) -> None:
-        """The router is where a rollback led: what only the revision before kept closed is set up again."""
+        """The rollback is complete: set up again what only the earlier revision kept closed."""
         due, committer = self._committer.reopening, self._committer
         if due is None:
             return
@@ -225,7 +225,7 @@ class Keeper:
         committer.view.publish(tuple(drift), states, tuple(waiting))
 
     def _repair_due(self, returned: set[str]) -> bool:
-        """After a crash, or once what was down is back, always; else as the document's policy says."""
+        """Always after a crash, or once a backend is back; else as the document's policy says."""
         committer = self._committer
         policy = committer.running.prepared.config.system.drift_policy
         return committer.restore_due or bool(returned) or policy == "repair"

@@ -1,4 +1,4 @@
-"""The live router: all backends together, observed in parallel, planned over phases, changed step by step."""
+"""The live router: all backends together, observed in parallel, planned in phases, changed step by step."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from appliance.engine.records import PlannedStep, impacts
 log = logging.getLogger(__name__)
 
 Desired = Mapping[str, object]
-"""Backend name to the state it has to have, as the compiler gives it."""
+"""Backend name to its desired state, as compiled."""
 Observed = Mapping[str, object]
-"""Backend name to the state it has."""
+"""Backend name to its observed state."""
 Plan = tuple[PlannedStep, ...]
 StepHook = Callable[[int, Step], None]
-"""Told the index and the step after each applied step; what it raises counts as a failure of that step."""
+"""Called with the index and the step after each applied step; an error it raises counts as a failure of that
+step."""
 Proceed = Callable[[], None]
-"""Asked between two steps and while waiting; what it raises (Overtaken) ends the work there."""
+"""Called between two steps and while waiting; an error it raises (Overtaken) ends the work there."""
 
 _ASKED_EVERY_S = 0.1
 _DOWNWARD: tuple[Phase, ...] = ("withdraw", "detach", "delete")
 
 
 class StepFailed(Exception):
-    """Applying stopped at ``planned``; the cause is chained. ``begun`` says that its apply had returned."""
+    """Applying stopped at ``planned``; the cause is chained. ``begun``: the step's apply had returned."""
 
     def __init__(self, planned: PlannedStep, begun: bool) -> None:
         self.planned, self.begun = planned, begun
@@ -40,7 +41,7 @@ class StepFailed(Exception):
 
 
 class Overtaken(Exception):
-    """Something more urgent is due: the work was left where it was, and nothing of it was undone."""
+    """Something more urgent is due: the work was left as it was, and nothing was undone."""
 
 
 def unhindered() -> None:
@@ -51,7 +52,7 @@ def unhindered() -> None:
 class Looking:
     """An observation under way.
 
-    Each future is ``taken`` once its answer is used: until then a later look gets the same answer.
+    Each future is ``taken`` once its answer is used: until then a later observation gets the same answer.
     """
 
     futures: dict[str, Future[Any]]
@@ -72,7 +73,7 @@ class Looking:
         return {name: self._take(name) for name in self.futures}
 
     def within(self, timeout_s: float) -> dict[str, Any]:
-        """As ``each``; who has not answered after ``timeout_s`` is unavailable, and goes on being asked."""
+        """As ``each``; a backend without an answer after ``timeout_s`` is unavailable, and still asked."""
         wait(self.futures.values(), timeout_s)
         return {
             name: self._take(name) if future.done() else BackendUnavailable(name, "does not answer in time")
@@ -108,7 +109,7 @@ class Live:
     def look(self, names: Iterable[str] | None = None) -> Looking:
         """Begin to observe all backends, or those of ``names``.
 
-        An observation that is still under way is joined: a backend that hangs occupies one thread, not all.
+        An observation still under way is joined: a backend that hangs occupies one thread, not all.
         """
         wanted = {backend.name for backend in self.backends} if names is None else set(names)
         with self._guard:
@@ -128,7 +129,7 @@ class Live:
                 del self._under_way[name]
 
     def _observe(self, backend: SomeBackend) -> object:
-        """Unchanged state is the same object again: what a backend has derived from it stays known."""
+        """Unchanged state is returned as the same object: what a backend derived from it stays cached."""
         state, last = backend.observe(), self._last.get(backend.name)
         if state == last:
             return last
@@ -161,7 +162,7 @@ class Live:
         return tuple(ordered)
 
     def diff(self, plan: Plan, desired: Desired, observed: Observed) -> tuple[str, ...]:
-        """The difference in the words of those backends that have steps in the plan."""
+        """The difference in the words of the backends that have steps in the plan."""
         concerned = {planned.backend.name for planned in plan}
         return tuple(
             line
@@ -177,9 +178,9 @@ class Live:
         proceed: Proceed = unhindered,
         between: Proceed = unhindered,
     ) -> None:
-        """Apply a plan in order; ``applied`` grows by each step that was made. Raises StepFailed.
+        """Apply a plan in order; each applied step is appended to ``applied``. Raises StepFailed.
 
-        ``between`` is asked within steps that backends make in portions: what it raises is their failure.
+        ``between`` is called within steps that backends apply in portions: an error it raises fails the step.
         """
         for planned in plan:
             proceed()
@@ -204,9 +205,9 @@ class Live:
         return failures
 
     def converge(self, desired: Desired, observed: Observed, proceed: Proceed = unhindered) -> list[str]:
-        """Bring the router to ``desired`` as far as it goes; returns what failed.
+        """Bring the router to ``desired`` as far as possible; returns what failed.
 
-        A backend whose step fails is not tried any further, since later steps lean on earlier ones.
+        A backend whose step fails is not tried further, since later steps depend on earlier ones.
         """
         failures: dict[str, str] = {}
         for planned in self.plan(desired, observed):
@@ -227,10 +228,10 @@ class Live:
         restart_s: float,
         proceed: Proceed = unhindered,
     ) -> tuple[Observed, Plan]:
-        """Observe until nothing is left to do, or ``settle_s`` is over: then what is left.
+        """Observe until no steps are left, or ``settle_s`` is over: then the steps that are left.
 
-        What the kernel and FRR do on their own takes them a moment. Where a step restarted a program, it is
-        waited for up to ``restart_s`` and what the restart took away is applied again.
+        The kernel and FRR need a moment for what they do on their own. After a step that restarted a program,
+        wait for it up to ``restart_s`` and apply again what the restart removed.
         """
         restarts = any(impact.startswith("restarts ") for impact in impacts(applied))
         started = time.monotonic()
@@ -258,15 +259,15 @@ class Live:
             pause_s = min(pause_s * 2, 0.5)
 
     def generations(self) -> dict[str, int]:
-        """How often the programs behind the backends were seen to restart."""
+        """How often the programs behind the backends were observed to restart."""
         return {backend.name: backend.generation for backend in self.backends}
 
     def may_reopen(self, before: RouterConfig, after: RouterConfig) -> bool:
-        """Whether ``reopen`` could have to do something; asks nobody."""
+        """Whether ``reopen`` may have work; asks no program."""
         return any(backend.may_reopen(before, after) for backend in self.backends)
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
-        """Let the backends set up again what only the document before kept closed; returns what they did.
+        """Have the backends set up again what only the document before kept closed; returns what they did.
 
         Raises nothing: what cannot be opened stays as it is, and the log says why.
         """

@@ -1,4 +1,4 @@
-"""Texts on disk, found by their content: compressed, and as deltas where they are alike.
+"""Texts on disk, addressed by their content: compressed, and stored as deltas where they are alike.
 
 ::
 
@@ -7,8 +7,8 @@
     objects/<digest>.<base>.d        delta to the text <base>, zlib
     objects/<digest>.json            whole and plain, as earlier releases wrote it
 
-A delta leans on one whole text and never on another delta, and that text is kept twice: what is damaged costs
-itself alone. Whatever is read is compared with its digest.
+A delta depends on one whole text and never on another delta, and that text is kept twice: damage costs only
+the text it is in. Every text read is compared with its digest.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Digest = Callable[[str], str]
 """Name of a text by its content. May raise ValueError, TypeError or RecursionError for other texts."""
 
 MAX_TEXT_BYTES = 256 << 20
-"""No text is longer: what unpacks to more is damaged."""
+"""No text is longer: one that unpacks to more is damaged."""
 _SMALL_BYTES = 4096
-"""A packed text of one block of the disk gains nothing as a delta."""
+"""A packed text of one disk block gains nothing as a delta."""
 _DELTAS = 64
-"""Deltas to one whole text, then the next is whole again."""
+"""How many deltas refer to one whole text; then the next text is stored whole."""
 _WORTH = 4
 """A delta is at most a fourth of the whole text."""
 _BLOCK_BYTES = 512
@@ -53,13 +53,13 @@ class _File(NamedTuple):
 
     path: Path
     base: str | None
-    """Digest of the text that this one is a delta to."""
+    """Digest of the base text of this delta."""
     used_bytes: int
 
 
 @dataclass
 class _Whole:
-    """The whole text that deltas are made to."""
+    """The whole text that is the base of new deltas."""
 
     name: str
     pieces: list[str]
@@ -77,21 +77,21 @@ class Objects:
         self._lock = threading.RLock()
         self._whole: _Whole | None = None
         self._sound: dict[str, None] = {}
-        """Written or verified since the start, the last ones."""
+        """The most recent texts written or verified since the start."""
         self._files: dict[str, list[_File]] = {}
         self._unsynced: dict[Path, str] = {}
-        """Files that a cut of power may take, and the names of their texts."""
+        """Files that a power cut may lose, and the names of their texts."""
         self._used_bytes = 0
         for path in folder.iterdir():
             self._remember(path)
 
     @property
     def used_bytes(self) -> int:
-        """Room taken on the disk."""
+        """Space taken on the disk."""
         return self._used_bytes
 
     def used_by(self, name: str) -> int:
-        """Room that one text takes."""
+        """Space that one text takes."""
         with self._lock:
             return sum(file.used_bytes for file in self._files.get(name, ()))
 
@@ -106,16 +106,17 @@ class Objects:
     def write(self, name: str, text: str, digest: Digest, *, alike: bool = False) -> None:
         """Store a text; it is durable after ``sync``. Raises OSError.
 
-        ``alike``: it mostly resembles the last one that was. A text that is there and whole is left alone.
+        ``alike``: it mostly resembles the last text stored with ``alike``. A text that is stored and whole is
+        left alone.
         """
         with self._lock:
             if name in self._sound:
                 return
             if self._first_sound(name, digest)[0] is not None:
-                # Of an agent that may have died before it was durable.
+                # From an agent that may have died before it was durable.
                 self._sync_later(name)
                 return
-            # What is there under this name is damaged, and would otherwise be found before the new file.
+            # The existing file of this name is damaged, and would otherwise be found before the new one.
             self._forget(name)
             packed = zlib.compress(text.encode())
             if not alike or len(packed) <= _SMALL_BYTES:
@@ -131,12 +132,12 @@ class Objects:
             self._is_sound(name)
 
     def is_sound(self, name: str) -> bool:
-        """Whether the text is known to be there and whole; nothing is read."""
+        """Whether the text is known to be stored and whole; nothing is read."""
         with self._lock:
             return name in self._sound
 
     def sync(self) -> None:
-        """Wait until all that was written is durable. Raises OSError: then none of it counts as stored."""
+        """Wait until everything written is durable. On OSError none of it counts as stored."""
         with self._lock:
             written, self._unsynced = self._unsynced, {}
             try:
@@ -144,7 +145,7 @@ class Objects:
             except BaseException:
                 for name in written.values():
                     self._sound.pop(name, None)
-                # Deltas must not lean on what may be lost.
+                # Deltas must not depend on a text that may be lost.
                 self._whole = None
                 raise
 
@@ -155,7 +156,7 @@ class Objects:
                 self._sync_later(file.base)
 
     def forget_all_but(self, wanted: Collection[str]) -> None:
-        """Remove what is not wanted, and no delta of what is leans on. Raises OSError."""
+        """Remove texts that are neither wanted nor the base of a wanted delta. Raises OSError."""
         with self._lock:
             kept = set(wanted)
             kept |= {file.base for name in wanted for file in self._files.get(name, ()) if file.base}
@@ -180,7 +181,7 @@ class Objects:
         return delta if len(delta) * _WORTH <= packed_bytes else None
 
     def _first_sound(self, name: str, digest: Digest) -> tuple[str | None, str]:
-        """The text, or None and what is wrong with it."""
+        """The text, or None and a description of the damage."""
         problem = "its file is missing"
         for file in sorted(self._files.get(name, ()), key=lambda file: file.path.suffix == ".copy"):
             try:
@@ -240,7 +241,7 @@ class Objects:
 
 
 def make_own_folder(folder: Path) -> None:
-    """Make a folder for the caller alone; whatever else has its name is set aside. Raises OSError."""
+    """Make a folder for the caller alone; anything else of its name is set aside. Raises OSError."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         log.error("%s is no folder: it is set aside as %s.damaged", folder, folder.name)
         durable.rename(folder, f"{folder.name}.damaged")

@@ -1,4 +1,4 @@
-"""How a request ended, as it is kept and shown; and what tells it apart from others."""
+"""How a request ended, as kept and shown; and the fingerprint that distinguishes it from others."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from appliance.errors import (
 
 
 def mark_of(request: CommitRequest, texts: Texts | None = None) -> str:
-    """Tells the request apart from others with its id. ``texts`` are of its document, if they are known.
+    """Distinguishes the request from others with its id. ``texts`` are those of its document, if known.
 
-    The same request again may find another revision than it found the first time.
+    A repeated request may find another running revision than the first time.
     """
     what: Any = request.document if request.edit is None else request.edit.model_dump()
     if request.edit is None and texts is not None:
@@ -39,7 +39,7 @@ def mark_of(request: CommitRequest, texts: Texts | None = None) -> str:
 
 
 def error_of(error: Exception) -> CommitError:
-    """A failure as it is kept and shown."""
+    """A failure as kept and shown."""
     match error:
         case Cancelled():
             return CommitError("cancel", f"{error} before it changed anything", "cancelled")

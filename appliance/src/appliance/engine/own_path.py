@@ -1,4 +1,4 @@
-"""What the engine asks about the caller's own way to the router: commit-confirm arms itself on it."""
+"""The engine's question about the caller's own path to the router, by which commit-confirm is armed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from appliance.config.document import RouterConfig
 from appliance.engine.backend import Step
 
 DEFAULT_CONFIRM_S = 120.0
-"""Time to confirm a commit that touches the caller's own path, when he did not say."""
+"""Time to confirm a commit that touches the caller's own path, when the caller gave none."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """From where a commit was asked for. There is none for somebody at the router's own console."""
+    """Where a commit request came from. A user at the router's own console has no Caller."""
 
     address: IPv4Address | IPv6Address
 
 
 OwnPath = Callable[[Caller, Sequence[Step], RouterConfig, RouterConfig], tuple[str, ...]]
-"""Sentences that say how steps from one document to another touch the caller's way to the router; none when
+"""Sentences that say how the steps between two documents touch the caller's path to the router; none when
 they do not. Raises nothing."""
 
 
 def nobody(
     _caller: Caller, _steps: Sequence[Step], _before: RouterConfig, _after: RouterConfig
 ) -> tuple[str, ...]:
-    """The OwnPath of a router that is reached from nowhere."""
+    """The OwnPath of a router that nobody reaches over the network."""
     return ()

@@ -1,4 +1,4 @@
-"""The revision that a commit made, as its answer tells it."""
+"""The revision that a commit made, as its answer shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from appliance.state.configuration import RecordedRevision
 
 
 def recorded(store: RevisionStore, result: CommitResult) -> RecordedRevision | None:
-    """The revision of this result; None where it made none, or where that cannot be read."""
+    """The revision of this result; None if it made none, or if it cannot be read."""
     if result.state != "done" or not result.revision:
         return None
     try:

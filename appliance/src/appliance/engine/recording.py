@@ -26,7 +26,7 @@ class Running:
 
 
 class _Early(NamedTuple):
-    """What is written while the steps are made, and of which revision."""
+    """The files written while the steps are applied, and their revision."""
 
     base: Running
     prepared: Prepared
@@ -35,7 +35,7 @@ class _Early(NamedTuple):
 
 
 class Recorder:
-    """Writes the revisions of one router. Used by whoever holds the turn."""
+    """Writes the revisions of one router. Used by the thread that holds the turn."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Recorder:
     def begin(self, disk: Executor, base: Running, prepared: Prepared, steps: Sequence[PlannedStep]) -> None:
         """Begin to write what the revision will refer to, in a thread of ``disk``. Returns at once.
 
-        The router takes longer for its steps than the disk for these files. Should the revision not come to
-        be, nothing refers to them, and they are forgotten as others are.
+        The steps take longer than writing these files. If the revision is never recorded, nothing refers to
+        them, and they are removed as other unused ones are.
         """
         made = tuple(steps)
 
@@ -76,10 +76,10 @@ class Recorder:
         confirm_reason: str = "",
         service: Service | None = None,
     ) -> None:
-        """Write revision N+1, its confirm timer and its watch first. Raises OSError with nothing recorded.
+        """Write the confirm timer and the watch, then revision N+1. On OSError nothing is recorded.
 
-        ``must_not_fail``: the agent's reserve may be spent, and plan and difference go where there is no room
-        for them. ``service`` is what was read before it; None: it is not watched.
+        ``must_not_fail``: the agent's reserve may be spent, and plan and difference are left out if there is
+        no room for them. ``service`` is the reading before the commit; None: it is not watched.
         """
         head = self._store.head
         revision = Revision(
@@ -123,7 +123,7 @@ class Recorder:
     def _put(
         self, base: Running, prepared: Prepared, applied: Sequence[PlannedStep], must_not_fail: bool
     ) -> str:
-        """Plan and difference; returns where they are."""
+        """Write plan and difference; returns where they are."""
         early, self._early = self._early, None
         if early is not None:
             wait([early.details])
@@ -141,5 +141,5 @@ class Recorder:
 
 def _details(base: Running, prepared: Prepared, steps: Sequence[PlannedStep]) -> Mapping[str, Any]:
     changes = diff_documents(base.prepared.sealed, prepared.sealed)
-    # Not a copy of everything, as asdict makes: there may be ten thousand changes.
+    # Not ``asdict``, which copies everything: there may be ten thousand changes.
     return {"plan": [one.to_json() for one in steps], "diff": [vars(change) for change in changes]}

@@ -1,4 +1,4 @@
-"""What the engine takes and gives: plain frozen values with a JSON form."""
+"""The engine's requests and answers: plain frozen values with a JSON form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from appliance.impact.result import Result, summary
 
 State = Literal["done", "failed", "running"]
 Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step", "cancelled"]
-"""Kind of a failed commit; for all but ``step`` and ``cancelled`` nothing was begun."""
+"""Kind of a failed commit; except for ``step`` and ``cancelled``, no step was begun."""
 
 
 def timestamp(unix_s: float | None = None) -> str:
@@ -34,7 +34,7 @@ class PlannedStep:
     step: Step
 
     def to_json(self) -> dict[str, str]:
-        """As a preview, a revision and the journal show it."""
+        """The form in which a preview, a revision and the journal show it."""
         return {
             "backend": self.backend.name,
             "phase": self.step.phase,
@@ -59,9 +59,9 @@ class Preview:
     steps: tuple[PlannedStep, ...]
     frr_diff: tuple[str, ...]
     own_path: tuple[str, ...] = ()
-    """How it touches the caller's way to the router: then it is to be confirmed unless he says otherwise."""
+    """How it touches the caller's path to the router; then it must be confirmed unless he says otherwise."""
     result: Result = field(default_factory=Result)
-    """What it does once it is made."""
+    """The effects of its result."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/plan``."""
@@ -80,18 +80,18 @@ class Preview:
 
 @dataclass(frozen=True)
 class Edited:
-    """The document that ran, after an edit."""
+    """The document that ran, with an edit applied."""
 
     base_revision: int
     base_digest: str
     document: Mapping[str, Any] = field(repr=False)
-    """As it is committed: what did not change is shared, new secrets are in clear."""
+    """The document to commit: unchanged parts are shared, new secrets are in clear."""
     diff: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
 class CommitRequest:
-    """A document to be committed over ``base_revision``, or over whatever runs when that is None."""
+    """A document to commit over ``base_revision``, or over the running revision when that is None."""
 
     document: Mapping[str, Any]
     author: str
@@ -101,17 +101,17 @@ class CommitRequest:
     """Roll back after this many seconds unless confirmed; 0 never. None: after DEFAULT_CONFIRM_S when it
     touches the caller's own path, else never."""
     watch_s: float | None = None
-    """Watch sessions and traffic for so long, and roll back when they got worse; 0: do not. None: watch for
-    DEFAULT_WATCH_S, and only say what happened."""
+    """Watch sessions and traffic for this long, and roll back if they get worse; 0: do not watch. None: watch
+    for DEFAULT_WATCH_S, and only report."""
     request_id: str | None = None
     """Makes the request idempotent and its result findable."""
     caller: Caller | None = None
     edit: Edit | None = None
-    """What made the document of the one that ran: it tells the request apart from others in its place."""
+    """The edit that made the document from the running one: it distinguishes the request in its place."""
     match: tuple[str, ...] | None = None
-    """The digests that the caller named in place of a revision: these tell the request apart, then."""
+    """The digests that the caller named in place of a revision; then these distinguish the request."""
     mark: str = ""
-    """What tells it apart, as it is recorded with its revision; see Engine.commit."""
+    """The request's fingerprint, as recorded with its revision; see Engine.commit."""
 
 
 @dataclass(frozen=True)
@@ -127,23 +127,23 @@ class CommitError:
 
 @dataclass(frozen=True)
 class CommitResult:
-    """What became of a commit."""
+    """The outcome of a commit."""
 
     request_id: str
     state: State
     revision: int | None = None
-    """The revision it made; the running one when nothing had to be done."""
+    """The revision it made; the running one when there was nothing to do."""
     steps: tuple[dict[str, str], ...] = ()
     error: CommitError | None = None
     confirm_expires_at: str | None = None
     confirm_reason: str = ""
-    """Why it is to be confirmed without having been asked for."""
+    """Why it must be confirmed although the request did not ask for it."""
     reopened: tuple[str, ...] = ()
-    """What it set up again that the revision before had kept closed, a sentence each."""
+    """A sentence for each thing set up again that the revision before had kept closed."""
     watch_s: float | None = None
-    """How long sessions and traffic are watched; None when it is not."""
+    """How long sessions and traffic are watched; None when they are not."""
     rolls_back: bool = False
-    """It is rolled back by itself when sessions or traffic got worse."""
+    """It is rolled back automatically if sessions or traffic get worse."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""
@@ -193,7 +193,7 @@ class Revision:
     request_id: str
     confirm_s: float | None
     details: str
-    """SHA-256 of its plan and diff, their place in the store."""
+    """SHA-256 of its plan and diff; also their place in the store."""
 
     def to_json(self) -> dict[str, Any]:
         """One line of ``GET /v1/revisions``."""

@@ -1,7 +1,7 @@
-"""What a commit or rollback still has to set up again: noted on disk before the revision that it is due for.
+"""What a commit or rollback still has to set up again, noted on disk before its revision is recorded.
 
-A session that FRR closed under a lower limit is opened again once the new document runs. The agent may die
-between the two, so that this is noted first, and done by the next agent.
+A session that FRR closed under a lower limit is opened again once the new document runs. The agent may die in
+between, so this is noted first, and the next agent does it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Reopening:
-    """What may be closed because of the document before, and the request in whose result that is told."""
+    """What the document before may keep closed, and the request whose result reports it."""
 
     before: RouterConfig
     before_revision: int
@@ -37,9 +37,9 @@ class Reopenings:
         self._path, self._reserve = state_dir / "reopening.json", reserve
 
     def note(self, due: Reopening) -> None:
-        """Say on disk that it is due. Raises nothing: the revision that follows matters more.
+        """Note on disk that it is due. Raises nothing: the revision that follows matters more.
 
-        Should that never be recorded, what is due is found to be nothing.
+        If that revision is never recorded, nothing is found to be due.
         """
         note = {"before": due.before_revision, "request_id": due.request_id}
         try:
@@ -48,7 +48,7 @@ class Reopenings:
             log.error("that sessions are to be opened again cannot be noted: %s", error)
 
     def done(self) -> None:
-        """Nothing is due any more. Raises nothing: doing it twice does no harm."""
+        """Nothing is due any more. Raises nothing: setting up again twice does no harm."""
         try:
             if self._path.exists():
                 durable.remove(self._path)

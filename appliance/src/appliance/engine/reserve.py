@@ -1,7 +1,7 @@
-"""Space that is kept for the agent, so that a full disk does not keep the router from going back.
+"""Space reserved for the agent, so that a full disk does not prevent a rollback.
 
 The reserve is a few files of zeros. A rollback, a confirmation and the timer may spend it; a commit of a new
-document may not: that is refused while the reserve is not whole.
+document may not, and is refused while the reserve is not whole.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _FILES = 8
-"""Several, since a disk can run out of inodes too."""
+"""Several files, since a disk can run out of inodes too."""
 _FILE_BYTES = 512 * 1024
 _SMALLEST_COMMIT_BYTES = 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether the disk, or what this user may take of it, is full."""
+    """Whether the disk, or this user's quota, is full."""
     return isinstance(error, OSError) and error.errno in _FULL
 
 
@@ -37,7 +37,7 @@ class Room(NamedTuple):
 
     free_bytes: int
     needed_bytes: int
-    """Of that, for the smallest commit."""
+    """The part of it needed for the smallest commit."""
 
 
 class Reserve:
@@ -57,16 +57,16 @@ class Reserve:
 
     @property
     def usage(self) -> dict[str, int]:
-        """``used_bytes`` that are set aside, and the ``quota_bytes`` that should be."""
+        """``used_bytes`` set aside, and the ``quota_bytes`` that should be."""
         return {"used_bytes": self.size_bytes if self._whole else 0, "quota_bytes": self.size_bytes}
 
     def keep(self) -> bool:
-        """Set aside what is missing; whether the reserve is whole now. Raises nothing."""
+        """Set aside what is missing; returns whether the reserve is whole now. Raises nothing."""
         with self._lock:
             if self._whole:
                 return True
             missing = [path for path in self._paths if not self._is_there(path)]
-            # Room must be left for others: a reserve that takes the last block is the next one to fail.
+            # Space must be left for others: a reserve that takes the last block makes the next write fail.
             if missing and self._free_bytes() < (len(missing) * self._file_bytes + self.size_bytes):
                 return False
             try:
@@ -79,7 +79,7 @@ class Reserve:
             return True
 
     def release(self) -> bool:
-        """Give the space to whoever writes next; whether there was any. Raises nothing."""
+        """Free the space for the next write; returns whether there was any. Raises nothing."""
         with self._lock:
             self._whole = False
             freed = False
@@ -99,7 +99,7 @@ class Reserve:
             self.release()
 
     def spend(self, write: Callable[[], T]) -> T:
-        """``write``, and once more with the reserve released when the disk is full. Raises OSError."""
+        """Call ``write``, and once more with the reserve released if the disk is full. Raises OSError."""
         try:
             return write()
         except OSError as error:
@@ -108,7 +108,7 @@ class Reserve:
         return write()
 
     def require_room(self, wanted_bytes: int) -> None:
-        """Raise StorageFull unless the reserve is whole and so much more is free."""
+        """Raise StorageFull unless the reserve is whole and that much more is free."""
         free_bytes = self._free_bytes()
         if self.keep() and free_bytes >= wanted_bytes:
             return
@@ -120,12 +120,12 @@ class Reserve:
         )
 
     def room(self) -> Room:
-        """What is free, and what a commit needs: the reserve is filled up again before it."""
+        """The free space, and what a commit needs, including what refilling the reserve takes."""
         missing = 0 if self._whole else 2 * self.size_bytes
         return Room(self._free_bytes(), missing + _SMALLEST_COMMIT_BYTES)
 
     def refusal(self, error: OSError) -> StorageFull | RouterUnavailable:
-        """What a caller is told when the state cannot be written and nothing was changed."""
+        """The error for a caller when the state cannot be written and nothing was changed."""
         what = f"the router's state in {self._directory.parent} cannot be written: {error.strerror or error}"
         kind = StorageFull if is_full(error) else RouterUnavailable
         return kind(f"{what}. Nothing was changed")

@@ -1,4 +1,4 @@
-"""Which revisions are forgotten, so that history never fills the disk. Pure."""
+"""Which revisions to forget, so that history never fills the disk. Pure."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ _HOUR_S = 3600
 
 
 class Entry(NamedTuple):
-    """A revision, by what decides about it."""
+    """The facts about a revision that decide whether it is kept."""
 
     number: int
     time_s: float
     """When it was recorded, Unix time."""
     used_bytes: int
-    """Room that it gives back."""
+    """Space that forgetting it frees."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """How much is kept. What is oldest goes first."""
+    """How much is kept. The oldest is forgotten first."""
 
     newest: int = 2000
-    """All of so many newest revisions are kept; of older ones the last of each hour."""
+    """This many newest revisions are all kept; of older ones the last of each hour."""
     revisions: int = 5000
-    """Revisions at most."""
+    """Largest number of revisions."""
     used_bytes: int = 128 << 20
-    """Room on the disk at most, while more than what must be kept is there."""
+    """Most space on disk, as long as there is more than what must be kept."""
 
     def forgotten(self, entries: Sequence[Entry], used_bytes: int, needed: Collection[int]) -> list[int]:
-        """Numbers to forget; ``entries`` oldest first, ``needed`` are never among them."""
+        """Numbers to forget; ``entries`` are oldest first, ``needed`` are never forgotten."""
         old, recent = entries[: -self.newest], entries[-self.newest :]
         last_of_hour = {int(entry.time_s // _HOUR_S): entry.number for entry in old}
         thinned = set(last_of_hour.values())

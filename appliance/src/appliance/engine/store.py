@@ -1,4 +1,4 @@
-"""Revisions on disk: one small file each, and what it refers to by content.
+"""Revisions on disk: one small file each, which refers to objects by content.
 
 ::
 
@@ -6,7 +6,7 @@
     revisions/last               the highest number ever given, so that it is not given again
     objects/                     documents (sealed, canonical), plans with their diffs; see ``objects``
 
-Nothing of it is believed unread: what was truncated, altered or lost costs its own revision and no other.
+Everything is verified when read: a truncated, altered or lost file costs its own revision and no other.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 EMPTY_DOCUMENT: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
-"""What a router runs that was never told anything: revision 0, which has no file."""
+"""What a router runs that was never configured: revision 0, which has no file."""
 _SUM, _MARK = "sum", "mark"
 _PRUNE_EVERY = 50
-"""Revisions from one look for what is to be forgotten to the next."""
+"""How many revisions are recorded between two searches for revisions to forget."""
 _BLOCK_BYTES = 4096
-"""Room that a small file takes."""
+"""Space that a small file takes."""
 _REMEMBERED = 1000
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 class _Parts(NamedTuple):
-    """What a revision refers to, and when it was recorded."""
+    """The objects a revision refers to, and when it was recorded."""
 
     document: str
     details: str
@@ -53,7 +53,7 @@ class _Parts(NamedTuple):
 
 
 class RevisionStore:
-    """The revisions of one router. One writer; readers may be of any thread."""
+    """The revisions of one router. One writer; readers in any thread."""
 
     def __init__(self, state_dir: Path, retention: Retention | None = None) -> None:
         self._revisions = state_dir / "revisions"
@@ -66,10 +66,10 @@ class RevisionStore:
         self._fresh: set[str] = set()
         """Objects of a revision that is not recorded yet."""
         self.damage: dict[int, str] = {}
-        """What is known to be wrong, by revision; found when something is read."""
+        """Known damage, by revision; found when something is read."""
         found = {int(path.stem) for path in self._revisions.glob("[0-9]*.json") if path.stem.isdecimal()}
         self._head = max(found | {self._last()}, default=0)
-        # Among the newest all are kept: a gap there is a loss.
+        # The newest revisions are all kept: a gap there is a loss.
         first = max(min(found, default=self._head), self._head - self.retention.newest + 1, 1)
         for lost in set(range(first, self._head + 1)) - found:
             self.damage[lost] = "its record is missing"
@@ -78,12 +78,12 @@ class RevisionStore:
 
     @property
     def head(self) -> int:
-        """The highest number ever given to a revision, be it readable or not; 0 when there is none."""
+        """The highest number ever given to a revision, readable or not; 0 when there is none."""
         return self._head
 
     @property
     def usage(self) -> dict[str, int]:
-        """``revisions`` there are, the ``oldest``, ``used_bytes`` of the disk and the ``quota_bytes``."""
+        """The number of ``revisions``, the ``oldest``, ``used_bytes`` on disk and the ``quota_bytes``."""
         with self._lock:
             files = len(self._numbers) * _BLOCK_BYTES
             return {
@@ -115,7 +115,7 @@ class RevisionStore:
     def newest(self, limit: int, before: int | None = None) -> list[Revision]:
         """At most ``limit`` revisions below ``before``, newest first. Reads no document.
 
-        One that is known to be damaged has ``result`` ``damaged``, and as much of the rest as can be told.
+        A revision known to be damaged has ``result`` ``damaged``, and as much of the rest as can be read.
         """
         with self._lock:
             end = len(self._numbers) if before is None else bisect.bisect_left(self._numbers, before)
@@ -141,9 +141,9 @@ class RevisionStore:
     ) -> tuple[int, T]:
         """The newest revision whose document can be read, and what ``read`` makes of it and its digest.
 
-        One that a damaged rollback had taken back comes after all others: somebody, or the timer, did not
-        want it. ``confirmed`` tells whether a revision with a timer was confirmed. 0, the empty one, where
-        there is none. Those that could not be read are in ``damage`` afterwards.
+        A revision that a damaged rollback had taken back comes after all others: a user, or the timer,
+        rejected it. ``confirmed`` tells whether a revision with a timer was confirmed. Returns 0, the empty
+        revision, if none can be read. The unreadable ones are in ``damage`` afterwards.
         """
         numbers = [number for number in reversed(self._numbers) if at_most is None or number <= at_most]
         unwanted: list[int] = []
@@ -173,7 +173,7 @@ class RevisionStore:
     def _taken_back_from(self, lost: int, numbers: list[int], confirmed: Callable[[int], bool]) -> int:
         """The lowest number that ``lost`` took back, if it is a rollback; else ``lost`` itself.
 
-        Where its record is gone, too, only what is known of the timer of the one before tells.
+        If its record is lost too, only the known timer of the one before tells.
         """
         older = numbers[numbers.index(lost) + 1 :]
         digest_of_lost = self._digest(lost)
@@ -194,7 +194,7 @@ class RevisionStore:
             return None
 
     def check_newest(self, count: int = 20) -> None:
-        """Read the newest documents: what is wrong with them is in ``damage`` then."""
+        """Read the newest documents, and note any damage in ``damage``."""
         for number in self._numbers[-count:]:
             try:
                 self.document(number)
@@ -214,8 +214,8 @@ class RevisionStore:
     def append(self, revision: Revision, document: Mapping[str, Any], mark: str = "") -> None:
         """Record the next revision. Its ``details`` are in the store already (see ``put``).
 
-        The rename of the revision's own file is the moment it exists; on OSError it does not. What it refers
-        to is on the disk before. ``mark`` is of the request that made it.
+        The revision exists from the rename of its own file on; on OSError it does not exist. The objects it
+        refers to are on disk before. ``mark`` is that of the request that made it.
         """
         if revision.revision != self._head + 1:
             raise ValueError(f"revision {revision.revision} does not follow {self._head}")
@@ -239,7 +239,7 @@ class RevisionStore:
         self._mark()
 
     def put(self, value: Any) -> str:
-        """Store ``value`` by its content; returns its SHA-256. It survives a cut of power after ``sync``."""
+        """Store ``value`` by its content; returns its SHA-256. It survives a power cut after ``sync``."""
         text = json.dumps(value, separators=(",", ":"))
         name = _text_digest(text)
         with self._lock:
@@ -256,20 +256,20 @@ class RevisionStore:
                 self._objects.write(name, text, _document_digest, alike=True)
 
     def sync(self) -> None:
-        """Wait until what was put survives a cut of power; ``append`` does it otherwise. Raises OSError."""
+        """Wait until what was put survives a power cut; otherwise ``append`` does so. Raises OSError."""
         self._objects.sync()
 
     def mark(self, revision: Revision) -> str:
-        """Of the request that made it; empty where that is not known."""
+        """The mark of the request that made it; empty when that is not known."""
         try:
             return str(json.loads(self._path(revision.revision).read_bytes()).get(_MARK, ""))
         except _UNREADABLE:
             return ""
 
     def prune(self, needed: Collection[int]) -> None:
-        """Forget what need not be kept, every now and then; ``needed`` and the head stay. Raises OSError.
+        """From time to time, forget what need not be kept; ``needed`` and the head stay. Raises OSError.
 
-        Call it away from commits: the first time it reads the record of every revision.
+        Call it outside commits: the first call reads the record of every revision.
         """
         if self._since_pruned < _PRUNE_EVERY:
             return
@@ -300,7 +300,7 @@ class RevisionStore:
                 known.pop(number, None)
 
     def _read_parts(self) -> dict[int, _Parts]:
-        """What each revision refers to, of those that read."""
+        """The objects that each readable revision refers to."""
         parts = {}
         for number in list(self._numbers):
             try:
@@ -326,7 +326,7 @@ class RevisionStore:
         return Revision(**words)
 
     def _recorded_at(self, number: int) -> str:
-        """When its file was written; the epoch where there is none."""
+        """When its file was written; the epoch if it has no file."""
         try:
             return timestamp(self._path(number).stat().st_mtime)
         except OSError:
@@ -361,14 +361,14 @@ class RevisionStore:
             del self._known[next(iter(self._known))]
 
     def _last(self) -> int:
-        """The number in the mark; 0 where there is none that reads: then the files themselves tell."""
+        """The number in the mark; 0 if no mark can be read: then the files themselves tell."""
         try:
             return max(0, int((self._revisions / "last").read_bytes()[:12]))
         except (OSError, ValueError):
             return 0
 
     def _mark(self) -> None:
-        """Needed only should the newest record be lost, so a commit neither waits for it nor fails by it."""
+        """Needed only if the newest record is lost, so a commit neither waits for it nor fails by it."""
         try:
             durable.write_whole(self._revisions / "last", f"{self._head}\n".encode())
         except OSError as error:
@@ -379,7 +379,7 @@ class RevisionStore:
 
 
 def _parts_of(revision: Revision) -> _Parts:
-    """Raises ValueError where its time is none."""
+    """Raises ValueError if its time is invalid."""
     return _Parts(revision.digest, revision.details, datetime.fromisoformat(revision.time).timestamp())
 
 

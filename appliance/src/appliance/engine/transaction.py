@@ -1,4 +1,4 @@
-"""One transaction: apply a plan, verify it, record it; or put everything back."""
+"""One transaction: apply a plan, verify it, record it; or restore the router as it was."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait, in seconds, for a router that moves on its own."""
+    """How long, in seconds, to wait for a router that changes on its own."""
 
     settle_s: float = 5.0
     restart_s: float = 60.0
@@ -51,14 +51,14 @@ class Transaction:
     running: Callable[[], Desired]
     """Compiles the last recorded revision; asked only when undoing step by step is not enough."""
     turn: Turn
-    """Told how far it is; asked between steps whether somebody cancelled it."""
+    """Receives the progress; says between steps whether somebody cancelled it."""
     proceed: Proceed = unhindered
-    """Raises Overtaken when the router has to go elsewhere: then nothing is undone."""
+    """Raises Overtaken when the router has to go to another state: then nothing is undone."""
     must_not_fail: bool = False
-    """Of a rollback: the agent's reserve may be spent."""
+    """Set for a rollback: the agent's reserve may be spent."""
     applied: list[PlannedStep] = field(default_factory=list)
     after: Observed = field(default_factory=dict)
-    """What was observed last."""
+    """The last observation."""
 
     def run(
         self,
@@ -70,10 +70,10 @@ class Transaction:
     ) -> None:
         """Bring the router from ``before`` to ``desired`` and record it, with the journal open meanwhile.
 
-        ``meanwhile`` is called while the journal is written; it changes nothing. Raises CommitFailed: the
-        router is as ``before``, or ``undone`` is False and the journal stays open.
-        CommitCancelled is one, too.
-        Raises StorageFull or RouterUnavailable when the journal cannot be written; nothing is changed then.
+        ``meanwhile`` is called while the journal is written; it changes nothing. Raises CommitFailed (of
+        which CommitCancelled is a kind): the router is as ``before``, or ``undone`` is False and the journal
+        stays open. Raises StorageFull or RouterUnavailable when the journal cannot be written; then nothing
+        is changed.
         """
         opening = self.disk.submit(self._open_journal, base_revision, request_id, request)
         try:
@@ -128,11 +128,11 @@ class Transaction:
         except OSError as error:
             if not is_full(error):
                 raise
-            # The steps are for whoever reads it; that it is there is what counts.
+            # The steps are for a human reader; only the journal's existence counts.
             write(())
 
     def _close_journal(self) -> None:
-        """A journal that stays open is only told of: the next start restores what runs anyway."""
+        """A journal that stays open is only logged: the next start restores the running revision anyway."""
         try:
             self.journal.close()
         except OSError as error:

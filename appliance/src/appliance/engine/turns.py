@@ -1,6 +1,6 @@
-"""Whose turn it is to change the router: one at a time, in the order in which they came.
+"""The turn to change the router: one commit at a time, in the order of arrival.
 
-What readers see of it is kept under locks that nobody holds for longer than it takes to copy a few fields.
+The state that readers see is kept under locks held only as long as it takes to copy a few fields.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from appliance.errors import Conflict, NotFound
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay, Stage, joined
 
 MOST_WAITING = 16
-"""So many may wait; the next is refused at once."""
+"""This many may wait; the next is refused at once."""
 LONGEST_WAIT_S = 900.0
-"""A commit that has waited for so long is refused."""
+"""A commit that has waited this long is refused."""
 Kind = Literal["commit", "rollback", "check", "bench"]
 
 
 class Cancelled(Exception):
-    """Somebody cancelled the commit; raised where it can stop."""
+    """Somebody cancelled the commit; raised at a point where it can stop."""
 
     def __init__(self, by: str) -> None:
         self.by = by
@@ -32,9 +32,9 @@ class Cancelled(Exception):
 
 
 class Turn:
-    """One commit, rollback or bench, from its request to its end. Its own thread moves it on, others read it.
+    """One commit, rollback or bench, from its request to its end. Its own thread advances it, others read it.
 
-    One without a request id, the router's own or a bench, is not cancelled here.
+    One without a request id (the router's own, or a bench) cannot be cancelled here.
     """
 
     def __init__(self, request_id: str, kind: Kind, author: str, comment: str, clock: Clock) -> None:
@@ -52,10 +52,10 @@ class Turn:
 
     @property
     def title(self) -> str:
-        """As others are told of it."""
+        """The form in which others see it."""
         return "the router's own check" if self.kind == "check" else f"the {self.kind} of {self.author}"
 
-    # For the thread whose turn it is.
+    # For the thread that holds the turn.
 
     def check(self) -> None:
         """Raises Cancelled once somebody cancelled it."""
@@ -68,7 +68,7 @@ class Turn:
             self._begun_s, self._stage = self._clock.unix_s(), "planning"
 
     def apply(self, step: int, steps: int, doing: str) -> None:
-        """The step ``step`` of ``steps``, from 1, is applied now."""
+        """Step number ``step`` of ``steps``, counted from 1, is applied now."""
         with self._guard:
             self._stage, self._step, self._steps, self._doing = "applying", step, steps, doing
 
@@ -78,20 +78,20 @@ class Turn:
             self._stage = "verifying"
 
     def record(self) -> None:
-        """From now on it cannot be cancelled. Raises Cancelled when it was before."""
+        """From now on it cannot be cancelled. Raises Cancelled if it was cancelled before."""
         with self._guard:
             self.check()
             self._stage = "recording"
 
     def undo(self) -> None:
-        """What was applied is put back."""
+        """The applied steps are undone."""
         with self._guard:
             self._stage = "undoing"
 
     # For others.
 
     def cancel(self, by: str) -> None:
-        """Have it stopped where it can be next. Raises Conflict when that is no longer possible."""
+        """Cancel it at the next point where it can stop. Raises Conflict when that is no longer possible."""
         with self._guard:
             if self._cancelled_by:
                 return
@@ -127,7 +127,7 @@ class Turn:
 
 
 class Turns:
-    """The one whose turn it is, and those that wait."""
+    """The one that holds the turn, and those that wait."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -136,9 +136,9 @@ class Turns:
 
     @contextmanager
     def taking(self, turn: Turn, wait_s: float = LONGEST_WAIT_S, urgent: bool = False) -> Iterator[None]:
-        """Wait for the turn and hold it. ``urgent``: before all who wait.
+        """Wait for the turn and hold it. ``urgent``: ahead of all that wait.
 
-        Raises Conflict at once where too many wait, or after ``wait_s``, Cancelled when it was cancelled.
+        Raises Conflict at once if too many wait, or after ``wait_s``; Cancelled when it was cancelled.
         """
         self._wait(turn, wait_s, urgent)
         try:
@@ -186,7 +186,7 @@ class Turns:
         return tuple(one.title for one in (self._holder, *before) if one is not None and one is not turn)
 
     def under_way(self) -> CommitsUnderWay:
-        """All of them. Waits for no commit."""
+        """All of them. Does not wait for a commit."""
         with self._changed:
             holder, waiting = self._holder, list(self._waiting)
             ahead = [self._ahead(turn) for turn in waiting]
@@ -207,14 +207,14 @@ class Turns:
         return next((one for one in everyone if one is not None and one.id == request_id), None)
 
     def dismiss(self) -> None:
-        """Refuse all that wait: the agent stops. The one that runs comes to its end."""
+        """Refuse all that wait, since the agent stops. The one that runs is completed."""
         with self._changed:
             for turn in self._waiting:
                 turn.is_dismissed = True
             self._changed.notify_all()
 
     def cancel(self, request_id: str, by: str) -> CommitUnderWay:
-        """Have one stopped: one that waits at once, the one that runs before its next step, undone.
+        """Cancel one: a waiting one at once, the running one before its next step, undoing it.
 
         Raises NotFound when it neither runs nor waits, Conflict when it can no longer be cancelled.
         """

@@ -1,4 +1,4 @@
-"""The router as it was last seen, and the lock that keeps anybody from planning against it while it moves."""
+"""The router as last observed, and the lock that prevents planning against it while it changes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from appliance.engine.live import Live, Looking, Observed
 from appliance.errors import Conflict
 
 _PATIENCE_S = 1.0
-"""How long a preview waits for a router in motion; then it takes what was seen last."""
+"""How long a preview waits for a changing router; then it takes the last observation."""
 _PROBE_S = 0.2
 """How long a backend that was down is given to say that it is back."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One look at the router. Replaced as a whole, so that readers never wait."""
+    """One observation of the router. Replaced as a whole, so that readers never wait."""
 
     drift: tuple[str, ...] = ()
-    """Summaries of the steps that lead back to the last commit, and what stands in their way."""
+    """Summaries of the steps that lead back to the last commit, and of the obstacles to them."""
     health: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Backend name to ``state`` (up, down, unknown) and ``detail``, a sentence."""
     waiting: tuple[str, ...] = ()
@@ -30,12 +30,12 @@ class Seen:
 
 
 class View:
-    """Looks at the live router."""
+    """Observes the live router."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
         self.moving = threading.Lock()
-        """Held by whoever changes or observes the router."""
+        """Held by the thread that changes or observes the router."""
         self.seen = Seen(
             health={backend.name: _entry("unknown", "not yet seen") for backend in live.backends}
         )
@@ -45,9 +45,9 @@ class View:
 
     @contextmanager
     def looking(self) -> Iterator[Callable[[], Observed]]:
-        """Begin to observe; the function gives the outcome, or raises BackendUnavailable.
+        """Begin to observe; the yielded function returns the outcome, or raises BackendUnavailable.
 
-        While a commit takes its time the outcome is what was seen before it.
+        During a long commit the outcome is the last observation before it.
         """
         last = self._last
         if not self.moving.acquire(timeout=_PATIENCE_S if last is not None else -1):
@@ -59,8 +59,8 @@ class View:
         except BaseException:
             self.moving.release()
             raise
-        # Held while the router is looked at and no longer: what the caller does meanwhile may take its time,
-        # and a rollback must not wait for it.
+        # Held only while the router is observed: the caller's own work may take longer, and a rollback must
+        # not wait for it.
         self._release_when_done(looking)
         yield looking.result
 
@@ -83,10 +83,10 @@ class View:
 
     @contextmanager
     def taking(self, wait_s: float, anyway: bool) -> Iterator[None]:
-        """Hold ``moving``. Where that is not to be had, raises Conflict, or goes on with ``anyway``.
+        """Hold ``moving``. If it cannot be had in time, raise Conflict, or with ``anyway`` go on without it.
 
-        Then somebody still observes a backend that hangs: who looks now waits for the same observation, and
-        does not touch that backend before it ends.
+        In that case another thread still observes a backend that hangs: a new observation waits for the same
+        one, and does not touch that backend before it ends.
         """
         held = self.moving.acquire(timeout=wait_s)
         if not held and not anyway:
@@ -98,7 +98,7 @@ class View:
                 self.moving.release()
 
     def back(self) -> bool:
-        """Whether one of the backends that were down at the last look answers; asks no other."""
+        """Whether a backend that was down when last observed answers; asks no other."""
         down = [name for name, entry in self.seen.health.items() if entry["state"] == "down"]
         if not down:
             return False
@@ -111,11 +111,11 @@ class View:
             self._last = dict(states)
 
     def restarted(self) -> bool:
-        """Whether a backend was seen to restart since all were last as they should be. Looks at nothing."""
+        """Whether a backend was seen to restart since all were last as desired. Observes nothing."""
         return self._live.generations() != self._generations
 
     def returned(self, states: Mapping[str, Any]) -> set[str]:
-        """Backends that are there, and were down or restarted since they were last as they should be."""
+        """Backends that are up, and were down or restarted since they were last as desired."""
         down = {name for name, state in states.items() if isinstance(state, Exception)}
         self._lost |= down
         generations = self._live.generations()
@@ -130,7 +130,7 @@ class View:
     def publish(
         self, drift: tuple[str, ...], states: Mapping[str, Any], waiting: tuple[str, ...] = ()
     ) -> None:
-        """Let readers see this look."""
+        """Publish this observation to readers."""
         self.seen = Seen(
             drift,
             {

@@ -1,4 +1,4 @@
-"""Beginning a watch: sessions and traffic before a commit, and the watch that is recorded with it."""
+"""The beginning of a watch: sessions and traffic before a commit, and the watch recorded with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from appliance.state.watch import DEFAULT_WATCH_S, WatchReport
 
 
 class Service(NamedTuple):
-    """What sessions and traffic were, and under which revision."""
+    """Sessions and traffic as read, and the revision they were read under."""
 
     before: Mapping[str, Any]
     revision: int
@@ -49,25 +49,25 @@ class WatchedCommits:
         self._clock, self._store = clock, store
 
     def ahead(self, request: CommitRequest, before: RouterConfig) -> None:
-        """Begin what ``reading`` would wait for longest."""
+        """Begin the readings for which ``reading`` would wait longest."""
         if request.watch_s != 0 and self.observer is not None:
             self.observer.ahead(before)
 
     def reading(
         self, request: CommitRequest, running: int, before: RouterConfig, after: RouterConfig, digest: str
     ) -> ReadingService:
-        """What the watch of a commit over revision ``running`` compares with. The commit is foretold from now
-        on."""
+        """What the watch of a commit over revision ``running`` compares with. Foretelling the commit begins
+        now."""
         if request.watch_s == 0:
             return ReadingService()
-        # One that may itself be rolled back is compared with what it replaces.
+        # If the running revision may itself be rolled back, compare with the revision before it.
         known = None if request.watch_s else self.known(running, digest)
         if known is not None or self.observer is None:
             return ReadingService(known)
         return ReadingService(None, self.observer.look(before, after, request.caller), running)
 
     def known(self, running: int, digest: str) -> Service | None:
-        """Of a way back: what was read before the commit that is taken back, so that the watch says whether
+        """For a rollback: the reading before the commit that is rolled back, so that the watch says whether
         service is as it was then."""
         watch = self.watches.current
         if watch is None or watch.revision != running or not watch.before:
@@ -76,7 +76,7 @@ class WatchedCommits:
             is_back = self._store.get(watch.compared_with).digest == digest
         except MillraceError:
             return None
-        # What was foretold was foretold of the commit, and not of the way back.
+        # The findings were foretold for the commit, not for the rollback.
         before = {**watch.before, "foretold": None}
         return Service(before, watch.compared_with) if is_back else None
 
@@ -102,17 +102,17 @@ class WatchedCommits:
             raise
 
     def begin(self) -> Watch | None:
-        """Let the observer know of the watch of the revision that runs now."""
+        """Tell the observer of the watch of the revision that runs now."""
         if self.observer is not None:
             self.observer.begun()
         return self.watches.current
 
     def report(self, revision: int) -> dict[str, Any] | None:
-        """What was seen after a commit, as it stands; None where that is not known. See state.watch."""
+        """What was seen after a commit so far; None if unknown. See state.watch."""
         return self.watches.report(revision) if self.observer is None else self.observer.report(revision)
 
     def rules(self) -> dict[str, str]:
-        """When something counts as worse, by what is compared."""
+        """For each comparison, when something counts as worse."""
         return {} if self.observer is None else self.observer.rules()
 
     @staticmethod
@@ -129,15 +129,15 @@ class WatchedCommits:
         ).model_dump(mode="json")
 
     def told(self) -> tuple[WatchReport, ...]:
-        """What was seen lately, for alarms."""
+        """What was seen recently, for alarms."""
         return () if self.observer is None else self.observer.told()
 
     def now(self) -> dict[str, Any] | None:
-        """The report of the watch that goes on; None when none does."""
+        """The report of the watch under way; None when there is none."""
         watch = self.watches.current
         if watch is None or watch.over:
             return None
         report = self.report(watch.revision) or self._unseen(watch)
-        # The report is as old as the last look, and somebody may have called the rollback off since.
+        # The report is as old as the last look; somebody may have called the rollback off since.
         left_s = round(self.watches.left_s(watch), 1)
         return {**report, "rolls_back": watch.rolls_back, "note": watch.note, "left_s": left_s}

@@ -1,7 +1,7 @@
-"""What the engine keeps of the watch after a commit, and what it asks of whoever watches.
+"""What the engine keeps of the watch after a commit, and what it asks of the observer.
 
-The watch of the revision that runs is one file: it goes on after the agent was killed, and after a reboot
-begins anew with what was read before the commit. What was seen is a file for each revision.
+The watch of the running revision is one file: it goes on after the agent was killed, and after a reboot
+begins anew with the reading from before the commit. The reports are one file per revision.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from appliance.state.watch import WatchReport
 log = logging.getLogger(__name__)
 
 KEPT = 300
-"""Reports that are kept; the oldest go first."""
+"""How many reports are kept; the oldest are removed first."""
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -37,20 +37,20 @@ class Watch:
 
     revision: int
     compared_with: int
-    """The revision that is compared with."""
+    """The revision compared with."""
     rollback_to: int
     """The one before it that needs no confirmation."""
     watch_s: float
     rolls_back: bool
     began: str
     before: Mapping[str, Any] = field(default_factory=dict)
-    """What was read before the commit, as the observer wrote it."""
+    """The reading before the commit, as the observer wrote it."""
     boot_id: str = ""
     ends_boot_s: float = 0.0
     condemned: str = ""
     """Why it is to be rolled back; empty while it is not."""
     note: str = ""
-    """By whom its rollback was called off."""
+    """Who called its rollback off."""
     over: bool = False
 
 
@@ -65,10 +65,10 @@ class ServiceBefore(Protocol):
 
 
 class Observer(Protocol):
-    """Whoever compares sessions and traffic. Nothing of it raises."""
+    """Compares sessions and traffic. No method raises."""
 
     def ahead(self, before: RouterConfig) -> None:
-        """A commit over this document may come to ``look``: begin what takes longest. Returns at once."""
+        """A commit over this document may soon call ``look``: begin what takes longest. Returns at once."""
 
     def look(
         self,
@@ -82,17 +82,17 @@ class Observer(Protocol):
         """A watch began: see Watches.current."""
 
     def report(self, revision: int) -> dict[str, Any] | None:
-        """What it saw, as it stands; None where that is not known."""
+        """What it has seen so far; None if unknown."""
 
     def rules(self) -> dict[str, str]:
-        """When something counts as worse, by what is compared."""
+        """For each comparison, when something counts as worse."""
 
     def told(self) -> tuple[WatchReport, ...]:
-        """What it saw after the last commit, and after one that was rolled back for it; for an hour."""
+        """What it saw after the last commit, and after one rolled back because of it; for an hour."""
 
 
 class Watches:
-    """The one watch that goes on, and the reports of all."""
+    """The one watch under way, and the reports of all."""
 
     def __init__(self, state_dir: Path, clock: Clock, reserve: Reserve) -> None:
         self._path, self._reports = state_dir / "watch.json", state_dir / "watches"
@@ -100,13 +100,13 @@ class Watches:
         self._guard = threading.RLock()
         self._current: Watch | None = None
         self.loaded = threading.Event()
-        """Set once it is known whether a watch goes on."""
+        """Set once it is known whether a watch is under way."""
         make_own_folder(self._reports)
         self._kept: list[int] | None = None
-        """The revisions of the reports on disk, once that was looked at."""
+        """The revisions of the reports on disk, once they were listed."""
 
     def load(self, head: int) -> None:
-        """Read the watch at start. One of another revision than ``head`` is over."""
+        """Read the watch at start. A watch of any revision but ``head`` is over."""
         self._current = self._read(head)
         self.loaded.set()
 
@@ -120,23 +120,23 @@ class Watches:
             return None
         if watch.revision != head:
             return None
-        # What was down while the machine was has all its time to come back.
+        # Whatever was down along with the machine gets the full time to come back.
         return watch if watch.boot_id == self._clock.boot_id else self._in_this_boot(watch)
 
     @property
     def current(self) -> Watch | None:
-        """The watch of the revision that runs, be it over or not."""
+        """The watch of the running revision, whether over or not."""
         return self._current
 
     @property
     def armed(self) -> Watch | None:
-        """The watch that goes on and rolls back."""
+        """The watch that is under way and may roll back."""
         watch = self._current
         return watch if watch is not None and watch.rolls_back and not watch.over else None
 
     @property
     def condemned(self) -> Watch | None:
-        """The watch whose revision is to be rolled back now."""
+        """The watch whose revision must be rolled back now."""
         watch = self._current
         return watch if watch is not None and watch.condemned else None
 
@@ -145,7 +145,7 @@ class Watches:
         return max(0.0, watch.ends_boot_s - self._clock.boot_s())
 
     def prepare(self, watch: Watch) -> Watch:
-        """Put the watch of a revision that is about to be recorded on disk, in place of the one before.
+        """Write the watch of a revision that is about to be recorded to disk, in place of the one before.
 
         Raises OSError.
         """
@@ -161,7 +161,7 @@ class Watches:
             self._forget()
 
     def give_up(self) -> None:
-        """The revision was not recorded: the watch that stood goes on."""
+        """The revision was not recorded: the earlier watch goes on."""
         with self._guard:
             standing = self._current
             if standing is None:
@@ -170,7 +170,7 @@ class Watches:
                 self._change(standing)
 
     def condemn(self, revision: int, why: str) -> bool:
-        """Have the revision rolled back, unless that was called off, or another one runs by now."""
+        """Have the revision rolled back, unless that was called off or another one already runs."""
         with self._guard:
             watch = self.armed
             if watch is None or watch.revision != revision:
@@ -179,7 +179,7 @@ class Watches:
             return True
 
     def call_off(self, note: str) -> Watch | None:
-        """Keep the revision, whatever the watch sees; None where nothing would go back by itself."""
+        """Keep the revision, whatever the watch sees; None if it would not be rolled back automatically."""
         with self._guard:
             watch = self.armed
             if watch is None:
@@ -194,7 +194,7 @@ class Watches:
                 self._change(replace(self._current, over=True))
 
     def report(self, revision: int) -> dict[str, Any] | None:
-        """What was seen after a commit; None where it was not watched or is no longer kept."""
+        """What was seen after a commit; None if it was not watched or the report is no longer kept."""
         try:
             found = json.loads(self._place(revision).read_bytes())
         except FileNotFoundError:
@@ -207,8 +207,8 @@ class Watches:
     def keep(self, revision: int, report: Mapping[str, Any], *, final: bool = True) -> None:
         """Write a report, and forget the oldest. Raises nothing.
 
-        One that is not ``final`` does not wait for the disk, for which a commit may wait: a cut of power
-        may lose it, and the service after that revision is then not known.
+        A report that is not ``final`` does not wait for the disk, so that no commit waits for it: a power cut
+        may lose it, and then the service after that revision is unknown.
         """
         try:
             text = json.dumps(report, separators=(",", ":")).encode()
@@ -243,13 +243,13 @@ class Watches:
         if watch.rolls_back:
             self._reserve.spend(lambda: durable.write(self._path, text))
         else:
-            # Nobody's rollback depends on it.
+            # No rollback depends on it.
             durable.write_whole(self._path, text)
 
     def _forget(self) -> None:
         try:
             if self._path.exists():
-                # One of another revision is over in any case.
+                # A watch of another revision is over in any case.
                 durable.forget(self._path)
         except OSError as error:
             log.error("the watch in %s cannot be removed: %s", self._path, error)

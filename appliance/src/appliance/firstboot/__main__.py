@@ -13,7 +13,7 @@ from appliance.programs import HostPrograms
 
 log = logging.getLogger("appliance.firstboot")
 
-# Each imports what it needs when it runs: at every boot something waits for the first of them.
+# Each imports its modules when it runs: at every boot something waits for the first of them.
 
 
 def _database() -> None:

@@ -1,4 +1,4 @@
-"""What happens at every boot, before the network, ssh and the data plane start."""
+"""The work of every boot, before the network, ssh and the data plane start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SETTLE_S = 30
 
 @dataclass
 class Report:
-    """What the console tells of this boot."""
+    """The console's report of this boot."""
 
     source: str | None = None
     """Where the seed was found."""
@@ -47,7 +47,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Boot:
-    """One boot of one instance. The outside world comes in by its fields."""
+    """One boot of one instance. Its fields are its access to the outside world."""
 
     layout: Layout
     programs: Programs
@@ -58,8 +58,8 @@ class Boot:
     def run(self) -> Report:
         """Find the seed, decide, and write everything that follows. Done twice, it changes nothing.
 
-        What is wrong with a seed is reported and the boot goes on. Raises OSError and MillraceError when the
-        host itself is at fault, such as a data partition that cannot be written.
+        Problems of a seed are reported and the boot goes on. Raises OSError and MillraceError when the host
+        itself is at fault, such as a data partition that cannot be written.
         """
         report = Report()
         for folder, mode in ((self.layout.data, 0o700), (self.layout.run, 0o755)):
@@ -102,7 +102,7 @@ class Boot:
         except FileNotFoundError:
             return None
         except ValidationFailed as failed:
-            # Kept for whoever wants to know; the boot goes on as a first one.
+            # Kept for diagnosis; the boot goes on as a first one.
             durable.rename(path, "instance.damaged")
             report.problems += _told("instance", failed.problems)
             return None
@@ -133,7 +133,7 @@ class Boot:
         try:
             return read({key: value for key, value in found.values.items() if key != "configuration"})
         except ValidationFailed as more:
-            # What settings say of each other is looked at once each of them alone is right.
+            # Relations between settings are checked once each setting on its own is right.
             report.problems += _told(f"seed in {found.source}", more.problems)
             return None
 
@@ -204,7 +204,7 @@ class Boot:
 
 
 def first_document(seed: Seed) -> dict[str, Any]:
-    """What waits for the agent: the seed's document, and its host settings for what that leaves out."""
+    """What is left for the agent: the seed's document, and its host settings for those it leaves out."""
     system: dict[str, Any] = {}
     if seed.hostname is not None:
         system["hostname"] = seed.hostname
@@ -218,7 +218,7 @@ def first_document(seed: Seed) -> dict[str, Any]:
 
 
 def _built_s(release: Path) -> int | None:
-    """When this image was built, seconds since the epoch; None when it does not say."""
+    """When this image was built, seconds since the epoch; None if it does not say."""
     try:
         value = json.loads(release.read_bytes()).get("built_s")
     except (OSError, ValueError, AttributeError):

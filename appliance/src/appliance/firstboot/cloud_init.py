@@ -1,7 +1,8 @@
 """Seeds in cloud-init's forms: NoCloud and ConfigDrive. Pure.
 
-Only what an appliance can mean is read: name, addresses, password, keys, clock, and our own ``millrace:``
-part, which wins. Whatever else a file asks for (packages, commands) is named in a remark and not done.
+Only settings that make sense on an appliance are read: name, addresses, password, keys, clock, and our own
+``millrace:`` part, which wins. Anything else in a file (packages, commands) is named in a remark and not
+done.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from appliance.firstboot.seed import HASH
 from appliance.firstboot.yaml_text import mapping
 
 NOCLOUD_ID = "nocloud"
-"""Instance id where meta-data gives none (cloud-init has the same)."""
+"""Instance id if meta-data gives none (cloud-init has the same)."""
 _ADMIN = "admin"
 _KNOWN = frozenset(
     ["hostname", "fqdn", "password", "chpasswd", "ssh_authorized_keys", "users", "user", "ntp", "millrace"]
@@ -97,7 +98,7 @@ def user_data(data: bytes) -> tuple[Values, list[str]]:
 
 
 def own_form(data: bytes, where: str) -> Values:
-    """Values of a file that holds only our own part, as YAML or JSON. Raises ValidationFailed."""
+    """Values of a file that has only our own part, as YAML or JSON. Raises ValidationFailed."""
     config = mapping(data, where)
     own = config.get("millrace", config)
     if not isinstance(own, Mapping):
@@ -146,7 +147,7 @@ def _chpasswd(value: object) -> Values:
 
 
 def _password(text: str) -> Values:
-    """cloud-init takes a hash or a password in the same place."""
+    """cloud-init accepts a hash or a password in the same place."""
     return {"admin_password_hash": text} if HASH.fullmatch(text) else {"admin_password": text}
 
 

@@ -1,4 +1,4 @@
-"""Password hashes of crypt(3), which Python itself no longer has: the system's libcrypt is asked."""
+"""Password hashes of crypt(3), which Python itself no longer has: the system's libcrypt computes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hash_password(password: str) -> str:
 
 
 def is_usable(hashed: str) -> bool:
-    """Whether somebody could sign in with this hash: its method is known and it is whole."""
+    """Whether one can sign in with this hash: its method is known and it is whole."""
     try:
         made = _crypt("not the password", hashed.encode())
     except CryptError:
@@ -46,7 +46,7 @@ def verify(password: str, hashed: str) -> bool:
 
 
 def generate_password() -> str:
-    """A password of 98 bits that a person can type from a screen: no letter is like another."""
+    """A password of 98 bits that a person can type from a screen: no two letters look alike."""
     groups = ("".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS))
     return "-".join(groups)
 

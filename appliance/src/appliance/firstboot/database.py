@@ -10,9 +10,10 @@ _SOCKETS = "/run/postgresql"
 
 
 def prepare_database(programs: Programs) -> list[str]:
-    """Make what is missing; gives the statements that were run. Raises ProgramFailed.
+    """Make what is missing; returns the statements that were run. Raises ProgramFailed.
 
-    There is no password: PostgreSQL asks the kernel who connects (peer authentication), and has no port.
+    There is no password: PostgreSQL learns from the kernel who connects (peer authentication), and has no
+    port.
     """
     done = []
     for question, statement in (

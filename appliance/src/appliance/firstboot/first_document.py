@@ -22,7 +22,7 @@ _POLL_S = 1.0
 
 
 class Agent(Protocol):
-    """What of AgentClient is used."""
+    """The part of AgentClient that is used."""
 
     def status(self) -> StatusAnswer: ...
     def config(self) -> ConfigAnswer: ...
@@ -32,10 +32,10 @@ class Agent(Protocol):
 def merged(
     document: dict[str, Any] | None, running: dict[str, Any], system: dict[str, Any]
 ) -> dict[str, Any]:
-    """What is committed. Pure.
+    """The document to commit. Pure.
 
-    In a given document its own host settings win, and the seed's fill what it leaves out. Without a document
-    the seed's host settings are put into the running one.
+    The host settings of a given document win, and the seed's fill the gaps. Without a document the seed's
+    host settings are put into the running one.
     """
     if document is None:
         return {**running, "system": {**running.get("system", {}), **system}}
@@ -49,11 +49,11 @@ def commit_first_document(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> int | None:
-    """Commit what waits; gives the revision, or None when nothing waits or it was refused.
+    """Commit what waits; returns the revision, or None when nothing waits or it was refused.
 
-    A refused document is told on the console and tried again at the next boot, unless somebody has committed
-    since then: their configuration is never overwritten. The seed's host settings are committed even so.
-    Raises AgentUnavailable when the agent does not come up.
+    A refused document is reported on the console and tried again at the next boot, unless a user has
+    committed since then: their configuration is never overwritten. The seed's host settings are committed
+    even so. Raises AgentUnavailable when the agent does not come up.
     """
     try:
         pending = json.loads(layout.first_document.read_bytes())
@@ -69,7 +69,7 @@ def commit_first_document(
     if document is None and not system:
         durable.remove(layout.first_document)
         return None
-    # Noted before the commit: an answer that is lost does not make the next boot overwrite later commits.
+    # Noted before the commit: a lost answer does not make the next boot overwrite later commits.
     first = "revision" not in pending
     if first:
         pending["revision"] = status.revision

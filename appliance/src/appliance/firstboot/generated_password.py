@@ -1,4 +1,4 @@
-"""The password that a router without a seed's makes for its first start."""
+"""The password that a router generates for its first start if its seed has none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The files of the host that follow from an instance. Pure.
 
-Values come from closed alphabets without line breaks (see `seed`), so none ends the line it stands in.
+Values come from closed alphabets without line breaks (see `seed`), so none can break out of its line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class HostFile:
 
 
 def files(instance: Instance, card: Card | None) -> list[HostFile]:
-    """All of them but the shadow file, of which only a line is ours."""
+    """All of them but the shadow file, in which only one line is ours."""
     return list(_files(instance, card))
 
 
@@ -52,7 +52,7 @@ def _files(instance: Instance, card: Card | None) -> Iterator[HostFile]:
 
 
 def network(instance: Instance, card: Card) -> str:
-    """A systemd.network(5) file for the management NIC; nothing else is networkd's to touch."""
+    """A systemd.network(5) file for the management NIC; networkd may touch nothing else."""
     wanted = instance.management
     automatic_v6 = wanted.ipv6_address == "auto"
     lines = ["[Match]", f"MACAddress={card.mac}", "Type=ether", "", "[Network]", "Description=Management"]
@@ -102,7 +102,7 @@ def sshd(instance: Instance) -> str:
             "AllowAgentForwarding no",
             "MaxAuthTries 4",
             "LoginGraceTime 30",
-            # Of the ten that may be signing in at once, one source (an IPv6 /64) has at most four.
+            # Of ten simultaneous sign-ins, one source (an IPv6 /64) has at most four.
             "MaxStartups 10:30:100",
             "PerSourceMaxStartups 4",
             "PerSourceNetBlockSize 32:64",
@@ -112,13 +112,13 @@ def sshd(instance: Instance) -> str:
 
 
 def sudoers(instance: Instance) -> str:
-    """sudoers(5): who has only a key has no password to be asked for."""
+    """sudoers(5): a user with only a key has no password to enter."""
     tag = "" if instance.password_login else "NOPASSWD: "
     return f"{_MARK}{ADMIN} ALL=(ALL:ALL) {tag}ALL\n"
 
 
 def web_environment() -> str:
-    """Environment of the web half. No secret: the database asks who connects, not for a password."""
+    """Environment of the web half. No secret: the database checks who connects, and needs no password."""
     directory = quote("/run/postgresql", safe="")
     values = {
         "DJANGO_SETTINGS_MODULE": "webui.settings",
@@ -136,7 +136,7 @@ def web_environment() -> str:
 
 
 def management(wanted: Management, card: Card | None) -> str:
-    """Which NIC is management, for whoever hands out the others."""
+    """The management NIC, for the program that assigns the others."""
     return json.dumps(
         {
             "device": card.device if card else None,

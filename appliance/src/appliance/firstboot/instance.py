@@ -1,4 +1,4 @@
-"""What this instance is: decided from the seed once, kept over boots. Pure.
+"""The identity of this instance: decided from the seed once, kept across boots. Pure.
 
 ``instance.json`` holds a password hash, so it is readable by root only.
 """
@@ -20,7 +20,7 @@ DEFAULT_HOSTNAME = "millrace"
 
 
 class _Stored(BaseModel):
-    # What a newer release has added is no damage to the one that is gone back to.
+    # Fields added by a newer release are no damage to the older one after a return to it.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -74,7 +74,7 @@ class Instance(_Stored):
 
 @dataclass(frozen=True)
 class Decision:
-    """What a seed makes of an instance."""
+    """An instance after a seed."""
 
     instance: Instance
     is_new: bool
@@ -88,8 +88,8 @@ class Decision:
 def decide(previous: Instance | None, seed: Seed | None, source: str | None) -> Decision:
     """The instance after this boot. A seed whose id was applied before is not applied again.
 
-    On an instance that has run before, what a new seed does not give stays as it is. Raises ValidationFailed
-    for a password hash that nobody could sign in with.
+    On an instance that has run before, values missing from a new seed stay as they are. Raises
+    ValidationFailed for a password hash with which nobody could sign in.
     """
     if seed is None:
         if previous is not None:
@@ -119,7 +119,7 @@ def decide(previous: Instance | None, seed: Seed | None, source: str | None) -> 
 
 
 def with_card(instance: Instance, choice: Choice, cards: Sequence[Card]) -> Instance:
-    """The instance, remembering this boot's NICs. A management NIC that is gone stays remembered."""
+    """The instance, with this boot's NICs recorded. A management NIC that is gone stays recorded."""
     card = instance.card
     if choice.card is not None:
         card = KnownCard(device=choice.card.device, mac=choice.card.mac, pci=choice.card.pci)
@@ -154,7 +154,7 @@ def _password(previous: Instance | None, seed: Seed) -> tuple[str, str | None]:
 
 
 def _management(seed: Seed) -> Management | None:
-    """What the seed says of management, or None when it says nothing."""
+    """The seed's management settings, or None if it has none."""
     said = (seed.management_mac, seed.management_address, seed.management_ipv6_address)
     if all(value is None for value in said):
         return None

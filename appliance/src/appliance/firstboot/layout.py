@@ -12,7 +12,7 @@ WEB_USER = "millrace-web"
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths below ``root``, which is ``/`` but in tests."""
+    """Paths below ``root``, which is ``/`` except in tests."""
 
     root: Path = Path("/")
 
@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def first_document(self) -> Path:
-        """What is still to be committed."""
+        """The document still to be committed."""
         return self.data / "secrets/first-document.json"
 
     @property

@@ -1,4 +1,4 @@
-"""Another way for the management NIC to get its addresses, chosen on the console."""
+"""A different addressing of the management NIC, chosen on the console."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from appliance.programs import Programs, must
 
 
 def change_management(layout: Layout, programs: Programs, values: dict[str, str]) -> bool:
-    """Take a seed's values that begin with ``management_``, and its ``dns_servers``; now and after boots.
+    """Apply a seed's values that begin with ``management_``, and its ``dns_servers``; now and after boots.
 
-    Without ``dns_servers`` the servers stay as they are. Gives True when another NIC was chosen: that waits
-    for a reboot, as the old one may be wanted by the data plane then. Raises ValidationFailed, each problem
-    with the value's name, and ProgramFailed.
+    Without ``dns_servers`` the servers stay as they are. Returns True when another NIC was chosen: that waits
+    for a reboot, as the data plane may then use the old one. Raises ValidationFailed, each problem with the
+    value's name, and ProgramFailed.
     """
     instance = load(layout.instance.read_bytes())
     seed = read({"instance_id": "console", **values})

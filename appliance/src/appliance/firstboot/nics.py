@@ -1,7 +1,7 @@
 """Which NIC is the management NIC. Pure, but for `inventory`.
 
-NICs are known by MAC and PCI address, never by the order they happen to be found in: one that is added,
-removed or put in another slot does not take the management addresses with it.
+NICs are identified by MAC and PCI address, never by the order in which they are found: a NIC that is added,
+removed or moved to another slot does not take the management addresses with it.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def choose(
 ) -> Choice:
     """The management NIC among ``cards``.
 
-    ``wanted_mac`` was asked for and nothing else will do. Otherwise ``last``, the one of the boot before:
+    If ``wanted_mac`` was requested, no other NIC is taken. Otherwise ``last``, that of the previous boot:
     found by its MAC address, else by its PCI address, provided the card there is new. A card whose MAC
-    address is in ``known_macs`` had another use before and is never taken over. Without a boot before it is
+    address is in ``known_macs`` had another use before and is never taken over. Without a previous boot it is
     the first in PCI order.
     """
     if wanted_mac is not None:

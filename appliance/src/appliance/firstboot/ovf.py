@@ -1,6 +1,6 @@
-"""The OVF environment (DSP0243, chapter 11): what vSphere hands to a guest. Pure.
+"""The OVF environment (DSP0243, chapter 11), which vSphere passes to a guest. Pure.
 
-The XML comes from outside: a document type could blow up or reach out, so none is read.
+The XML comes from outside: a document type could expand without limit or fetch other files, so none is read.
 """
 
 from __future__ import annotations

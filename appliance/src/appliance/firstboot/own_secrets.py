@@ -22,7 +22,7 @@ _SUBJECT_CHARS = 64
 
 
 def ensure_ssh_host_keys(directory: Path, *, renew: bool = False) -> list[Path]:
-    """Make the host keys that are missing, all of them with ``renew``; gives those that were made."""
+    """Make the missing host keys, or with ``renew`` all of them; returns those that were made."""
     durable.make_folder(directory, 0o700)
     made = []
     for kind in ("ed25519", "ecdsa"):

@@ -16,7 +16,7 @@ from appliance.firstboot.seed import HASH, MIN_PASSWORD
 def keep_changed_password(layout: Layout) -> bool:
     """Keep what passwd(1) wrote: /etc is rebuilt at every boot. True when there was a change.
 
-    A locked account (``!`` before the hash) is not kept: a reboot lets admin in again.
+    A locked account (``!`` before the hash) is not kept: after a reboot admin can sign in again.
     """
     instance = load(layout.instance.read_bytes())
     hashed = host_files.shadow_hash((layout.etc / "shadow").read_text())

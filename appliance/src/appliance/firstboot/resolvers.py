@@ -1,7 +1,7 @@
 """DNS and time servers that DHCP or a router advertisement gave.
 
-networkd knows them and writes no file of its own. What they say comes from the network: only addresses and
-names of hosts are taken over. A configuration document that names servers wins.
+networkd knows them and writes no file of its own. The data comes from the network: only addresses and host
+names are taken over. A configuration document that names servers wins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_NTP = 8
 
 @dataclass(frozen=True)
 class Learned:
-    """What the management network told."""
+    """What the management network announced."""
 
     dns: tuple[str, ...]
     ntp: tuple[str, ...]
@@ -46,7 +46,7 @@ def learned(description: Mapping[str, Any]) -> Learned:
 
 
 def write_resolvers(layout: Layout, programs: Programs) -> None:
-    """Bring resolv.conf and chrony's sources up to what the management network says. Raises ProgramFailed."""
+    """Set resolv.conf and chrony's sources to what the management network announces. Raises ProgramFailed."""
     instance = load(layout.instance.read_bytes())
     device = json.loads(layout.management.read_bytes())["device"]
     if device is None:
@@ -60,7 +60,7 @@ def write_resolvers(layout: Layout, programs: Programs) -> None:
         try:
             programs.run(["chronyc", "reload", "sources"])
         except ProgramFailed:
-            # A chronyd that is not there yet reads the file when it starts.
+            # A chronyd that does not run yet reads the file when it starts.
             return
 
 

@@ -1,7 +1,7 @@
-"""What a hypervisor may tell a new instance. Pure.
+"""The settings that a hypervisor may give a new instance. Pure.
 
-Every source (OVF properties, cloud-init, fw_cfg) is brought to the same named values; this is where they are
-checked. Nothing here ends up in a command, and every text that reaches a file has a closed alphabet.
+Every source (OVF properties, cloud-init, fw_cfg) is reduced to the same named values, which are checked here.
+No value ends up in a command, and every text that reaches a file has a closed alphabet.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _separated(value: object) -> object:
     if isinstance(value, str):
         value = re.split(r"[\s,;]+", value.strip(" \t\r\n,;"))
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        # Said twice, as cloud-init's files do (for all and for a subnet), it counts once.
+        # Given twice, as in cloud-init's files (for all and for a subnet), it counts once.
         return list(dict.fromkeys(value))
     return value
 
@@ -204,7 +204,7 @@ def read(values: Mapping[str, Any]) -> Seed:
 def public_key(line: str) -> str:
     """The key in one line of OpenSSH's authorized_keys, its comment cleaned. Raises ValueError.
 
-    Options are refused: whoever needs them edits the file on the router.
+    Options are refused: a user who needs them edits the file on the router.
     """
     words = line.split()
     if len(words) < 2 or words[0] not in _KEY_TYPES:
@@ -224,7 +224,7 @@ def public_key(line: str) -> str:
 def read_configuration(text: str) -> Any:
     """A document in text: JSON, base64 of JSON, or base64 of its gzip. Raises ValueError.
 
-    What it reads to need not be an object, and is not validated.
+    The parsed value need not be an object, and is not validated.
     """
     from appliance.config.load import parse_json
 
@@ -291,7 +291,7 @@ def _check_gateway(name: str, gateway: str, address: str | None, version: int) -
 
 
 def _without_zone(text: str) -> str:
-    """Python lets an IPv6 zone be any text, line breaks too. Raises ValueError for an address with one."""
+    """Python accepts any text as an IPv6 zone, even line breaks. Raises ValueError for one with a zone."""
     if "%" in text:
         raise ValueError("an address here has no zone")
     return text

@@ -28,7 +28,7 @@ _DMI_VENDOR = Path("sys/class/dmi/id/sys_vendor")
 
 @dataclass(frozen=True)
 class Found:
-    """What one source holds: named values that are still to be checked, or what is wrong with it."""
+    """The content of one source: named values still to be checked, or its problem."""
 
     source: str
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -37,10 +37,11 @@ class Found:
 
 
 def find(programs: Programs, root: Path = Path("/")) -> list[Found]:
-    """Every source that holds a seed, in the order in which they count: the first one wins.
+    """Every source that holds a seed, in order of precedence: the first one wins.
 
     Discs come first (NoCloud, ConfigDrive, OVF environment), then VMware's guestinfo, fw_cfg and credentials.
-    A source that cannot be read is one with a problem, so that it is told and not silently passed over.
+    A source that cannot be read is returned with a problem, so that it is reported instead of silently
+    ignored.
     """
     order = ("NoCloud", "ConfigDrive", "OVF environment")
     discs = sorted(_discs(programs, root), key=lambda found: order.index(found.source.split(" (")[0]))
@@ -54,7 +55,7 @@ def _discs(programs: Programs, root: Path) -> Iterator[Found]:
         if name.startswith(_NO_DISCS):
             continue
         device = f"/dev/{name}"
-        # -p looks at the device itself: nothing that was remembered, and no medium is no error.
+        # -p probes the device itself, not a cache; a missing medium is no error.
         about = _probe(programs, device)
         if about.get("TYPE") not in _DISC_TYPES:
             continue
@@ -173,7 +174,7 @@ def _read(source: str, read: Callable[[], tuple[dict[str, Any], list[str]]]) -> 
     except ValidationFailed as failed:
         return Found(source, problems=failed.problems)
     except Exception as error:  # whatever a seed is made of, the boot goes on
-        # Its type alone: the message may hold a value, and so a password.
+        # Only its type: the message may contain a value, and so a password.
         return Found(source, problems=(Problem("", f"cannot be understood ({type(error).__name__})"),))
     return Found(source, values, tuple(remarks))
 
@@ -184,7 +185,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> dict[str, bytes]:
 
 
 def _content(path: Path) -> bytes | None:
-    """A regular file's content; None when there is none. A link out of a disc is not followed.
+    """A regular file's content; None if there is none. A link out of a disc is not followed.
 
     Raises ValidationFailed for one that is too large or cannot be read.
     """

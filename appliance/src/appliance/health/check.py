@@ -1,4 +1,4 @@
-"""What a check is: it reads something of the router, cheaply, and judges what it read, purely."""
+"""A check reads part of the router's state, cheaply, and judges the reading, purely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 UNDER_WAY_S = 8.0
-"""Patience for what differs while a commit or a repair is under way."""
+"""Patience for differences while a commit or a repair is under way."""
 Key = tuple[str, str]
 """Kind and object of an alarm: there is one alarm of each at a time."""
 
@@ -40,22 +40,22 @@ class Finding:
 
     @property
     def key(self) -> Key:
-        """What tells it from others."""
+        """The fields that distinguish it from others."""
         return self.kind, self.object
 
 
 @dataclass(frozen=True)
 class Look(Generic[R]):
-    """What a check judges."""
+    """The input of a check's judgement."""
 
     now: R
     config: RouterConfig
     before: R | None = None
-    """What was read the time before; None at the first look."""
+    """The previous reading; None at the first look."""
     elapsed_s: float = 0.0
     """Between the two readings."""
     standing: Mapping[Key, float] = field(default_factory=dict)
-    """The check's own alarms that stand, and for how many seconds."""
+    """The check's own current alarms, and for how many seconds each has stood."""
 
 
 def _always(_config: RouterConfig) -> bool:
@@ -69,14 +69,14 @@ class Check(Generic[R]):
     name: str
     """In words: ``links``, ``drops``."""
     reads: Callable[[Router], R]
-    """Every few seconds, in a thread of its own: only what costs little at any size of the tables, and holds
-    neither zebra nor a commit. Raises MillraceError when it cannot be read."""
+    """Called every few seconds, in a thread of its own: it may read only what is cheap at any table size, and
+    holds up neither zebra nor a commit. Raises MillraceError when it cannot be read."""
     judges: Callable[[Look[R]], Iterable[Finding]]
     """Pure."""
     concerns: Callable[[RouterConfig], bool] = _always
-    """Whether there is anything to check under this document; where not nothing is read."""
+    """Whether there is anything to check under this document; if not, nothing is read."""
     mends: Callable[[Router, Look[R]], None] | None = None
-    """What the router brings right by itself as soon as it is found: short work. Raises MillraceError."""
+    """Repairs what the router can mend on its own, as soon as found: short work. Raises MillraceError."""
 
 
 AnyCheck = Check[Any]

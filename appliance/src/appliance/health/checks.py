@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 _SHOWN = 5
-"""Lines of evidence; a count stands for the rest."""
+"""How many lines of evidence are listed; a count stands for the rest."""
 
 
 def _parts(router: Router) -> Mapping[str, PartHealth]:
-    """Data plane and routing asked now; the others as they were at the last look of the engine."""
+    """Data plane and routing are queried now; the others are as last observed by the engine."""
     seen = {name: PartHealth.model_validate(entry) for name, entry in router.engine.seen.health.items()}
     feeder = {} if router.feeder is None else {"feeder": router.feeder.health()}
     return {**seen, **{part.name: part.health() for part in (router.dataplane, router.routing)}, **feeder}
 
 
 def parts_down(look: Look[Mapping[str, PartHealth]]) -> Iterator[Finding]:
-    """Programs behind the router that do not answer, or of which a process does not run."""
+    """Programs behind the router that do not answer, or have a process that does not run."""
     for name, part in look.now.items():
         if part.state != "down":
             continue
@@ -68,7 +68,7 @@ def drift(look: Look[Seen]) -> Iterator[Finding]:
 
 
 def damaged(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
-    """Parts of what was recorded that cannot be read."""
+    """Parts of the recorded state that cannot be read."""
     if look.now:
         yield Finding(
             "damaged_history",
@@ -98,7 +98,7 @@ def disk_full(look: Look[Room]) -> Iterator[Finding]:
 
 
 def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
-    """What the watch after the last commit saw, and nobody foretold."""
+    """Worsenings that the watch after the last commit saw and that were not foretold."""
     for report in look.now:
         name = f"revision {report.revision}"
         evidence = {one.object: _change(one) for one in report.counted[:_SHOWN]}
@@ -112,7 +112,7 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
                 evidence,
             )
         elif report.state == "worse" and report.surprises and report.as_before_since is None:
-            # A way back is compared with what was before the commit that it took back.
+            # A rollback is compared with the state before the commit that it rolled back.
             is_way_back = report.compared_with < report.revision - 1
             yield Finding(
                 "worse_after_commit",
@@ -156,7 +156,7 @@ OWN: tuple[AnyCheck, ...] = (
 
 
 def every_check(*, feeds: bool = True) -> tuple[AnyCheck, ...]:
-    """These and those of the features; those of a feeder only where one carries the routes (``feeds``)."""
+    """These and those of the features; those of a feeder only if one carries the routes (``feeds``)."""
     of_features = (check for checks in declared("health", "CHECKS") for check in checks)
     return (
         *OWN,

@@ -22,14 +22,14 @@ from appliance.state.alarms import AlarmEvent, Events, EventsQuery
 log = logging.getLogger(__name__)
 
 KEPT = 2000
-"""Events that are kept; the oldest go first."""
+"""How many events are kept; the oldest are removed first."""
 FILE_BYTES = 1 << 20
 QUOTA_BYTES = 2 * FILE_BYTES
 _NOW, _BEFORE = "now.jsonl", "before.jsonl"
 
 
 class EventLog:
-    """Events by their number. Safe to use from any thread; reading waits for no disk."""
+    """Events by their number. Safe to use from any thread; reading does not wait for the disk."""
 
     def __init__(self, state_dir: Path, file_bytes: int = FILE_BYTES) -> None:
         self._directory, self._file_bytes = state_dir / "events", file_bytes
@@ -51,7 +51,7 @@ class EventLog:
 
     @property
     def usage(self) -> dict[str, int]:
-        """``events`` there are, ``used_bytes`` of the disk and the ``quota_bytes``."""
+        """The number of ``events``, ``used_bytes`` on disk and the ``quota_bytes``."""
         return {
             "events": len(self._events),
             "used_bytes": sum(self._sizes.values()),
@@ -59,7 +59,7 @@ class EventLog:
         }
 
     def uncleared(self) -> list[AlarmEvent]:
-        """The last ``raised`` of each alarm that was not cleared since, oldest first."""
+        """The last ``raised`` of each alarm not cleared since, oldest first."""
         open_ones: dict[tuple[str, str], AlarmEvent] = {}
         for event in list(self._events):
             open_ones.pop((event.kind, event.object), None)
@@ -75,7 +75,7 @@ class EventLog:
         return Events(events=tuple(found[query.offset : query.offset + query.limit]), total=len(found))
 
     def add(self, events: Sequence[AlarmEvent]) -> None:
-        """Append events. On a disk that does not take them they are kept in memory. Raises nothing."""
+        """Append events. If the disk does not take them, they are kept in memory. Raises nothing."""
         if not events:
             return
         with self._lock:
@@ -103,12 +103,12 @@ class EventLog:
         path = self._directory / name
         try:
             with path.open("rb") as stream:
-                # What somebody else made larger is not read to its end.
+                # A file that another program enlarged is not read to its end.
                 data = stream.read(2 * self._file_bytes)
         except FileNotFoundError:
             return
         except OSError as error:
-            # Something else has its name: a folder, say. It is replaced by the next event.
+            # Something else has its name, such as a folder. The next event replaces it.
             log.error("the event log %s cannot be read: %s", path, error)
             durable.remove(path)
             return
@@ -123,7 +123,7 @@ class EventLog:
                 self._events.append(event)
         if bad:
             log.error("%s of the lines in the event log %s cannot be read and are left out", bad, path)
-        # A line that a cut of power left unfinished is written over.
+        # A line that a power cut left unfinished is overwritten.
         whole = data.rfind(b"\n") + 1
         self._sizes[name] = min(whole, self._file_bytes)
 

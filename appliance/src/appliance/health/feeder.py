@@ -1,4 +1,4 @@
-"""The feeder that carries FRR's routes into VPP: behind for long, refused, or more than VPP has room for."""
+"""The feeder that carries FRR's routes into VPP: routes late for long, refused, or too many for VPP."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 BEHIND_MS = 10_000
-"""A full Internet table is in VPP before that."""
+"""VPP has a full Internet table sooner than that."""
 FILLING = 0.8
 FILLING_ENDS = 0.75
-"""Of the routes that VPP has room for."""
+"""The share of the routes that VPP has room for."""
 _STANDING = ("route_table_filling", "routes")
 _SIZE = (
     "Where the machine has the memory set main_heap_mb and stats_segment_mb of /dataplane higher, or its"
@@ -25,7 +25,7 @@ _SIZE = (
 )
 _SHOWN = 5
 _REFUSED_S = 4.0
-"""A table or an interface may be made in this moment: the feeder tries again every 2 s."""
+"""A table or an interface may just be in the making: the feeder tries again every 2 s."""
 
 
 def _state(router: Router) -> FeederState:
@@ -33,7 +33,7 @@ def _state(router: Router) -> FeederState:
 
 
 def feeder(look: Look[FeederState]) -> Iterator[Finding]:
-    """Routes that FRR wants and VPP does not have."""
+    """Routes that FRR selected and VPP does not have."""
     state = look.now
     if state.behind_ms >= BEHIND_MS:
         behind_s = state.behind_ms / 1000
@@ -67,7 +67,7 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
 
 
 def _of_vrfs(state: FeederState) -> Iterator[Finding]:
-    """Those of the default VRF are looked at in all three tables, by the check of RIB and FIB."""
+    """The check of RIB and FIB compares those of the default VRF in all three tables."""
     named = [name for name in state.compared.named if IN_TABLE in name]
     if named:
         yield Finding(

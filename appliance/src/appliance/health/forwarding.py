@@ -24,7 +24,7 @@ def _proof(router: Router) -> Proof:
 
 
 def differing(look: Look[Proof]) -> Iterator[Finding]:
-    """Routes that FRR has selected and the kernel or the data plane does not follow."""
+    """Routes that FRR has selected but the kernel or the data plane does not follow."""
     found = look.now.differing
     if not found:
         return

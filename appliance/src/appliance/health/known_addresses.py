@@ -1,4 +1,4 @@
-"""zebra's view of the addresses against the document: what it lost is told again."""
+"""zebra's view of the addresses against the document: lost ones are announced again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 PERIOD_S = 5.0
-"""Of the looks, roughly."""
+"""The interval of looks, roughly."""
 PATIENCE_S = 30.0
-"""A commit adds addresses, and a busy zebra hears of them late; then they are told again."""
+"""A commit adds addresses, and a busy zebra learns of them late; after this they are announced again."""
 
 
 _CLOSELY = 16
-"""Interfaces that are looked at one by one in a look; all are in turn."""
+"""Interfaces queried one by one in a look; all take turns."""
 
 
 def _known(router: Router) -> Mapping[str, Any]:
@@ -35,7 +35,7 @@ def _concerns(config: RouterConfig) -> bool:
 
 
 def _lost(look: Look[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
-    """Unknown in two looks: in between everybody had the time to hear of it. Link-local ones in one look."""
+    """Unknown in two looks: in between zebra had time to learn of it. Link-local ones: in one look."""
     if look.before is None:
         return frozenset()
     now, before = untold(look.now, look.config), untold(look.before, look.config)
@@ -63,7 +63,7 @@ def unknown(look: Look[Mapping[str, Any]]) -> Iterator[Finding]:
 
 
 def tell_again(router: Router, look: Look[Mapping[str, Any]]) -> None:
-    """Have Linux announce what FRR did not hear."""
+    """Have Linux announce again what FRR missed."""
     if lost := _lost(look):
         router.routing.tell_addresses(lost)
 

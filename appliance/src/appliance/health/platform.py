@@ -1,4 +1,4 @@
-"""What the router stands on: its programs, its clock, its page's certificate and its system slot."""
+"""The platform under the router: its programs, its clock, its page's certificate and its system slot."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 EXPIRES_SOON_S = 30 * 86400.0
 CLOCK_PATIENCE_S = 900.0
-"""After a boot chrony takes some minutes; a server that is away for so long is worth a look."""
+"""After a boot chrony takes some minutes; a server that is down for this long is worth a look."""
 _SERVICES_EVERY_S = 30.0
-"""Asking systemd costs a process."""
+"""A query to systemd costs a process."""
 _TIME_ERROR = 5
-"""What adjtimex(2) returns while nobody keeps the kernel's clock."""
+"""The value of adjtimex(2) while no program keeps the kernel's clock in step."""
 _TIMEX_BYTES = 256
 _OWN_CONSOLE = "millrace-console@"
-"""Units of a terminal that a machine may not have: they fail where there is no such port."""
+"""Units of a terminal that a machine may lack: they fail if there is no such port."""
 
 
 @dataclass(frozen=True)
 class Validity:
-    """From when to when a certificate holds, and what the clock says, in seconds since 1970."""
+    """The validity of a certificate, and the clock's time, in seconds since 1970."""
 
     begins_s: float
     ends_s: float
@@ -47,18 +47,18 @@ class Validity:
 
 @dataclass
 class Platform:
-    """Where these things are; None for what this machine does not have."""
+    """Where these things are; None for those this machine does not have."""
 
     services: ServiceManager | None = None
     certificate: Path | None = None
-    """Of the web page, PEM."""
+    """The certificate of the web page, PEM."""
     upgrade: Paths | None = None
 
     _failed: tuple[str, ...] = ()
     _asked_s: float | None = None
 
     def failed(self) -> tuple[str, ...]:
-        """Programs that were given up, as at most half a minute ago. Raises ServiceError."""
+        """Programs that were given up, as of at most half a minute ago. Raises ServiceError."""
         if self.services is None:
             return ()
         if self._asked_s is None or time.monotonic() - self._asked_s > _SERVICES_EVERY_S:
@@ -67,7 +67,7 @@ class Platform:
         return self._failed
 
     def validity(self) -> Validity | None:
-        """None where there is no certificate. Raises RouterUnavailable where it cannot be read."""
+        """None if there is no certificate. Raises RouterUnavailable if it cannot be read."""
         if self.certificate is None:
             return None
         try:
@@ -88,12 +88,12 @@ class Platform:
 
 
 def clock_is_kept() -> bool:
-    """Whether somebody keeps the kernel's clock in step with another; see adjtimex(2)."""
+    """Whether the kernel's clock is kept in step with another; see adjtimex(2)."""
     return bool(ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES)) != _TIME_ERROR)
 
 
 def programs(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
-    """Programs that were started again and again in vain, and given up."""
+    """Programs that were restarted repeatedly in vain, and given up."""
     for name in look.now:
         yield Finding(
             "program_failed",
@@ -105,7 +105,7 @@ def programs(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
 
 
 def clock(look: Look[bool]) -> Iterator[Finding]:
-    """The document names time servers, and nobody keeps the clock."""
+    """The document names time servers, but the clock is not synchronized."""
     if not look.now:
         servers = ", ".join(map(str, look.config.system.ntp_servers))
         yield Finding(
@@ -121,7 +121,7 @@ def clock(look: Look[bool]) -> Iterator[Finding]:
 
 
 def certificate(look: Look[Validity | None]) -> Iterator[Finding]:
-    """The certificate of the page holds no longer, not yet, or not for long."""
+    """The certificate of the page is expired, not yet valid, or about to expire."""
     found = look.now
     if found is None:
         return
@@ -142,7 +142,7 @@ def certificate(look: Look[Validity | None]) -> Iterator[Finding]:
 
 
 def trial(look: Look[slots.Slots | None]) -> Iterator[Finding]:
-    """The running system is on trial, or another will be with the next boot."""
+    """The running system is on trial, or another will be at the next boot."""
     found = look.now
     if found is None:
         return

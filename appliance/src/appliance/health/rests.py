@@ -1,16 +1,16 @@
-"""When each check is due again: what takes long to read is read less often, and holds no other check up."""
+"""When each check is due again: a slow reading is made less often, and delays no other check."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 _AT_REST = 19
-"""What was done is followed by so many times its duration without it: a twentieth of a CPU at most."""
+"""After a reading, the pause is this many times its duration: a twentieth of a CPU at most."""
 _LONGEST_REST_S = 60.0
 
 
 def rest_after(took_s: float) -> float:
-    """Seconds to rest after work of so many."""
+    """Seconds to rest after work of this many seconds."""
     return min(took_s * _AT_REST, _LONGEST_REST_S)
 
 
@@ -25,7 +25,7 @@ class Rests:
         self._until_s[name] = now_s + rest_after(took_s)
 
     def at_rest(self, names: Iterable[str], now_s: float) -> set[str]:
-        """Those not due yet. A check that could not be read is due at once."""
+        """The checks not due yet. A check that could not be read is due at once."""
         return {name for name in names if self._until_s.get(name, now_s) > now_s}
 
     def forget(self, names: Iterable[str]) -> None:

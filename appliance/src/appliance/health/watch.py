@@ -1,4 +1,4 @@
-"""Makes the checks again and again, and keeps the alarms that stand."""
+"""Makes the checks regularly, and keeps the current alarms."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PERIOD_S = 5.0
-"""From one look to the next; a check that takes long to read is not made in each."""
+"""Interval of looks; a check that takes long to read is not made in each."""
 _ANSWER_S = 4.0
-"""What has not been read by then is unchecked in this look; the reading goes on."""
+"""A check not read by then is unchecked in this look; its reading goes on."""
 _FIRST_LOOK_S = 30.0
-"""The longest wait for the engine's first look at the router."""
+"""The longest wait for the engine's first observation of the router."""
 MOST_FINDINGS = 500
-"""Alarms of one check; one more says how many are not listed."""
+"""How many alarms of one check are listed; one more says how many are not."""
 _MOST_LOGGED = 20
-"""Events of one look that are written to the agent's own log, too."""
+"""How many events of one look are also written to the agent's own log."""
 _LONGEST_TEXT = 300
 _MOST_EVIDENCE = 12
 
 
 @dataclass(frozen=True)
 class _Standing:
-    """An alarm that stands."""
+    """A current alarm."""
 
     check: str
     finding: Finding
@@ -51,7 +51,7 @@ class _Standing:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What a check read the last time it could."""
+    """A check's last successful reading."""
 
     value: Any
     boot_s: float
@@ -59,7 +59,7 @@ class _Reading:
 
 
 class HealthWatch:
-    """One thread that looks, and one for each check that reads. Asking it waits for nothing."""
+    """One thread that looks, and one for each check that reads. Its answers never wait."""
 
     def __init__(
         self,
@@ -76,12 +76,12 @@ class HealthWatch:
         self._readers = ThreadPoolExecutor(len(self._checks) or 1, thread_name_prefix="health")
         self._menders = ThreadPoolExecutor(1, thread_name_prefix="health-mend")
         self._mending: set[str] = set()
-        """Checks whose finding is being mended."""
+        """Checks whose findings are being repaired."""
         self._under_way: dict[str, Future[Any]] = {}
         self._before: dict[str, _Reading] = {}
         self._rests = Rests()
         self._first_found: dict[Key, tuple[str, float]] = {}
-        """The check and the time since boot of what is found and stands not yet, for want of patience."""
+        """The check and the time since boot of findings that are not alarms yet, for want of patience."""
         self._standing: dict[Key, _Standing] = self._left_standing()
         self._unchecked: dict[str, str] = {}
         self._done: tuple[str, ...] = ()
@@ -93,12 +93,12 @@ class HealthWatch:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Look again and again until ``stop``."""
+        """Look regularly until ``stop``."""
         self._thread = threading.Thread(target=self._run, name="health", daemon=True)
         self._thread.start()
 
     def stop(self, timeout_s: float = 5) -> None:
-        """Stop looking; a reading under way is left to itself."""
+        """Stop looking; a reading under way is abandoned."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout_s)
@@ -108,7 +108,7 @@ class HealthWatch:
     # Asking.
 
     def alarms(self) -> Alarms:
-        """Every alarm that stands, the worst first, then the oldest."""
+        """Every current alarm, the worst first, then the oldest."""
         standing, unchecked, totals = self._totals()
         now_s = self._clock.boot_s()
         shown = [self._shown(one, one.check not in unchecked, now_s) for one in standing]
@@ -118,11 +118,11 @@ class HealthWatch:
         return Alarms(alarms=tuple(shown), checks=done, **totals)
 
     def summary(self) -> dict[str, Any]:
-        """What ``alarms`` says, without the alarms; short work, however many there are."""
+        """The answer of ``alarms`` without the alarms; short work, however many there are."""
         return self._totals()[2]
 
     def _totals(self) -> tuple[list[_Standing], dict[str, str], dict[str, Any]]:
-        """The alarms of one look, what was unchecked then, and the fields that tell of both."""
+        """The alarms of one look, what was unchecked then, and the fields about both."""
         with self._guard:
             standing, unchecked = list(self._standing.values()), dict(self._unchecked)
             looked_boot_s = self._looked_boot_s
@@ -145,15 +145,15 @@ class HealthWatch:
 
     @property
     def usage(self) -> dict[str, int]:
-        """Room that the log takes, and may take."""
+        """Space that the log takes, and may take."""
         return self._events.usage
 
     # Looking.
 
     def look(self, *, only_due: bool = False) -> float:
-        """Make every check once, or those that are due; returns the seconds without those of reading.
+        """Make every check once, or those that are due; returns the seconds taken, without those of reading.
 
-        Raises nothing: what cannot be checked is said to be unchecked.
+        Raises nothing: a check that cannot be made is reported as unchecked.
         """
         with self._looking:
             return self._look(only_due)
@@ -168,7 +168,7 @@ class HealthWatch:
         readings, unchecked = self._read(due)
         for name, reading in readings.items():
             self._rests.read(name, reading.took_s, self._clock.boot_s())
-        # What was read while another revision came to run is of neither.
+        # A reading taken while the running revision changed belongs to neither.
         if engine.revision != revision:
             return 0.0
         began_s = time.monotonic()
@@ -202,7 +202,7 @@ class HealthWatch:
         self._rests.forget(names)
 
     def _read(self, due: Mapping[str, AnyCheck]) -> tuple[dict[str, _Reading], dict[str, str]]:
-        """What each check read; and why others did not."""
+        """What each check read, and why others did not."""
         for name, check in due.items():
             if name not in self._under_way:
                 self._under_way[name] = self._readers.submit(self._reading, check)
@@ -262,7 +262,7 @@ class HealthWatch:
         return findings
 
     def _mend(self, check: Check[Any], look: Look[Any]) -> None:
-        """In a thread of its own: Linux's lock may be held for a minute while it gives up a full table."""
+        """In a thread of its own: Linux may hold its lock for a minute while it frees a full table."""
         try:
             if check.mends is not None:
                 check.mends(self._router, look)
@@ -274,7 +274,7 @@ class HealthWatch:
     def _take(
         self, found: dict[Key, tuple[str, Finding]], done: set[str], unchecked: dict[str, str], revision: int
     ) -> None:
-        """Compare with what stands, and write down what was raised and what was cleared."""
+        """Compare with the current alarms, and record what was raised and what was cleared."""
         now_s = self._clock.boot_s()
         first_found = {key: one for key, one in self._first_found.items() if one[0] not in done}
         standing: dict[Key, _Standing] = {}
@@ -285,7 +285,7 @@ class HealthWatch:
                 name, finding = found[key]
                 standing[key] = _Standing(name, _cut(finding), one.since_boot_s)
             elif one.check not in done and one.check in known:
-                # Nothing new is known of it.
+                # Nothing new is known about it.
                 standing[key] = one
             else:
                 events.append(self._event("cleared", one, revision, now_s - one.since_boot_s))
@@ -331,7 +331,7 @@ class HealthWatch:
         )
 
     def _left_standing(self) -> dict[Key, _Standing]:
-        """Alarms that stood when the agent stopped: the first look says whether they still do."""
+        """Alarms current when the agent stopped: the first look says whether they still are."""
         now_s, now_unix_s = self._clock.boot_s(), self._clock.unix_s()
         standing: dict[Key, _Standing] = {}
         for event in self._events.uncleared():
@@ -364,7 +364,7 @@ class HealthWatch:
                 return
 
     def _wait_for_the_engine(self) -> None:
-        """At its start the agent puts the router right first: what is down before that is no alarm yet."""
+        """At its start the agent first repairs the router: what is down before that is no alarm yet."""
         deadline_s = time.monotonic() + _FIRST_LOOK_S
         while time.monotonic() < deadline_s:
             states = {entry["state"] for entry in self._router.engine.seen.health.values()}
@@ -390,7 +390,7 @@ def _words(finding: Finding) -> dict[str, Any]:
 
 
 def _cut(finding: Finding) -> Finding:
-    """Texts of a length that can be kept: other routers choose some of them."""
+    """Texts cut to a length that can be kept: other routers choose some of them."""
     evidence = list(finding.evidence.items())[:_MOST_EVIDENCE]
     return replace(
         finding,

@@ -14,12 +14,12 @@ from appliance.engine.backend import Backend, BackendUnavailable, StepError
 from appliance.host.state import CHRONY, HOSTNAME, MANAGED, SERVES, HostEntry, HostState
 
 _MAX_BYTES = 65536
-"""Of a file that somebody else may have written."""
+"""The size limit of a file that another program may have written."""
 _TIMEOUT_S = 10
 
 
 class HostBackend(Backend[HostState, HostState, ObjectStep]):
-    """Writes below ``root``. Only with ``/`` is the running host told as well: its name, and chrony."""
+    """Writes below ``root``. Only with ``/`` does it also set the running host's name and notify chrony."""
 
     name = "host"
 
@@ -30,7 +30,7 @@ class HostBackend(Backend[HostState, HostState, ObjectStep]):
             durable.forget_draft(root / path)
 
     def observe(self) -> HostState:
-        """The files as they are."""
+        """The files as observed."""
         entries = (self._read(path) for path in MANAGED)
         return HostState({entry.path: entry for entry in entries if entry is not None})
 
@@ -63,7 +63,7 @@ class HostBackend(Backend[HostState, HostState, ObjectStep]):
         self._write(step.key, step.after)
 
     def undo(self, step: ObjectStep) -> None:
-        """Put the step's file back."""
+        """Restore the step's file."""
         self._write(step.key, step.before)
 
     def _read(self, path: str) -> HostEntry | None:
@@ -105,7 +105,7 @@ class HostBackend(Backend[HostState, HostState, ObjectStep]):
                 )
             except subprocess.TimeoutExpired:
                 raise StepError(f"chronyc did not answer within {_TIMEOUT_S} s") from None
-            # Without a running chronyd there is nobody to tell: it reads the file when it starts.
+            # A chronyd that does not run needs no notification: it reads the file when it starts.
             if done.returncode != 0 and "506" not in done.stdout:
                 raise StepError(f"chronyc refused: {(done.stderr or done.stdout).strip()[:200]}")
 

@@ -1,6 +1,6 @@
 """From the document's system part to the host's files. Pure.
 
-Every value comes from a closed alphabet without line breaks, so none can end the line it is written into.
+Every value comes from a closed alphabet without line breaks, so none can break out of its line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from appliance.hosts_file import hosts_file
 
 
 def compile_host(system: System) -> HostState:
-    """The files; one that is not asked for is absent."""
+    """The files; one the document does not ask for is absent."""
     return HostState({entry.path: entry for entry in _entries(system)})
 
 
@@ -33,7 +33,7 @@ def _entries(system: System) -> Iterator[HostEntry]:
     yield HostEntry(HOSTS, "file", hosts_file(system.hostname, system.domain))
     yield HostEntry(TIMEZONE, "file", f"{system.timezone}\n")
     yield HostEntry(LOCALTIME, "link", f"/usr/share/zoneinfo/{system.timezone}")
-    # Without servers of its own it leaves the file to those that know what DHCP says.
+    # Without servers of its own the document leaves the file to the programs that know DHCP's answer.
     if system.dns_servers:
         search = [f"search {system.domain}\n"] if system.domain is not None else []
         servers = [f"nameserver {address}\n" for address in system.dns_servers]

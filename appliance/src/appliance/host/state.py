@@ -1,4 +1,4 @@
-"""Files of the host that follow from the document."""
+"""The host's files that follow from the document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 MARK = "# Written by Millrace from its configuration document.\n"
-"""First line of a file that others write too, when it is ours."""
+"""First line that marks as ours a file that others also write."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class HostEntry:
 
     @property
     def ours(self) -> bool:
-        """Whether this program wrote it: some paths are only ours, others only with the mark."""
+        """Whether this program wrote it: some paths are always ours, others only with the mark."""
         return self.path not in SHARED or (self.kind == "file" and self.content.startswith(MARK))
 
 
@@ -36,7 +36,7 @@ MANAGED = (HOSTNAME, HOSTS, RESOLV_CONF, TIMEZONE, LOCALTIME, BANNER, CHRONY)
 """Every path that this program may write."""
 
 SHARED = frozenset([RESOLV_CONF])
-"""Paths that are left alone while the document does not ask for them."""
+"""Paths that are left alone unless the document asks for them."""
 
 SERVES = {
     HOSTNAME: "/system/hostname",

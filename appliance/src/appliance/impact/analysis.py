@@ -1,4 +1,4 @@
-"""Analyses, and what they find together."""
+"""Analyses, and their combined findings."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MOST_KEPT = 10 * MOST_FINDINGS
 
 @dataclass(frozen=True)
 class Analysis:
-    """One look at a change. A feature's ``impact.py`` lists its own in ``ANALYSES``."""
+    """One analysis of a change. A feature's ``impact.py`` lists its own in ``ANALYSES``."""
 
     looks_at: str
-    """As the summary names it: ``static routes``."""
+    """Its name in the summary: ``static routes``."""
     find: Callable[[Change], Iterator[Finding]]
-    """Pure but for the facts it asks for; linear in the documents, and calls ``change.in_time`` in loops."""
+    """Pure except for the facts it asks for; linear in the documents; calls ``change.in_time`` in loops."""
     each_vrf: bool = False
-    """It looks at what one VRF sees of a change, and so at each in turn."""
+    """It analyses a change as one VRF sees it, and is run for each VRF in turn."""
 
     def findings(self, change: Change) -> Iterator[Finding]:
-        """What it finds, with the VRF in the words."""
+        """Its findings, with the VRF named in the text."""
         if not self.each_vrf:
             yield from self.find(change)
             return
@@ -39,7 +39,7 @@ class Analysis:
 
 
 def analyses() -> tuple[Analysis, ...]:
-    """Those of all features, in the order of the features."""
+    """The analyses of all features, in the order of the features."""
     return tuple(one for listed in declared("impact", "ANALYSES") for one in listed)
 
 
@@ -50,13 +50,13 @@ def _of_vrf(vrf: str, finding: Finding) -> Finding:
 
 
 def whose(path: str) -> str | None:
-    """The VRF whose own this place is, empty for the default one; None for what is no VRF's own."""
+    """The VRF that owns this place, empty for the default one; None for a place that no VRF owns."""
     vrf, place = view_of(path)
     return vrf if vrf or pointer_in("any", place) != place else None
 
 
 def packets_needed(change: Change, after: bool) -> Iterator[Needed]:
-    """What the features need to get through, in the document after the change or before it."""
+    """The packets that the features need let through, in the document after the change or before it."""
     for needs in declared("impact", "needed"):
         for vrf, seen in change.in_each_vrf():
             for one in needs(seen, after):
@@ -68,7 +68,7 @@ def packets_needed(change: Change, after: bool) -> Iterator[Needed]:
 
 
 def foretell(change: Change, listed: Sequence[Analysis] | None = None) -> Result:
-    """What the change does once it is made. Never raises: what could not be looked at is told."""
+    """The effects of the change once applied. Never raises: it says what it could not analyse."""
     if change.before == change.after:
         return Result(looked_at=("both documents, which are alike",))
     found: list[Finding] = []
@@ -88,7 +88,7 @@ def foretell(change: Change, listed: Sequence[Analysis] | None = None) -> Result
         except OutOfTime:
             not_looked_at.append(f"{analysis.looks_at}, to the end: it took too long")
         except Exception:
-            # The plan is worth more than one of its analyses; the reader learns what is missing.
+            # The plan is worth more than one of its analyses; the reader is told what is missing.
             log.exception("the analysis of %s failed", analysis.looks_at)
             not_looked_at.append(f"{analysis.looks_at}: looking at them failed")
         else:

@@ -1,4 +1,4 @@
-"""A change whose result is foretold: both documents, the live router, and who asks."""
+"""A change whose result is foretold: both documents, the live router, and the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frr_config.types import IpAddress, IpNetwork
 
 T = TypeVar("T")
 BUDGET_S = 2.0
-"""What foretelling may take in all; it then ends and says so."""
+"""The time budget of foretelling as a whole; when it is spent, foretelling ends and says so."""
 
 
 class OutOfTime(Exception):
@@ -29,12 +29,12 @@ class NotLookedAt(Exception):
 
 @dataclass(frozen=True)
 class Arrival:
-    """By which interface of the document the caller's packets come to the router."""
+    """The interface of the document by which the caller's packets reach the router."""
 
     address: IpAddress
     interface: str
     direct: bool = True
-    """They are for the data plane's own namespace; else it forwards them to where they are answered."""
+    """They are for the data plane's own namespace; else it forwards them to their destination."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Network:
 
 
 class Connected:
-    """The connected networks of the interfaces that are up, to be asked for an address in constant time."""
+    """The connected networks of the interfaces that are up, searchable by address in constant time."""
 
     def __init__(self, config: RouterConfig) -> None:
         self._networks: dict[tuple[int, int, int], Network] = {}
@@ -68,7 +68,7 @@ class Connected:
         return self._networks.values()
 
     def has(self, network: IpNetwork) -> bool:
-        """Whether it is one of them as it is, and not inside another."""
+        """Whether it is itself one of them, not merely inside one."""
         return (network.version, network.prefixlen, int(network.network_address)) in self._networks
 
     def of(self, address: IpAddress) -> Network | None:
@@ -83,7 +83,7 @@ class Connected:
 
 
 def is_up(config: RouterConfig, name: str) -> bool:
-    """Whether the interface is enabled, with what it is on and as much as it needs of what it is made of."""
+    """Whether the interface is enabled, along with its parent and enough of its members."""
     interface = config.interfaces.get(name)
     if interface is None or not interface.enabled:
         return False
@@ -101,18 +101,18 @@ class Change:
     after: RouterConfig
     facts: Facts = field(default_factory=ToldFacts)
     arrival: Arrival | None = None
-    """None: the caller comes by no interface of the document, or nobody knows by which."""
+    """None: the caller comes by no interface of the document, or the interface is unknown."""
     is_remote: bool = False
-    """There is a caller who is not at the router's own console."""
+    """There is a caller, and not at the router's own console."""
     deadline: Deadline = field(default_factory=Deadline)
     remade: Callable[[], frozenset[str]] = frozenset
-    """Interfaces that the steps take down, or away, though the document keeps them. Waits for the plan."""
+    """Interfaces that the steps take down or remove although the document keeps them. Waits for the plan."""
 
     whole: Change | None = None
-    """Of what one VRF sees of a change: the change itself."""
+    """For a VRF's view of a change: the change itself."""
 
     def in_vrf(self, vrf: str) -> Change:
-        """What one VRF sees of it; empty: the default one."""
+        """The change as one VRF sees it; empty: the default one."""
         whole = self.whole or self
         if not (vrf or whole.before.vrfs or whole.after.vrfs):
             return whole
@@ -131,11 +131,11 @@ class Change:
 
     @property
     def main(self) -> Change:
-        """What the default VRF sees of it, in which alone the router is managed, translates and tunnels."""
+        """The change in the default VRF, in which alone the router is managed, translates and tunnels."""
         return self.in_vrf("")
 
     def in_each_vrf(self) -> Iterator[tuple[str, Change]]:
-        """What each VRF sees of it, by name; the default one, whose name is empty, first."""
+        """The change as each VRF sees it, by name; the default one, whose name is empty, first."""
         for vrf in dict.fromkeys(("", *self.before.vrfs, *self.after.vrfs)):
             yield vrf, self.in_vrf(vrf)
 
@@ -152,7 +152,7 @@ class Change:
         return dict(views(self.after))
 
     def once(self, find: Callable[[Change], T]) -> T:
-        """What ``find`` makes of this change: made once, however many analyses ask for it."""
+        """The result of ``find`` for this change: computed once, however many analyses ask for it."""
         if find not in self._found:
             self._found[find] = find(self)
         found: T = self._found[find]
@@ -163,7 +163,7 @@ class Change:
         return {}
 
     def is_remade(self, name: str) -> bool:
-        """Whether an interface that stays up, or one it is on, goes down for a moment."""
+        """Whether an interface that stays up, or its parent, goes down for a moment."""
         if not (is_up(self.before, name) and is_up(self.after, name)):
             return False
         carrier = self.after.interfaces[name].carrier
@@ -181,12 +181,12 @@ class Change:
 
     @cached_property
     def connected_after(self) -> Connected:
-        """Networks it is on then."""
+        """Networks the router will be on afterwards."""
         return Connected(self.after)
 
 
 def _with_carriers(config: RouterConfig, known: Mapping[str, RouterConfig], vrf: str) -> RouterConfig:
-    """The document as the VRF sees it, and what its interfaces are on and made of, without addresses."""
+    """The document as the VRF sees it, with its interfaces' parents and members, without addresses."""
     view = known[vrf] if vrf in known else seen_in(config, vrf)
     interfaces, left = dict(view.interfaces), list(view.interfaces)
     while left:

@@ -1,8 +1,8 @@
-"""What a packet costs with a document, foretold: in clocks, and as a share of what the router can take.
+"""The foretold cost of a packet under a document: in clocks, and as a share of the router's capacity.
 
-The costs of features are those that the bench measured, scaled by what this router's own forwarding takes
-where its counters show it at work. A worker that has little to do takes many more clocks for a packet than
-one under load, so only full vectors are counted.
+The costs of features are those that the bench measured, scaled by the clocks of this router's own forwarding
+where its counters show it under load. A nearly idle worker takes many more clocks for a packet than one under
+load, so only full vectors are counted.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _WORTH_TELLING = 0.01
 
 @dataclass(frozen=True)
 class Paid:
-    """What one feature costs at its most expensive place. A feature's ``costs.py`` yields them."""
+    """The cost of one feature at its most expensive place. A feature's ``costs.py`` yields them."""
 
     what: str
     """In a sentence: ``access lists in on lan0 (1,024 rules)``."""
     clocks: Sequence[tuple[int, float]]
-    """Size -> clocks a packet by the bench, beyond forwarding alone; sizes in order."""
+    """Size -> clocks a packet by the bench, in addition to forwarding alone; sizes in order."""
     size: int
     nodes: str
-    """How the names of the nodes begin that do it."""
+    """The prefixes of the names of the nodes that do it."""
 
     def price(self) -> float:
-        """Clocks by the bench, between two sizes by their logarithms; beyond the last, as the last."""
+        """Clocks by the bench, interpolated by the logarithm of the size; beyond the last size, as there."""
         at = bisect_right([size for size, _ in self.clocks], self.size)
         if at in (0, len(self.clocks)):
             return self.clocks[max(at - 1, 0)][1]
@@ -67,11 +67,11 @@ def read_clocks(plane: DataPlane) -> Measured | None:
 
 
 class NotForwardedByVpp(Exception):
-    """The kernel forwards, of which nothing was measured."""
+    """The kernel forwards, and its cost was not measured."""
 
 
 def measured(counts: NodeCounts) -> Measured | None:
-    """Of the first worker that has been busy. Pure."""
+    """The clocks of the first worker that has been busy. Pure."""
     features = tuple(start for table in declared("costs", "NODES") for start in table)
     for nodes in counts.values():
         lookup = [one for name, one in nodes.items() if name in ("ip4-lookup", "ip6-lookup")]
@@ -89,13 +89,13 @@ def measured(counts: NodeCounts) -> Measured | None:
 
 
 def paid(config: RouterConfig) -> Iterator[Paid]:
-    """What all features take of a packet."""
+    """The clocks of all features for a packet."""
     for pays in declared("costs", "paid"):
         yield from pays(config)
 
 
 def cost(before: Sequence[Paid], after: Sequence[Paid], known: Measured | None) -> Cost | None:
-    """None where the difference is not worth telling. Pure."""
+    """None when the difference is too small to report. Pure."""
     scale = known.base_clocks / BASE_CLOCKS if known is not None else 1.0
     base = BASE_CLOCKS * scale
     seen = _seen_to_foretold(before, known, scale) if known is not None else {}
@@ -120,9 +120,9 @@ def cost(before: Sequence[Paid], after: Sequence[Paid], known: Measured | None) 
 
 
 def _seen_to_foretold(before: Sequence[Paid], known: Measured, scale: float) -> dict[str, float]:
-    """By the nodes of a feature, how much dearer it is here than by the bench.
+    """How much more expensive a feature is here than in the bench, by its nodes.
 
-    Never cheaper: what was seen may have been packets that did not pass the dearest place.
+    Never cheaper: the packets seen may not have passed the most expensive place.
     """
     found = {}
     for nodes in {one.nodes for one in before}:

@@ -1,4 +1,4 @@
-"""How long something may take, where waiting for others does not count."""
+"""A limit on the time of some work; waiting for others does not count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Deadline:
-    """Ends ``within_s`` seconds of one thread's work from now; by default never."""
+    """Ends after ``within_s`` seconds of one thread's work from now; by default never."""
 
     def __init__(self, within_s: float = float("inf")) -> None:
         self._ends_s = time.monotonic() + within_s
@@ -25,7 +25,7 @@ class Deadline:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """What passes inside is not counted."""
+        """Time spent inside is not counted."""
         began_s = time.monotonic()
         try:
             yield

@@ -1,4 +1,4 @@
-"""What the live router shows, read only where an analysis asks for it."""
+"""Facts about the live router, read only when an analysis asks for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 Samples = Callable[["Family", str], Sequence[str]]
-"""Prefixes of BGP's routes of a family in a VRF, some at equal distances. May raise BackendUnavailable."""
+"""Prefixes of BGP routes of a family in a VRF, sampled at equal distances. May raise BackendUnavailable."""
 
 
 @dataclass(frozen=True)
@@ -33,36 +33,36 @@ class Live:
     dataplane: DataPlane
     routing: VrfRoutingView
     samples: Samples | None = None
-    """Where lists of any length are cheap: by that, what is too long to be looked at whole is tried."""
+    """Set if lists of any length are cheap to read: lists too long to examine whole are sampled by it."""
     vrf: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Fact(Generic[T]):
-    """Something the live router shows. What is read is short on a router of any size."""
+    """Something the live router shows. The reading is short on a router of any size."""
 
     name: str
-    """As a sentence names it: ``the links of interfaces``."""
+    """Its name in a sentence: ``the links of interfaces``."""
     read: Callable[[Live], T]
-    """Raises MillraceError when the router does not tell."""
+    """Raises MillraceError when the router does not answer."""
 
 
 class Facts(Protocol):
     """The facts an analysis may ask for."""
 
     def in_vrf(self, vrf: str) -> Facts:
-        """Those of another VRF; empty: the default one."""
+        """The facts of another VRF; empty: the default one."""
 
     def of(self, fact: Fact[T]) -> T | None:
-        """None when the router does not tell, which ``untold`` then says."""
+        """None when the router does not answer; ``untold`` then says so."""
 
     @property
     def untold(self) -> Mapping[str, str]:
-        """Why a fact is not known, by its name."""
+        """Why a fact is unknown, by its name."""
 
 
 class LiveFacts:
-    """Reads each fact once, in a thread of ``readers``, and waits for all no longer than the deadline."""
+    """Reads each fact once, in a thread of ``readers``, and waits for all of them until the deadline."""
 
     def __init__(self, live: Live, readers: Executor, deadline: Deadline) -> None:
         self._live, self._readers = live, readers
@@ -72,7 +72,7 @@ class LiveFacts:
         self.untold: dict[str, str] = {}
 
     def in_vrf(self, vrf: str) -> Facts:
-        """See Facts. What is not known there is told here, too."""
+        """See Facts. Facts unknown in that VRF are noted here, too."""
         if not vrf:
             return self
         facts = LiveFacts(
@@ -106,7 +106,7 @@ class LiveFacts:
 
 
 class ToldFacts:
-    """Facts that are known beforehand."""
+    """Facts known beforehand."""
 
     def __init__(
         self, known: Mapping[Fact[Any], Any] | None = None, vrfs: Mapping[str, Facts] | None = None

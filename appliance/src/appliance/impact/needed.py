@@ -1,4 +1,4 @@
-"""Packets that something of the router lives by: a session, or the caller's own connection."""
+"""Packets that some part of the router depends on: a session, or the caller's own connection."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from frr_config.types import IpAddress
 TCP, UDP = 6, 17
 SYN, ACK = 0x02, 0x10
 EPHEMERAL_PORT = 49152
-"""Stands for the port a program was given by its kernel."""
+"""Stands for a port that the kernel chose for a program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """What filters look at."""
+    """The fields that filters examine."""
 
     source: IpAddress
     destination: IpAddress
@@ -31,21 +31,21 @@ class Packet:
 
 @dataclass(frozen=True)
 class Now:
-    """How something is now."""
+    """The present state of something."""
 
     works: bool | None
-    """None when the router does not tell."""
+    """None when the router does not answer."""
     evidence: str = ""
 
 
 def is_new() -> Now:
-    """Of what is not there yet, and is meant to work."""
+    """For something that does not exist yet and is meant to work."""
     return Now(True)
 
 
 @dataclass(frozen=True)
 class Needed:
-    """``what`` needs that one of ``ways`` gets through an interface: every packet of it."""
+    """``what`` needs one of ``ways`` to get through an interface, with every one of its packets."""
 
     what: str
     """With its article: ``the session with 192.0.2.1``."""
@@ -55,6 +55,6 @@ class Needed:
     direction: Literal["in", "out"]
     ways: tuple[tuple[Packet, ...], ...]
     now: Callable[[], Now] = is_new
-    """Whether it works; asked only when a packet is refused. What is new counts as working."""
+    """Whether it works; asked only when a packet is refused. A new one counts as working."""
     depends_on: str = ""
-    """What else has to be so for a refused packet to be missed. Empty: nothing."""
+    """What else has to hold for a refused packet to matter. Empty: nothing."""

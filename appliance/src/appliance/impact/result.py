@@ -1,4 +1,4 @@
-"""What is foretold of a commit's result, as agent, API, pages and command line share it."""
+"""The foretold result of a commit, as shared by agent, API, pages and command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Grade = Literal["certain", "possible"]
 Kind = Literal["management", "session", "traffic", "routes"]
 GRADES: tuple[Grade, ...] = ("certain", "possible")
 KINDS: tuple[Kind, ...] = ("management", "session", "traffic", "routes")
-"""Both in the order in which findings are told."""
+"""Both in the order in which findings are listed."""
 MOST_FINDINGS = 200
 
 
@@ -66,17 +66,17 @@ class Result(BaseModel):
 
     @property
     def certain(self) -> tuple[Finding, ...]:
-        """Those that happen."""
+        """The findings that happen."""
         return tuple(finding for finding in self.findings if finding.grade == "certain")
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
-    """Certain ones first, then by kind; otherwise as they were found. Each once."""
+    """Certain ones first, then by kind, else in the order found. Each once."""
     return sorted(dict.fromkeys(findings), key=lambda one: (GRADES.index(one.grade), KINDS.index(one.kind)))
 
 
 def summary(result: Result, impacts: Sequence[str]) -> list[str]:
-    """Sentences that say what the steps disturb and what was found, and never more than was looked at."""
+    """Sentences on what the steps disturb and what was found, never claiming more than was analysed."""
     sentences = [
         f"While it is applied it {'; '.join(impacts)}."
         if impacts

@@ -1,1 +1,1 @@
-"""What the router's programs log: read from the end, in bounded pages, with secrets struck out."""
+"""The logs of the router's programs: read from the end, in bounded pages, with secrets redacted."""

@@ -1,7 +1,7 @@
 """Logs in files, one for each program, as supervisord writes and rotates them: ``NAME.log``, ``NAME.log.1``.
 
-A cursor is, for each file, which one it is (its inode) and how far into it. Files are read in blocks; lines
-of several parts are put together by their times; a line without one stays behind the line before it.
+A cursor has, for each file, its inode and the position in it. Files are read in blocks; lines of several
+parts are merged by their times; a line without a time stays behind the line before it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LogFiles:
         self._folder = folder
 
     def parts(self) -> tuple[str, ...]:
-        """Those with a file."""
+        """The parts that have a file."""
         return tuple(part for part in PARTS if (self._folder / f"{part}.log").exists())
 
     def latest(self, wanted: Wanted) -> Found:
@@ -166,7 +166,7 @@ class LogFiles:
         place = start if start is not None else _Place(now.inode, 0)
         path = self._file(part, place.inode)
         if path is None:
-            # Rotated away: what was between is gone.
+            # Rotated away: the lines in between are lost.
             place, path = _Place(now.inode, 0), self._folder / f"{part}.log"
         size = path.stat().st_size if path.exists() else 0
         if size < place.offset:
@@ -208,12 +208,12 @@ def _lines(part: str, inode: int, offset: int, data: bytes) -> list[_Read]:
 
 
 def _by_time(found: Iterable[_Read]) -> list[_Read]:
-    """In order of time; what has none stays behind the line of its part before it."""
+    """In order of time; a line without one stays behind the previous line of its part."""
     last: dict[str, str] = {}
     keyed = []
     for one in found:
         at = one.line.at or last.get(one.line.part, "")
-        # A clock that was set back does not change the order within a part.
+        # A clock set back does not change the order within a part.
         at = max(at, last.get(one.line.part, ""))
         last[one.line.part] = at
         keyed.append((at, one))

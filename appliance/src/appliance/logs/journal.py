@@ -19,7 +19,7 @@ from appliance.state.logs import PARTS, LogLine
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 _PATIENCE_S = 10.0
 _MOST_BYTES = 8 * 1024 * 1024
-"""Of journalctl's answer to one question."""
+"""The size limit of journalctl's answer to one question."""
 _CURSOR = re.compile(r"^[a-z]=[0-9a-f]+(?:;[a-z]=[0-9a-f]+)*$")
 _FRR = "frr.service"
 _WEB = "millrace-web.service"
@@ -35,7 +35,7 @@ _UNITS = {
 }
 _DAEMONS = ("zebra", "mgmtd", "bgpd", "ospfd", "bfdd", "staticd", "watchfrr")
 _FORKED = {"worker": "web-worker", "scheduler": "web-scheduler"}
-"""Processes of the web half that are parts of their own, by the names they have given themselves."""
+"""Processes of the web half that are separate parts, by the names they set for themselves."""
 _SAID_BY = ("_SYSTEMD_UNIT", "UNIT", "OBJECT_SYSTEMD_UNIT")
 """Fields with the unit that a line is of: the program's own, systemd's of it, and others' of it."""
 _NAMES = ("FRR_DAEMON", "SYSLOG_IDENTIFIER", "_COMM")
@@ -54,7 +54,7 @@ class Journal:
             self._argv.append(f"--namespace={namespace}")
 
     def parts(self) -> tuple[str, ...]:
-        """Every one that a router can have: whether it logged anything is a long question."""
+        """Every part that a router can have: whether it has logged anything takes long to find out."""
         return PARTS
 
     def latest(self, wanted: Wanted) -> Found:
@@ -95,7 +95,7 @@ class Journal:
         return Found(tuple(reversed(taken)), newest, oldest if unread else None)
 
     def _entries(self, options: Sequence[str]) -> tuple[list[tuple[str, LogLine]], bool]:
-        """Cursors and lines as journalctl gives them, and whether there are more. Raises LogUnavailable."""
+        """Cursors and lines from journalctl, and whether there are more. Raises LogUnavailable."""
         try:
             process = subprocess.Popen(
                 [*self._argv, *options],
@@ -120,7 +120,7 @@ class Journal:
 
 
 def _read(pipe: int) -> tuple[bytes, bool]:
-    """Whole lines, at most so many and so long, and whether there are more."""
+    """Whole lines, limited in number and length, and whether there are more."""
     data = bytearray()
     lines = 0
     end = time.monotonic() + _PATIENCE_S
@@ -149,7 +149,7 @@ def _entry(line: bytes) -> tuple[str, LogLine]:
 
 
 def _text(value: Any) -> str:
-    """A field: text, bytes that are no text as numbers, or the first of several."""
+    """A field: text, non-text bytes as numbers, or the first of several."""
     if isinstance(value, list):
         if value and isinstance(value[0], int):
             return bytes(value).decode(errors="replace")

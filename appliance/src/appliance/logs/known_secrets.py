@@ -1,4 +1,4 @@
-"""The secrets of the document that runs, and of those that ran: they may still be in the logs."""
+"""The secrets of the running document, and of earlier ones, which may still be in the logs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from appliance.errors import MillraceError
 from appliance.secrets import SealError, SecretBox
 
 REVISIONS = 20
-"""Of the past, whose secrets are known, too."""
+"""How many past revisions' secrets are also known."""
 
 
 class KnownSecrets:
-    """In memory alone; read once, and then with each new document that runs."""
+    """Kept in memory only; read once, and then with each new running document."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""When a line was written, how severe it is, and its text without what a terminal would obey. Pure."""
+"""The time and severity of a line, and its text without terminal control characters. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from appliance.state.logs import SEVERITIES, Severity
 
 MOST_TEXT = 4000
-"""Characters of a line that are shown."""
+"""How many characters of a line are shown."""
 _INSTEAD = dict.fromkeys("\t\n\r", " ")
 _NUMBERS: tuple[Severity, ...] = (
     *("critical", "critical", "critical", "error"),
@@ -34,7 +34,7 @@ _LEVEL = re.compile(r"\b(DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL)\b")
 
 
 def read(line: str) -> tuple[str | None, Severity | None]:
-    """When it was written (ISO 8601, UTC), and how severe it is, as far as it says."""
+    """Its time (ISO 8601, UTC) and severity, if it has them."""
     if line.startswith("{"):
         return _of_json(line)
     if found := _LOGFMT.match(line):
@@ -52,7 +52,7 @@ def read(line: str) -> tuple[str | None, Severity | None]:
 
 
 def message_of(line: str) -> str:
-    """What it says, without its time and its severity."""
+    """Its text, without its time and its severity."""
     if line.startswith("{"):
         with suppress(ValueError, AttributeError):
             entry = json.loads(line)
@@ -105,7 +105,7 @@ def _local(found: re.Match[str]) -> str | None:
     """A time of the machine's own zone."""
     try:
         year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
-        # Without a zone, as the program says it: it is the machine's.
+        # The program writes no zone: it is the machine's.
         moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001
     except ValueError:
         return None

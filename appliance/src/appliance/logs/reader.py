@@ -1,4 +1,4 @@
-"""Pages of the router's logs, for whoever may read them: filtered, cleaned, and without secrets."""
+"""Pages of the router's logs: filtered, cleaned, and without secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Logs:
         self._source, self._redaction = source, redaction
 
     def page(self, query: LogQuery) -> LogPage:
-        """What matches. Raises ValidationFailed, NotFound, LogUnavailable."""
+        """The matching lines. Raises ValidationFailed, NotFound, LogUnavailable."""
         source = self._source
         if source is None:
             raise NotFound(NONE)
@@ -34,7 +34,7 @@ class Logs:
         def fits(line: LogLine) -> bool:
             if not at_least(line.severity, query.severity):
                 return False
-            # Searched after striking out: a search must not find out a secret.
+            # Searched after redaction: a search must not reveal a secret.
             return not words or words in struck(line.text).casefold()
 
         wanted = Wanted(parts if query.part is None else (query.part,), query.limit, fits)

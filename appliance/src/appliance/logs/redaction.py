@@ -1,4 +1,4 @@
-"""Secrets, struck out of log lines: those the router knows, and what stands where secrets do."""
+"""Redacts secrets from log lines: those the router knows, and any text in the place of a secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from frr_config.types import MASK
 
 _LEAST = 4
-"""Characters. A shorter secret would strike out words that are none; it is struck out where secrets stand."""
+"""Characters. A shorter secret would match ordinary words; it is redacted only in the place of a secret."""
 _STANDS = re.compile(
     r"(?i)(\bneighbor \S+ password |\bmessage-digest-key \d+ md5 |\bauthentication-key )(?:\d )?(\S+)"
 )
@@ -20,14 +20,14 @@ Strike = Callable[[str], str]
 
 
 class Redaction:
-    """What is struck out, found out anew whenever ``secrets`` gives others."""
+    """The patterns to redact, rebuilt whenever ``secrets`` returns others."""
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         self._secrets = secrets
         self._known: tuple[frozenset[str], re.Pattern[str] | None] = (frozenset(), None)
 
     def current(self) -> Strike:
-        """A function that strikes out what is known now."""
+        """A function that redacts the secrets known now."""
         secrets = frozenset(self._secrets())
         if secrets != self._known[0]:
             self._known = secrets, _pattern(secrets)
@@ -42,7 +42,7 @@ class Redaction:
 
 def _pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     texts = {secret for secret in secrets if len(secret) >= _LEAST}
-    # As they stand in a quoted value of logfmt or JSON.
+    # In their form in a quoted value of logfmt or JSON.
     texts |= {json.dumps(secret)[1:-1] for secret in texts} | {
         json.dumps(secret, ensure_ascii=False)[1:-1] for secret in texts
     }

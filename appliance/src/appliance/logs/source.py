@@ -1,4 +1,4 @@
-"""Where log lines come from: what journald and files have in common."""
+"""The source of log lines: the part common to journald and files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from appliance.errors import RouterUnavailable
 from appliance.state.logs import SEVERITIES, LogLine, Severity
 
 MOST_LOOKED_AT = 5000
-"""Lines that are looked at for one page, whatever is searched for."""
+"""How many lines are examined for one page, whatever the search."""
 
 
 class LogUnavailable(RouterUnavailable):
@@ -19,7 +19,7 @@ class LogUnavailable(RouterUnavailable):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which lines. ``parts`` are those that are to be read."""
+    """Selects lines. ``parts`` are those to read."""
 
     parts: tuple[str, ...]
     limit: int
@@ -32,18 +32,18 @@ class Found:
 
     lines: tuple[LogLine, ...]
     newest: str
-    """Behind everything that was looked at."""
+    """The cursor behind everything examined."""
     oldest: str | None
-    """Before it; None at the beginning of the log."""
+    """The cursor before it; None at the beginning of the log."""
     more: bool = False
-    """Whether there is something behind ``newest`` already."""
+    """Whether there already are lines behind ``newest``."""
 
 
 class LogSource(Protocol):
     """The logs of one machine. All may raise LogUnavailable; a page costs a bounded number of bytes."""
 
     def parts(self) -> tuple[str, ...]:
-        """Parts that there are logs of."""
+        """Parts that have logs."""
 
     def latest(self, wanted: Wanted) -> Found:
         """The newest lines."""
@@ -56,7 +56,7 @@ class LogSource(Protocol):
 
 
 def at_least(severity: Severity | None, least: Severity | None) -> bool:
-    """Whether a line is as severe; one that does not say is not."""
+    """Whether a line is at least this severe; one without a severity is not."""
     if least is None:
         return True
     return severity is not None and SEVERITIES.index(severity) >= SEVERITIES.index(least)

@@ -27,7 +27,7 @@ def settings(
 ) -> AgentSettings:
     """The agent of this machine. Its NICs are in the host's own namespace.
 
-    Without a ``machine`` VPP's startup file is not the agent's to compare with the document or to write.
+    Without a ``machine`` the agent neither compares VPP's startup file with the document nor writes it.
     """
     vpp = dataplane == "vpp"
     return AgentSettings(

@@ -15,11 +15,11 @@ MEMORY_SHARE = 0.25
 _MOST_MIB = 512
 """On any machine: four million routes, which are all that it holds, take less unless attributes are long."""
 _COUNTED = 0.6
-"""Of that limit what it counts itself: lists that grow are there twice for a moment."""
+"""The part of that limit that it counts itself: growing lists exist twice for a moment."""
 
 
 def most_mib(memory_mb: int) -> int:
-    """So much that it says there are too many routes before the kernel ends it."""
+    """Such that it reports too many routes before the kernel ends it."""
     return max(1, min(_MOST_MIB, int(memory_mb * MEMORY_SHARE * _COUNTED)))
 
 

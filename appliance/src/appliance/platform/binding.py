@@ -19,7 +19,7 @@ _NETDEV_S = 5.0
 
 
 class BindingFailed(MillraceError):
-    """A NIC could not be given to a driver; it has the driver it had before, or none."""
+    """A NIC could not be bound to a driver; it has the driver it had before, or none."""
 
 
 def bind(pci: str, driver: Binding, *, sysfs: Path = SYSFS) -> None:

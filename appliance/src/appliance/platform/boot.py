@@ -52,7 +52,7 @@ CHECKSUM_COST = (
 
 
 class BadRelease(MillraceError):
-    """The image does not say what it is."""
+    """The image does not identify itself."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ def image(root: Path = Path("/")) -> Image:
 
 
 def prepare() -> None:
-    """Make the machine ready for the router. Raises MillraceError or OSError when it cannot be.
+    """Make the machine ready for the router. Raises MillraceError or OSError when that fails.
 
-    The management NIC comes first: whatever goes wrong after it, the host can be reached. What only makes the
-    router slower or less apart does not keep it from forwarding.
+    The management NIC comes first: whatever fails afterwards, the host can be reached. A failure that only
+    makes the router slower or less isolated does not prevent forwarding.
     """
     nics = pci.network_devices()
     chosen = management.read(nics)
@@ -177,9 +177,9 @@ def _going_on(what: str) -> Iterator[None]:
 
 
 def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, bool]:
-    """What VPP is started with, and whether the document was heard.
+    """VPP's start settings, and whether they follow the document.
 
-    A machine that was made smaller than its last commit asks for still has to come up: by its own size.
+    A machine made smaller than its last commit requires still has to come up: by its own size.
     """
     try:
         return sizing.settings(wishes.dataplane, machine), True
@@ -206,7 +206,7 @@ def _size_vpp(
 
 
 def is_emulated(programs: Programs) -> bool:
-    """Whether a program plays the CPUs, as QEMU does without KVM; systemd tells them apart by CPUID."""
+    """Whether a program emulates the CPUs, as QEMU does without KVM; systemd detects it by CPUID."""
     try:
         return programs.run(["systemd-detect-virt", "--vm"]).output.strip() == "qemu"
     except MillraceError as error:

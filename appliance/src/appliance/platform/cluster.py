@@ -71,7 +71,7 @@ def directory(bin_directory: Path, state: Path = _STATE) -> Path:
 def prepare(installed: Path = _INSTALLED, state: Path = _STATE) -> None:
     """Make the cluster once, and write its settings. Raises MillraceError or OSError.
 
-    It is made beside its place and moved there whole: a power cut on the way leaves no half of one.
+    It is made next to its place and moved there whole: a power cut in between leaves no partial one.
     """
     bin_directory = programs(installed)
     cluster = directory(bin_directory, state)
@@ -83,7 +83,7 @@ def prepare(installed: Path = _INSTALLED, state: Path = _STATE) -> None:
         argv = [str(bin_directory / "initdb"), "-D", str(draft), "-U", "postgres", "-E", "UTF8"]
         argv += ["--locale=C.UTF-8", "-A", "peer", "--data-checksums", "--no-sync"]
         run(argv, timeout_s=_INITDB_S)
-        # All of it at once, before it gets its name.
+        # Sync all of it at once, before it gets its name.
         os.sync()
         durable.rename(draft, cluster.name)
     durable.write(cluster / "postgresql.conf", CONF.encode())

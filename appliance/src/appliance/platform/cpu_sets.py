@@ -1,4 +1,4 @@
-"""Keeping the host's services and interrupts off the CPUs that forward."""
+"""Keeping the host's services and interrupts off the forwarding CPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERRUPTS = Path("/proc/irq")
 
 
 def _left(cpus: int, forwarding: frozenset[int]) -> list[int]:
-    """The CPUs that do not forward; all, where that would be none."""
+    """The CPUs that do not forward; all CPUs if there would be none."""
     return [cpu for cpu in range(cpus) if cpu not in forwarding] or list(range(cpus))
 
 
@@ -36,10 +36,10 @@ def keep_off(cpus: int, forwarding: frozenset[int], units: Iterable[str] = HOST_
 
 
 def steer_interrupts(cpus: int, forwarding: frozenset[int], interrupts: Path = INTERRUPTS) -> list[int]:
-    """Have the other CPUs serve interrupts, those of devices still to come too; all CPUs where none forwards.
+    """Have the other CPUs serve interrupts, also those of later devices; all CPUs if none forwards.
 
-    Gives the interrupts that stay where they are: those of a queue that the kernel has bound to its CPU, and
-    those that exist on each CPU. Raises OSError where the kernel lets none be chosen.
+    Returns the interrupts that stay where they are: those of a queue that the kernel has bound to its CPU,
+    and those that exist on each CPU. Raises OSError if the kernel allows no choice.
     """
     left = _left(cpus, forwarding)
     (interrupts / "default_smp_affinity").write_text(mask(left))
@@ -69,7 +69,7 @@ def mask(cpus: Iterable[int]) -> str:
 def share(startup_file: Path) -> None:
     """Keep the host's services and interrupts off the CPUs that VPP's startup file gives to forwarding.
 
-    A VPP that naps between polls leaves them time there, if it has no workers: only its main thread naps.
+    A VPP that sleeps between polls leaves them time there, if it has no workers: only its main thread sleeps.
     Raises MillraceError, OSError or ValueError.
     """
     cpus, text = machine().cpus, startup_file.read_text()

@@ -1,4 +1,4 @@
-"""What reaches the host: ssh and https through the management NIC, nothing through the others."""
+"""The host's filter: ssh and https through the management NIC, nothing through the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ISOLATION = "millrace_data"
 
 
 class BadDeviceName(MillraceError):
-    """A network device's name is not one."""
+    """A network device's name is invalid."""
 
 
 def management_ruleset(devices: Iterable[str]) -> str:
@@ -43,7 +43,7 @@ def let_management_in(devices: Iterable[str]) -> None:
 
 
 def isolate(devices: Sequence[str]) -> None:
-    """Keep what arrives on these devices from the host. Raises ProgramFailed."""
+    """Keep packets that arrive on these devices from the host. Raises ProgramFailed."""
     run(["nft", "-f", "-"], isolation_ruleset(devices))
 
 

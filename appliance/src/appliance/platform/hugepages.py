@@ -1,4 +1,4 @@
-"""Reserving huge pages while memory is still in one piece."""
+"""Reserving huge pages while memory is not yet fragmented."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _POOL = "hugepages/hugepages-2048kB/nr_hugepages"
 
 
 def reserve(pages: int, sysfs: Path = SYSFS) -> int:
-    """Reserve this many of 2 MB, evenly on the NUMA nodes; gives how many there are. Never takes any away.
+    """Reserve this many of 2 MB, evenly on the NUMA nodes; returns how many there are. Never frees any.
 
     Raises OSError where the kernel has none of that size.
     """

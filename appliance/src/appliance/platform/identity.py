@@ -1,9 +1,9 @@
-"""What a NIC is called, boot after boot. Pure.
+"""The names of NICs, stable across boots. Pure.
 
 The document names NICs by MAC, by PCI address or by device name. Of these only the MAC stays when NICs are
-added, removed or put in another order: the kernel counts and places them anew. So the names a NIC was first
-known by are remembered with its MAC, and are its names from then on, wherever it sits. An address therefore
-never moves to another wire; a NIC that is gone leaves its interface absent, and no other takes its place.
+added, removed or reordered: the kernel numbers and places them anew. So the names a NIC was first known by
+are recorded with its MAC, and are its names from then on, wherever it sits. An address therefore never moves
+to another wire; a NIC that is gone leaves its interface absent, and no other takes its place.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Identities:
-    """Who is there, and who is only remembered."""
+    """The NICs that are present, and those only recorded."""
 
     present: tuple[Identity, ...]
     """In the order of what was found."""
     absent: tuple[Identity, ...]
-    """Gone, and meant by the document: their names stay taken."""
+    """NICs that are gone but meant by the document: their names stay taken."""
 
     @property
     def all(self) -> tuple[Identity, ...]:
-        """What to remember."""
+        """The names to record."""
         return (*self.present, *self.absent)
 
 
@@ -65,7 +65,7 @@ def identify(
         known.setdefault(identity.mac, identity)
     here = {nic.mac for nic in found}
     absent = tuple(i for i in known.values() if i.mac not in here and any(_means(m, i) for m in matches))
-    # What is fixed comes first: names of NICs that are gone, and those the document uses.
+    # Fixed names come first: those of NICs that are gone, and those the document uses.
     pinned = {match.pci for match in matches if match.pci is not None}
     places = {identity.pci for identity in absent}
     places |= {i.pci for mac, i in known.items() if mac in here and i.pci in pinned}

@@ -24,7 +24,7 @@ class RenameFailed(MillraceError):
 def require_namespace(name: str, namespaces: Path = NAMESPACES) -> None:
     """Raise NamespaceMissing unless the named namespace is there; millrace-netns.service makes it."""
     path = namespaces / name
-    # Until something is mounted on it the name is an empty file of its directory's own file system.
+    # Until the namespace is mounted on it, the name is an empty file in its directory's own file system.
     if not path.exists() or path.stat().st_dev == namespaces.stat().st_dev:
         raise NamespaceMissing(f"there is no network namespace {name}")
 
@@ -42,7 +42,7 @@ def rename_order(wanted: Mapping[str, str]) -> list[tuple[str, str]]:
 def clear_of(wanted: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
     """The renames, without names that NICs of others (management) have now. Pure.
 
-    A data NIC may be remembered by the very name the kernel has given to the management NIC this time.
+    A data NIC may be recorded by the name the kernel has given to the management NIC this time.
     """
     taken = set(others)
     used = taken | set(wanted) | set(wanted.values())
@@ -87,12 +87,12 @@ def quieten(device: str, proc: Path = Path("/proc/sys")) -> None:
 
 
 def pass_through(device: str, programs: Programs) -> bool:
-    """Have the device hand over each frame as it was on the wire: to VPP it is a cable, not an end of one.
+    """Have the device pass each frame as it was on the wire: for VPP it is a cable, not a host's NIC.
 
     Its filters know the groups and VLANs of the host's own stack, which has none here: neighbor discovery,
-    OSPF and tagged frames would be lost. What it merges, or leaves without a checksum for a local reader,
-    cannot be forwarded. A device that cannot part with an offload keeps it; false when that is the check of
-    checksums, so that frames may come without. Raises ProgramFailed.
+    OSPF and tagged frames would be lost. Frames that it merges, or leaves without a checksum for a local
+    reader, cannot be forwarded. A device that cannot disable an offload keeps it; returns false when that is
+    checksum verification, so that frames may lack checksums. Raises ProgramFailed.
     """
     must(programs, ["ip", "link", "set", "dev", device, "promisc", "on", "allmulticast", "on"])
     done = programs.run(["ethtool", "-K", device, *(word for name in _OFFLOADS for word in (name, "off"))])

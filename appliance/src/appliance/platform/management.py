@@ -1,4 +1,4 @@
-"""Which NIC is the management NIC: first boot has decided it, and wrote it down."""
+"""The management NIC, as first boot has decided and recorded it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Management:
 
 
 def read(nics: Sequence[PciNic], path: Path = MANAGEMENT) -> Management:
-    """As it was written; where nothing readable was, the first NIC on the bus: the host has to be reached."""
+    """As recorded; without a readable record, the first NIC on the bus: the host has to be reachable."""
     try:
         found = json.loads(path.read_bytes())
         chosen = Management(found["device"], _small(found["mac"]), _small(found["pci"]))

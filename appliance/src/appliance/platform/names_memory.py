@@ -1,4 +1,4 @@
-"""The NICs' names, remembered from boot to boot: ``/var/lib/millrace/platform/nics.json``."""
+"""The NICs' names, recorded from boot to boot: ``/var/lib/millrace/platform/nics.json``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEMORY = Path("/var/lib/millrace/platform/nics.json")
 
 
 def recall(path: Path = MEMORY) -> tuple[Identity, ...]:
-    """Who was here before; nobody where nothing readable was written, and the log says so."""
+    """The NICs present before; none if there is no readable record, and the log says so."""
     try:
         entries = json.loads(path.read_bytes())["nics"]
         return tuple(Identity(**known_fields(Identity, entry)) for entry in entries)

@@ -1,7 +1,7 @@
 """Which driver takes which NIC: the one table, by PCI id, and the choice that follows from it. Pure.
 
-It is decided before VPP sees the device: VPP's own virtio driver crashes on a device without a legacy
-interface, and a NIC that was given away has no driver of the kernel's to fall back to.
+The choice is made before VPP sees the device: VPP's own virtio driver crashes on a device without a legacy
+interface, and a NIC bound to another driver has no kernel driver to fall back to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Family:
     bifurcated: bool = False
     """DPDK works beside the kernel's driver: the NIC stays bound to it."""
     most_rx_queues: int | None = None
-    """DPDK refuses more receive queues, and all but powers of two. None: it takes what is asked for."""
+    """DPDK refuses more receive queues, and any number but a power of two. None: it accepts any number."""
 
     def rx_queues(self, wanted: int) -> int:
         """As many receive queues as DPDK takes, at most ``wanted``, which is 1 or more."""
@@ -100,32 +100,32 @@ _BY_ID = {pci_id: family for family in FAMILIES for pci_id in family.ids}
 AF_PACKET_COST = (
     "every packet goes through the kernel: expect some 0.3 to 0.5 million packets a second, not millions"
 )
-"""What af_packet costs, in words; the order of magnitude of one queue on current hardware."""
+"""The cost of af_packet, in words; the order of magnitude of one queue on current hardware."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """What the choice needs to know of a NIC."""
+    """The facts about a NIC that the choice needs."""
 
     pci_id: str
     legacy_io: bool = False
     """BAR 0 is an I/O port range, through which virtio's legacy interface speaks."""
     intx: bool = True
-    """It has a legacy interrupt line, which uio_pci_generic insists on."""
+    """It has a legacy interrupt line, which uio_pci_generic requires."""
     iommu: bool = False
     """It is behind an IOMMU, real or virtual."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How VPP gets at a NIC."""
+    """How VPP drives a NIC."""
 
     driver: VppDriver
     bind_to: Binding | None = None
-    """Driver for user space that it has to be bound to; None leaves it with the kernel's."""
+    """The user-space driver to bind it to; None leaves it with the kernel's driver."""
     family: str = "other"
     cost: str | None = None
-    """Why it is slower than it could be, a sentence; None when it is not."""
+    """Why it is slower than it could be: a sentence; None when it is not."""
 
 
 def family_of(pci_id: str) -> Family | None:

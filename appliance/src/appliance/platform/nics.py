@@ -1,4 +1,4 @@
-"""The data NICs at boot: their names, their drivers, and what is recorded of them."""
+"""The data NICs at boot: their names, their drivers, and their records."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class Hands(Protocol):
-    """What is done to NICs; a fake in tests."""
+    """The operations on NICs; a fake in tests."""
 
     def bind(self, pci_address: str, driver: Binding) -> None:
-        """Give the NIC to a driver for user space. Raises MillraceError or OSError."""
+        """Bind the NIC to a user-space driver. Raises MillraceError or OSError."""
 
     def release(self, pci_address: str) -> str | None:
-        """Give it back to the kernel's driver; the name it then has. Raises MillraceError or OSError."""
+        """Return it to the kernel's driver; returns its name then. Raises MillraceError or OSError."""
 
 
 class RealHands:
@@ -55,7 +55,7 @@ def recognise(
 ) -> tuple[list[tuple[PciNic, Identity]], Identities]:
     """Names for the data NICs. ``before`` is what this boot recorded already, of NICs bound since. Pure.
 
-    A NIC of which neither the kernel nor the record knows a MAC cannot be told from others and is left out.
+    A NIC whose MAC neither the kernel nor the record knows cannot be identified and is left out.
     """
     recorded = {record.pci: record for record in before if record.pci is not None}
     usable = []
@@ -96,7 +96,7 @@ def settle(
     *,
     has_dpdk: bool,
 ) -> tuple[list[NicRecord], Mapping[str, str]]:
-    """Bind what is to be bound, before VPP sees it; gives the records, and the renames that are due.
+    """Bind the NICs that need it, before VPP sees them; returns the records, and the renames that are due.
 
     A NIC that a driver refuses goes through the kernel's, and its record says why.
     """

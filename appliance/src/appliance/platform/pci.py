@@ -1,4 +1,4 @@
-"""Network devices on the PCI bus, as sysfs tells of them."""
+"""Network devices on the PCI bus, as sysfs shows them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PciNic:
     iommu: bool = False
 
     def for_choice(self) -> Device:
-        """What the table looks at."""
+        """The facts that the table uses."""
         return Device(self.pci_id, self.legacy_io, self.intx, self.iommu)
 
 

@@ -1,6 +1,6 @@
-"""Who carries FRR's routes into VPP on the appliance: the feeder, or linux_nl where root chose it.
+"""The carrier of FRR's routes into VPP on the appliance: the feeder, or linux_nl if root chose it.
 
-The choice is read at boot. It is the way back for one release, and so no part of the document.
+The choice is read at boot. It is a fallback for one release, and therefore not part of the document.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from appliance.engine import durable
 Carrier = Literal["feeder", "linux_nl"]
 
 CHOICE = Path("/var/lib/millrace/vpp/route-carrier")
-"""Holds ``linux_nl``, and is absent where the feeder carries the routes."""
+"""Contains ``linux_nl``, and is absent if the feeder carries the routes."""
 MARK = Path("/run/millrace/routes-by-feeder")
 """The environment of millrace-feeder.service, which does not start without it."""
 FEEDER_SOCKET = Path("/run/millrace/feeder.sock")
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def chosen(path: Path = CHOICE) -> Carrier:
-    """What root chose. A file that holds anything else is said, and the feeder carries the routes."""
+    """Root's choice. A file with any other content is logged, and the feeder carries the routes."""
     try:
         word = path.read_text("utf-8", errors="replace").strip()
     except FileNotFoundError:
@@ -39,9 +39,9 @@ def chosen(path: Path = CHOICE) -> Carrier:
 
 
 def announce(carrier: Carrier | None, most_routes: int = 0, mark: Path = MARK) -> None:
-    """Let the feeder start, or keep it from starting (``linux_nl``, or None where there is no VPP).
+    """Let the feeder start, or keep it from starting (``linux_nl``, or None if there is no VPP).
 
-    It gives VPP no more than ``most_routes``, from before the agent is there on.
+    It gives VPP no more than ``most_routes``, even before the agent runs.
     """
     if carrier == "feeder":
         durable.write(mark, f"MOST_ROUTES={most_routes}\n".encode(), 0o644)

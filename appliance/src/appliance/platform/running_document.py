@@ -1,4 +1,4 @@
-"""What the boot needs of the router's last commit, read before the agent runs."""
+"""The part of the router's last commit that the boot needs, read before the agent runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(state_dir: Path) -> Wishes:
 
 
 def wishes(document: dict[str, Any]) -> Wishes:
-    """What a document wants; a part that is not valid is left out, and the log says so."""
+    """The parts of a document; an invalid one is left out, and the log says so."""
     ethernets = []
     for name, interface in document.get("interfaces", {}).items():
         if interface.get("type") == "ethernet":

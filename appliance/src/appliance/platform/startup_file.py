@@ -13,13 +13,13 @@ from appliance.platform.route_carrier import Carrier
 from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, DpdkDevice, StartupConf
 
 _POLL_SLEEP_US = 100
-"""On a machine with one CPU VPP has to let the others work too."""
+"""On a machine with one CPU VPP has to let other programs run too."""
 _EMULATED_POLL_SLEEP_US = 1000
-"""Where a program plays the CPUs polling is wasted, and ten thousand naps a second are half a core."""
+"""On emulated CPUs polling is wasted, and ten thousand sleeps a second take half a core."""
 
 
 def dpdk_devices(records: Iterable[NicRecord], workers: int) -> tuple[DpdkDevice, ...]:
-    """The NICs DPDK drives, each with a receive queue for every worker as far as it takes them."""
+    """The NICs DPDK drives, each with a receive queue for every worker as far as the NIC allows."""
     queues = max(workers, 1)
     return tuple(
         DpdkDevice(
@@ -47,7 +47,7 @@ def render(
     *,
     emulated: bool = False,
 ) -> str:
-    """The file's text, its part of the document written as the agent writes it: it finds no difference."""
+    """The file's text; the document's part is written as by the agent, which finds no difference."""
     poll_sleep_us = _EMULATED_POLL_SLEEP_US if emulated else _POLL_SLEEP_US if machine.cpus == 1 else None
     conf = StartupConf(
         # Only root speaks to it.

@@ -1,4 +1,4 @@
-"""FRRouting as a backend: what it is told, and what it has learned."""
+"""FRRouting as a backend: its configuration, and what it has learned."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ log = logging.getLogger(__name__)
 class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
     """FRR's daemons with the path space of ``vty_dir``. Desired state is the document's routing.
 
-    With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, tells a feeder of its routes. With
-    ``indexed`` bgpd, which then runs with its module bgpd_bmp, tells an index of them; without the module it
-    would refuse the lines, so whoever starts bgpd says whether it has it.
-    ``client`` stands for FRR in tests.
+    With ``feeds`` zebra, which then runs with its module dplane_fpm_nl, sends its routes to a feeder. With
+    ``indexed`` bgpd, which then runs with its module bgpd_bmp, sends its routes to an index; without the
+    module it would refuse the lines, so the program that starts bgpd says whether it has it. ``client``
+    stands for FRR in tests.
     """
 
     name = "frr"
@@ -91,15 +91,15 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
             self._client.apply(step, between)
 
     def undo(self, step: Step) -> None:
-        """Run the commands that put it back. Raises StepError or BackendUnavailable."""
+        """Run the commands that undo it. Raises StepError or BackendUnavailable."""
         with self._failing():
             self._client.undo(step)
 
     def committed(self, desired: WantedRouting) -> None:
-        """Write the file FRR boots from without an agent; also while FRR is down, or dies on what it has.
+        """Write the file FRR boots from without an agent, even while FRR is down or dies on its lines.
 
-        It belongs to root, and FRR's group reads it: FRR has nothing to write there. It holds passwords.
-        Raises OSError where others may write beside it.
+        It belongs to root and is readable by FRR's group, as FRR never writes it. It holds passwords. Raises
+        OSError if others may write in its folder.
         """
         with self._failing():
             text = self._render(desired, self._known_version()).text()
@@ -122,12 +122,12 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         return self._asking(ask)
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:
-        """Have Linux announce addresses again that zebra does not know. Raises DataPlaneError."""
+        """Have Linux announce again addresses that zebra does not know. Raises DataPlaneError."""
         for name, address in tell(self._space, addresses):
             log.warning("FRR did not know %s of %s: it is told again", address, name)
 
     def reopen(self, before: RouterConfig, after: RouterConfig) -> list[str]:
-        """See Backend: sessions that were closed for a limit which is raised now."""
+        """See Backend: sessions that were closed by a limit that is now raised."""
         said = reopen(self, before.routing.bgp, after.routing.bgp)
         for name, vrf in after.vrfs.items():
             was = before.vrfs.get(name)
@@ -156,7 +156,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         return PartHealth(state="down" if down else "up", detail=detail, label=self.label, daemons=shown)
 
     def lacking(self) -> Mapping[str, str]:
-        """What this release of FRR cannot do, with the reason; nothing while the release is not known."""
+        """What this release of FRR cannot do, with the reason; empty while the release is unknown."""
         with suppress(FrrError):
             version = self._known_version()
             if not version.has_static_bfd:
@@ -164,13 +164,13 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         return {}
 
     def close(self) -> None:
-        """Let go of the daemons' sockets."""
+        """Release the daemons' sockets."""
         self._client.close()
 
     # Inside.
 
     def _render(self, desired: WantedRouting, version: FrrVersion) -> FrrConfig:
-        """The same part of a document is asked for several times in one commit."""
+        """The same part of a document is rendered several times in one commit."""
         kept = self._rendered
         if kept is None or not kept[0].is_same(desired) or kept[1] != version:
             before = None if kept is None else kept[2]
@@ -180,7 +180,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         return kept[2]
 
     def _known_version(self) -> FrrVersion:
-        """As it was seen last; else what the file it boots from is of; else asked."""
+        """The version as last observed; else that of the boot file; else as FRR answers."""
         if self._version is not None:
             return self._version
         with suppress(OSError, FrrError, UnicodeDecodeError):
@@ -199,7 +199,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
 
 
 def _frr_group() -> int:
-    """Number of FRR's group; -1, which changes nothing, where FRR runs as nobody else."""
+    """Number of FRR's group; -1, which changes nothing, if FRR has no user of its own."""
     try:
         return grp.getgrnam("frr").gr_gid
     except KeyError:

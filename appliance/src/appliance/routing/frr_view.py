@@ -17,7 +17,7 @@ from frr_config.errors import FrrError, FrrUnavailable
 
 T = TypeVar("T")
 _VIEWS = 8
-"""VRFs whose view is kept: lists that were read a moment ago hang on it."""
+"""How many VRFs' views are kept: recently read lists depend on them."""
 
 
 class FrrView:
@@ -41,11 +41,11 @@ class FrrView:
         return view
 
     def ask(self, question: Callable[[State], T]) -> T:
-        """What ``question`` finds out; see RoutingView."""
+        """The answer to ``question``; see RoutingView."""
         return self._asking(lambda: question(self._state))
 
     def operate(self, operation: Operation) -> None:
-        """Carry out an operational command. Raises Conflict with what FRR says where it refuses."""
+        """Carry out an operational command. Raises Conflict with FRR's message if it refuses."""
         try:
             self._client.operate(operation)
         except FrrUnavailable as error:
@@ -65,7 +65,7 @@ class FrrView:
     def rib_list(self, family: Family, protocol: str | None, most: int) -> Sequence[RibRow] | None:
         """Rows of the whole table, or of a protocol; None for more than ``most`` prefixes.
 
-        zebra does nothing else until it has written them all: ask for what is known to be short.
+        zebra does nothing else until it has written them all: only request lists known to be short.
         """
         page = self._asking(lambda: self._state.rib(family, None, protocol, limit=most))
         return None if page.more else list(rib_rows(page.items))
@@ -76,7 +76,7 @@ class FrrView:
         return bgp_state(summary, self._asking(self._state.bgp_neighbors))
 
     def bgp_neighbor(self, address: str) -> BgpNeighborDetail:
-        """One neighbor, as FRR tells it. Raises NotFound."""
+        """One neighbor, as FRR shows it. Raises NotFound."""
         found = self._asking(lambda: self._state.bgp_neighbor(address))
         detail = found.get(address, found)
         if not detail or "bgpNoSuchNeighbor" in found or "bgpState" not in detail:

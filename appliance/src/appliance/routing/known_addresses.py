@@ -1,8 +1,8 @@
-"""Addresses that Linux has and zebra does not: found, and told again.
+"""Finds addresses that Linux has and zebra does not, and announces them again.
 
-zebra takes links from one socket and addresses from another. Where an interface goes and comes back under its
-name while zebra is busy, as with a VPP that died under a full table, it can take the new addresses before the
-new link, and drops them: sessions then wait for ever for a route to their neighbors.
+zebra reads links from one socket and addresses from another. If an interface disappears and returns under its
+name while zebra is busy, as when VPP died under a full table, zebra can read the new addresses before the new
+link, and drops them: sessions then wait forever for a route to their neighbors.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from appliance.dataplane.rtnetlink import NetlinkError
 Address = tuple[str, str]
 """Interface, and address with its prefix length or ``LINK_LOCAL``."""
 LINK_LOCAL = "its link-local address"
-"""Whichever it is: the document does not say. Without it bgpd sets up no session over IPv6."""
+"""Any link-local address: the document does not say which. Without one bgpd sets up no session over IPv6."""
 
 
 def untold(known: Mapping[str, Any], config: RouterConfig) -> frozenset[Address]:
-    """Addresses of the document's interfaces of which zebra, whose answer is ``known``, says nothing.
+    """Addresses of the document's interfaces that zebra's answer ``known`` does not contain.
 
     An interface that zebra calls down or does not know is left out. Of several addresses of one network zebra
-    lists the first alone. Pure.
+    lists only the first. Pure.
     """
     found = set()
     for name, interface in config.interfaces.items():
@@ -44,9 +44,9 @@ def untold(known: Mapping[str, Any], config: RouterConfig) -> frozenset[Address]
 
 
 def tell(space: Namespace, addresses: Iterable[Address]) -> list[Address]:
-    """Have Linux announce those of ``addresses`` that it has, to everybody who listens; gives them.
+    """Have Linux announce those of ``addresses`` that it has to all listeners; returns them.
 
-    A replacement by the same changes nothing else. Raises DataPlaneError.
+    Replacing an address by itself changes nothing else. Raises DataPlaneError.
     """
     return space.run(_tell, space, set(addresses))
 
@@ -64,7 +64,7 @@ def _tell(space: Namespace, addresses: set[Address]) -> list[Address]:
         try:
             route.addr("replace", index=message["index"], address=text, prefixlen=message["prefixlen"])
         except NetlinkError:
-            # It went in this moment.
+            # It disappeared just now.
             continue
         told.append((str(address[0]), address[1]))
     return told

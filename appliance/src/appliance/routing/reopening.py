@@ -1,4 +1,4 @@
-"""After a commit: sessions that FRR keeps closed for a limit that the commit has raised are set up again."""
+"""After a commit: sets up again sessions that FRR keeps closed because of a limit the commit has raised."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 
 def reopen(routing: VrfRoutingView, before: Bgp | None, after: Bgp | None, vrf: str = "") -> list[str]:
-    """Clear each closed session whose limit is higher after than before; a sentence for each.
+    """Clear each closed session whose limit is higher after than before; returns a sentence for each.
 
-    ``routing`` is that of ``vrf``. FRR is asked only where a limit was raised. A session that is up is left
+    ``routing`` is that of ``vrf``. FRR is queried only if a limit was raised. A session that is up is left
     alone. Raises BackendUnavailable, Conflict.
     """
     addresses = raised(before, after)

@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 Family = Literal["ipv4", "ipv6"]
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _BGP = ("ebgp", "ibgp")
-"""What the summary counts apart is one protocol everywhere else."""
+"""Protocols that the summary counts separately but that are one everywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class RibRow:
     protocol: str
     next_hops: tuple[RibHop, ...] = ()
     selected: bool = True
-    """Of several routes of a prefix one is."""
+    """Of several routes of a prefix, one is."""
     installed: bool = False
     distance: int | None = None
     metric: int | None = None
@@ -36,12 +36,12 @@ class RibRow:
 
 @dataclass(frozen=True)
 class FedPage:
-    """A page of the routes that FRR told the feeder of."""
+    """A page of the routes that FRR sent to the feeder."""
 
     total: int
     rows: Sequence[RibRow]
     age_s: float = 0.0
-    """Routes that came since are missing."""
+    """Later routes are missing."""
 
 
 def rib_counts(summary: Json) -> dict[str, RouteCount]:
@@ -102,7 +102,7 @@ def bgp_state(summary: Json, neighbors: Json) -> BgpState:
 
 
 def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState:
-    """One neighbor, out of what FRR tells of it and of its families."""
+    """One neighbor, from FRR's data on it and its families."""
     messages = detail.get("messageStats") or {}
     state = state_of(detail)
     is_up = state == ESTABLISHED
@@ -129,12 +129,12 @@ def bgp_neighbor(detail: Json, families: Mapping[str, Json]) -> BgpNeighborState
 
 
 def _unless_unknown(router_id: str | None) -> str | None:
-    """bgpd shows 0.0.0.0 until the neighbor has told it, and again after the session is lost."""
+    """bgpd shows 0.0.0.0 until the neighbor has sent it, and again after the session is lost."""
     return None if router_id == "0.0.0.0" else router_id
 
 
 def _last_reset(detail: Json) -> str | None:
-    """Why a session was lost; bgpd tells apart that a notification ended it, and which."""
+    """Why a session was lost; bgpd reports separately that a notification ended it, and which."""
     due_to = detail.get("lastResetDueTo")
     notification = detail.get("lastNotificationReason")
     return f"{due_to}: {notification}" if due_to and notification else due_to
@@ -194,7 +194,7 @@ def ospf_neighbors(neighbors: Json) -> Iterator[OspfNeighborState]:
     """Each neighbor, out of ``show ip ospf neighbor detail json``."""
     for router_id, entries in (neighbors.get("neighbors") or {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
-            # 8.4 and 10 name the same things differently.
+            # Releases 8.4 and 10 name the same things differently.
             state = str(entry.get("nbrState") or entry.get("converged") or entry.get("state", ""))
             yield OspfNeighborState(
                 router_id=str(router_id),

@@ -1,4 +1,4 @@
-"""Lists that a routing daemon holds everything else up for: read seldom, and once for all who ask."""
+"""Lists for which a routing daemon holds up everything else: read rarely, and once for all callers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from appliance.routing.walks import Walks
 
 V = TypeVar("V")
 _REUSED = 10
-"""A list stands for so many times the duration of its reading."""
+"""A list is valid for this many times the duration of its reading."""
 _KEPT = 4
-"""Lists in memory."""
+"""How many lists are kept in memory."""
 
 
 @dataclass(frozen=True)
 class Seen(Generic[V]):
-    """A list as it was read last; ``value`` is None, and ``note`` says why, where it may not be read now."""
+    """A list as last read; if it may not be read now, ``value`` is None and ``note`` says why."""
 
     value: V | None
     note: str = ""
@@ -34,7 +34,7 @@ class _Kept(Generic[V]):
 
 
 class Seldom(Generic[V]):
-    """Reads at most so often that it takes the daemon a twentieth of its time. Thread-safe: who asks during a
+    """Reads only so often that it takes a twentieth of the daemon's time. Thread-safe: a caller during a
     reading waits for it.
     """
 
@@ -43,7 +43,7 @@ class Seldom(Generic[V]):
         self._kept: dict[Hashable, _Kept[V]] = {}
 
     def read(self, key: Hashable, reading: Callable[[], V]) -> Seen[V]:
-        """What ``reading`` gave, now or a moment ago. Raises what it raises."""
+        """The result of ``reading``, now or a moment ago. Raises what it raises."""
         with self._lock:
             known = self._kept.get(key)
             if known is not None and self._clock() - known.read_s <= known.took_s * _REUSED:

@@ -1,4 +1,4 @@
-"""What the agent shows of the routing daemons."""
+"""The agent's view of the routing daemons."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class VrfRoutingView(Protocol):
         """The same of another VRF; empty: the default one."""
 
     def ask(self, question: Callable[[State], T]) -> T:
-        """What ``question`` finds out of the daemons' own ``show`` commands, for a feature's own view.
+        """The answer to ``question`` from the daemons' own ``show`` commands, for a feature's own view.
 
-        zebra and bgpd do nothing else while they answer: ask for what is short on any table.
+        zebra and bgpd do nothing else while they answer: only request what is short for any table.
         """
 
     def operate(self, operation: Operation) -> None:
         """Carry out an operational command, such as clearing a session.
 
-        Raises Conflict with what the daemon says where it refuses.
+        Raises Conflict with the daemon's message if it refuses.
         """
 
     def rib_entry(self, destination: str) -> Sequence[RibRow]:
@@ -63,16 +63,16 @@ class RoutingView(VrfRoutingView, Protocol):
         """As in plans and in health."""
 
     def interfaces_known(self, closely: Iterable[str] = ()) -> Mapping[str, Any]:
-        """What zebra knows of each interface: ``status`` and ``addresses``, the first of each network.
+        """What zebra knows about each interface: ``status`` and ``addresses``, the first of each network.
 
-        Of those looked at ``closely``, a question each, also whether they know a ``link_local`` address.
+        For those read ``closely``, at one query each, also whether zebra knows a ``link_local`` address.
         """
 
     def tell_addresses(self, addresses: Iterable[Address]) -> None:
-        """Tell them again of addresses that they do not know."""
+        """Announce again addresses that they do not know."""
 
     def health(self) -> PartHealth:
         """Whether the daemons run; never raises."""
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Release the sockets."""

@@ -1,4 +1,4 @@
-"""How much of a routing daemon's time views may take with questions for which it walks its table."""
+"""How much of a routing daemon's time views may take by queries for which it walks its table."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable
 
 SHARE = 0.05
-"""Part of the time, in the long run."""
+"""The share of its time, in the long run."""
 BURST_S = 2.0
-"""What somebody who looks now and then may take at once."""
+"""What an occasional viewer may take at once."""
 
 
 class Walks:
     """An allowance of seconds that refills at ``SHARE``; a walk may begin while any of it is left.
 
-    A daemon that walks reads no routing update meanwhile, so what is spent beyond the allowance is waited for
-    before the next walk. Not thread-safe.
+    A daemon reads no routing update while it walks, so time spent beyond the allowance delays the next walk.
+    Not thread-safe.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,7 +29,7 @@ class Walks:
         return 0.0 if self._left_s > 0 else -self._left_s / SHARE
 
     def spend(self, took_s: float) -> None:
-        """A walk took so long."""
+        """A walk took this long."""
         self._refill()
         self._left_s -= took_s
 

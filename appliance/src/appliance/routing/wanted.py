@@ -1,4 +1,4 @@
-"""What FRR has to be configured with: the desired state of its backend."""
+"""FRR's configuration: the desired state of its backend."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WantedRouting:
         )
 
     def is_same(self, other: WantedRouting) -> bool:
-        """Whether it is the very same, which is told without looking into it."""
+        """Whether it is the same object, which is decided without comparing contents."""
         return (
             self.routing is other.routing
             and self.vrf_of == other.vrf_of
@@ -44,9 +44,9 @@ class WantedRouting:
     def render(
         self, version: FrrVersion, *, feeds: bool, indexed: bool = False, like: FrrConfig | None = None
     ) -> FrrConfig:
-        """FRR's lines, with those for a feeder and an index of routes where they are. Raises RenderError.
+        """FRR's lines, with those for a feeder and an index of routes if present. Raises RenderError.
 
-        ``like`` is what was rendered before, and saves work.
+        ``like`` is an earlier rendering, which saves work.
         """
         vrfs = {name: own.over_tunnels(self.tunnels) for name, own in self.vrfs.items()}
         routing = self.routing.over_tunnels(self.tunnels)

@@ -1,4 +1,4 @@
-"""Bonds: which members pass packets, and what LACP knows of the other end."""
+"""Bonds: which members pass packets, and what LACP knows about the other end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLAGS = (
 """Bits of an LACP port's state (IEEE 802.1AX, 6.4.2.3), lowest first."""
 _PASSING = {"collecting", "distributing"}
 _SILENT = {"defaulted", "expired"}
-"""This end waited for a packet of the other's in vain."""
+"""This end waited in vain for a packet from the other end."""
 _COUNTED = ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
 
 
@@ -108,7 +108,7 @@ def _counted(bond: BondState, counters: Mapping[str, Mapping[str, int]]) -> Bond
 
 
 def on_vpp(vpp: VppLooking) -> tuple[BondState, ...]:
-    """The bonds of ours. Raises VppError."""
+    """Our bonds. Raises VppError."""
     client, names = vpp.client, vpp.names()
     bonds = [
         row for row in client.dump("sw_bond_interface_dump", sw_if_index=_ALL) if row.sw_if_index in names
@@ -117,7 +117,7 @@ def on_vpp(vpp: VppLooking) -> tuple[BondState, ...]:
         return ()
     flags = {row.sw_if_index: int(row.flags) for row in client.dump("sw_interface_dump", sw_if_index=_ALL)}
     lacp = {row.sw_if_index: row for row in client.dump("sw_interface_lacp_dump")} if _has_lacp(bonds) else {}
-    # Only the command line tells which members are in use.
+    # Only the command line shows which members are in use.
     used = used_members(str(client.call("cli_inband", cmd="show bond details").reply))
     found = []
     for bond in bonds:
@@ -146,7 +146,7 @@ def _has_lacp(bonds: list[Any]) -> bool:
 def used_members(text: str) -> dict[str, list[str]]:
     """VPP's names of the members in use, in their order, by VPP's name of the bond.
 
-    ``text`` is what ``show bond details`` prints; a bond whose lines are others than expected is left out.
+    ``text`` is what ``show bond details`` prints; a bond with unexpected lines is left out.
     """
     found: dict[str, list[str]] = {}
     for block in re.split(r"^(?=\S)", text, flags=re.MULTILINE):
@@ -162,7 +162,7 @@ def used_members(text: str) -> dict[str, list[str]]:
 
 
 def _place(vpp_name: str, used: list[str] | None) -> int | None:
-    """The member's place among those in use, -1 for one that is not; None where that is not known."""
+    """The member's place among those in use, -1 for one that is not; None if unknown."""
     if used is None:
         return None
     return used.index(vpp_name) if vpp_name in used else -1
@@ -276,13 +276,13 @@ def _in_the_kernel(
 
 
 def _in_use(member: Mapping[str, Any], ad: Mapping[str, Any]) -> bool:
-    """Whether LACP passes packets by it: it is in the aggregator that is used, and not held back."""
+    """Whether LACP passes packets by it: it is in the aggregator in use, and not held back."""
     ours = member.get("IFLA_BOND_SLAVE_AD_AGGREGATOR_ID") == ad.get("IFLA_BOND_AD_INFO_AGGREGATOR")
     return ours and member.get("IFLA_BOND_SLAVE_STATE") == 0
 
 
 def _ports(mac: str, ad: Mapping[str, Any]) -> tuple[LacpPort | None, LacpPort | None]:
-    """Both ends of the aggregator that is used; the kernel does not tell more of each member."""
+    """Both ends of the aggregator in use; the kernel does not tell more about each member."""
     if not ad:
         return None, None
     actor = LacpPort(system=mac, key=int(ad.get("IFLA_BOND_AD_INFO_ACTOR_KEY", 0)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vpp_config.node_counts import NodeCount, NodeCounts
 
 APART_S = 10.0
-"""VPP writes its counters this often: readings that are nearer may be the same."""
+"""VPP writes its counters this often: readings closer together may be the same."""
 _KEPT = 30
 _FULL_VECTOR = 256
 _CROWDED = 128
@@ -57,7 +57,7 @@ WORK: tuple[tuple[str, str], ...] = (
     ("ip6-input", "checking IP headers"),
     ("ethernet-input", "Ethernet"),
 )
-"""Beginning of a node's name -> what it does; the first that fits. Features tell of theirs."""
+"""Prefix of a node's name -> its function; the first that fits. Features declare their own."""
 _POLLS = ("-input",)
 _NOT_POLLED = ("ip4-input", "ip6-input", "ethernet-input", "arp-input", "icmp-input", "mpls-input")
 
@@ -113,7 +113,7 @@ def _is_polled(node: str) -> bool:
 def explain(
     counts: NodeCounts, seconds: float | None, drops: Mapping[str, int], features: Mapping[str, str]
 ) -> Forwarding:
-    """The answer for what the nodes did; ``features`` is what those of features do. Pure."""
+    """The answer for the work of the nodes; ``features`` describes the nodes of features. Pure."""
     threads: list[ThreadCost] = []
     nodes: list[NodeCost] = []
     for thread, known in counts.items():
@@ -165,7 +165,7 @@ def explain(
 
 
 def _useful(one: NodeCount, per_call: float) -> float:
-    """Share of a polling node's clocks that were for packets: its empty polls are in the counts, too."""
+    """Share of a polling node's clocks spent on packets: the counts include its empty polls."""
     return min(1.0, one.packets / per_call / one.calls) if per_call else 0.0
 
 
@@ -199,7 +199,7 @@ def _words(threads: list[ThreadCost], nodes: list[NodeCost], drops: Mapping[str,
 
 
 _readings: WeakKeyDictionary[DataPlane, deque[tuple[float, NodeCounts]]] = WeakKeyDictionary()
-"""Of each data plane, some that are at least ``APART_S`` apart. Only this part's one thread uses them."""
+"""Some readings of each data plane, at least ``APART_S`` apart. Only this part's one thread uses them."""
 
 
 def _read(router: Router, _: Everything) -> Forwarding:

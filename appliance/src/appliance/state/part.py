@@ -54,7 +54,7 @@ class Table(Generic[A]):
     columns: tuple[str, ...]
     rows: Callable[[A], Iterable[BaseModel]]
     note: Callable[[A], str] | None = None
-    """What is said below the rows, such as which are missing; nothing where it is empty."""
+    """A note below the rows, such as which are missing; nothing if it is empty."""
 
     def cells(self, answer: A) -> list[dict[str, Any]]:
         """The values of the columns, as JSON, by row."""
@@ -96,7 +96,7 @@ class Part(Generic[Q, A]):
     table: Table[A] | None = None
     """None: a terminal shows the answer as a tree."""
     gauges: Callable[[A], Iterable[Gauge]] | None = None
-    """The answer's metrics; a part that has them is read at each scrape, so it has to be a short question."""
+    """The answer's metrics; a part that has them is read at each scrape, so its reading must be short."""
     command: str = ""
     """What follows ``show`` on the command line; empty for the name."""
 

@@ -153,7 +153,7 @@ ROUTES = Part(
     RoutesQuery,
     Routes,
     lambda router, question: router.routes(question),
-    # Lists take long: who asks for one route does not wait for them.
+    # Lists take long: a question for one route does not wait for them.
     command="route",
     lane=lambda question: "route lists" if question.is_list else "routes",
 )

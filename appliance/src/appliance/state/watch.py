@@ -88,5 +88,5 @@ class WatchReport(Answer):
 
     @property
     def surprises(self) -> tuple[Worsening, ...]:
-        """What counts as worse and nobody foretold."""
+        """What counts as worse and was not foretold."""
         return tuple(one for one in self.counted if one.foretold in ("no", "unknown"))

@@ -29,7 +29,7 @@ class Frames:
     """Frames that arrive for one interface. Empty fields are any."""
 
     mac: bytes = b""
-    """The interface's own; frames to groups are taken as well, and told apart afterwards."""
+    """The interface's own; frames to groups are also taken, and distinguished afterwards."""
     vlan_id: int | None = None
     """Of a VLAN: frames with this tag alone."""
     source: str | None = None

@@ -28,12 +28,12 @@ class TraceFailed(RouterUnavailable):
 
 @dataclass(frozen=True)
 class Seen:
-    """What was traced so far."""
+    """The packets traced so far."""
 
     packets: tuple[TracedPacket, ...]
-    """Those that were asked for."""
+    """The requested packets."""
     total: int
-    """With those that arrived elsewhere and could not be left out before."""
+    """Including those that arrived elsewhere and could not be left out earlier."""
 
 
 class Tracer(Protocol):
@@ -49,7 +49,7 @@ class Tracer(Protocol):
         """Those traced so far."""
 
     def end(self) -> None:
-        """Take it away."""
+        """Remove it."""
 
 
 @dataclass
@@ -67,8 +67,8 @@ class _Running:
 class PacketTraces:
     """Traces of one router. Safe to use from any thread.
 
-    ``mark`` is a file that is there while something is armed: an agent that was killed takes it away when it
-    starts, unless the data plane was restarted meanwhile.
+    ``mark`` is a file that exists while a trace is armed: after an agent was killed, the next one removes the
+    trace when it starts, unless the data plane was restarted in between.
     """
 
     def __init__(self, mark: Path, tracer: Callable[[], Tracer]) -> None:
@@ -134,7 +134,7 @@ class PacketTraces:
         return ended.trace
 
     def tidy(self) -> None:
-        """Take away what an agent left that was killed. May raise BackendUnavailable: then call it again."""
+        """Remove what a killed agent left. May raise BackendUnavailable: then call it again."""
         try:
             left = json.loads(self._mark.read_bytes())
         except FileNotFoundError:
@@ -203,7 +203,7 @@ class PacketTraces:
         log.info("packet trace %s on %s: %s, %d packets", state.id, state.interface, why, state.packets)
 
     def _wait(self, running: _Running) -> str:
-        """Why it ends. VPP is looked at ever more seldom: it forwards nothing while it answers."""
+        """Why it ends. VPP is queried less and less often: it forwards nothing while it answers."""
         wanted, started_s = running.state.wanted, running.tracer.started_s()
         end = running.began + wanted.seconds
         pause_s = _FIRST_LOOK_S

@@ -1,8 +1,8 @@
-"""A trace in VPP: armed, looked at, and taken away again.
+"""A trace in VPP: armed, read, and removed again.
 
-VPP has one trace for all who ask. Its package of plugins lacks the API of traces (``tracedump``), so the
-trace itself is asked for in the words of its command line, over the API; the filter is VPP's classifier, over
-the API. Words of a user never reach a command.
+VPP has a single trace for all users. Its package of plugins lacks the API of traces (``tracedump``), so the
+trace itself is requested by command line text over the API; the filter is VPP's classifier, over the API. A
+user's text never reaches a command.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class VppTracer:
         self._arrival: Arrival | None = None
 
     def started_s(self) -> int:
-        """When VPP started: what was armed before is gone. Raises ValidationFailed where there is no VPP."""
+        """When VPP started: a trace armed before is gone. Raises ValidationFailed if there is no VPP."""
         return self._ask(lambda vpp: vpp.read_stats(lambda segment: segment.scalar("/sys/boottime")))
 
     def begin(self, wanted: TraceWanted) -> None:
-        """Arm it. Raises NotFound, Conflict when somebody else traces, TraceFailed."""
+        """Arm it. Raises NotFound, Conflict when another user traces, TraceFailed."""
         self._ask(lambda vpp: self._begin(vpp, wanted))
 
     def look(self, wanted: TraceWanted) -> Seen:
@@ -78,7 +78,7 @@ class VppTracer:
         return Seen(packets, len(found))
 
     def end(self) -> None:
-        """Take away the trace and its filter, whoever armed them."""
+        """Remove the trace and its filter, whoever armed them."""
         self._ask(_end)
 
     def _begin(self, vpp: VppLooking, wanted: TraceWanted) -> None:
@@ -185,7 +185,7 @@ def _arrival(vpp: VppLooking, config: RouterConfig, wanted: TraceWanted) -> Arri
         tuple(int(row.sw_if_index) for row in devices),
         tuple(str(row.interface_name) for row in devices),
         Frames(
-            # Where nothing else arrives at the node there is nothing to tell apart.
+            # If nothing else arrives at the node, there is nothing to distinguish.
             mac=mac if alone > len(devices) else b"",
             vlan_id=tagged,
             source=wanted.source,

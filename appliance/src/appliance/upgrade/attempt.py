@@ -1,4 +1,4 @@
-"""One attempt at another slot: what the router was before it, and what became of it."""
+"""One attempt at another slot: the router's state before it, and its outcome."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def now() -> str:
 
 
 def read(path: Path) -> Attempt | None:
-    """The last attempt; None when there was none, or its record does not read."""
+    """The last attempt; None when there was none, or its record cannot be read."""
     try:
         return Attempt.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):

@@ -62,9 +62,9 @@ class Bundle:
 
 
 def open_bundle(path: Path, public_key: Path, size_bytes: int | None = None) -> Bundle:
-    """Read manifest and signature; the file system itself is not looked at yet. Raises UpgradeRefused.
+    """Read manifest and signature; the file system itself is not read yet. Raises UpgradeRefused.
 
-    ``size_bytes`` is what the file will have when it is whole; by default it is taken to be whole.
+    ``size_bytes`` is the size of the complete file; by default the file is taken to be complete.
     """
     try:
         size = path.stat().st_size if size_bytes is None else size_bytes

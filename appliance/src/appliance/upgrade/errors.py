@@ -6,4 +6,4 @@ from appliance.errors import MillraceError
 
 
 class UpgradeRefused(MillraceError):
-    """The upgrade file or the router does not allow it. Nothing was changed that is in use."""
+    """The upgrade file or the router does not allow it. Nothing in use was changed."""

@@ -1,6 +1,6 @@
-"""GRUB's environment block: 1,024 bytes that GRUB itself can write before any file system driver is there.
+"""GRUB's environment block: 1,024 bytes that GRUB itself can write before any file system driver runs.
 
-GRUB writes the blocks of the file where they are, so the file must never move or change its length: it is
+GRUB overwrites the blocks of the file in place, so the file must never move or change its length: it is
 written in place, in one write.
 """
 
@@ -40,7 +40,7 @@ def render(variables: Mapping[str, str]) -> bytes:
 
 
 def read(path: Path) -> dict[str, str]:
-    """The variables. Raises UpgradeRefused when the block is not there or damaged."""
+    """The variables. Raises UpgradeRefused when the block is missing or damaged."""
     try:
         return parse(path.read_bytes())
     except OSError as error:

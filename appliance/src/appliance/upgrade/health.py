@@ -1,4 +1,4 @@
-"""Is the router as well as before? The facts that count, and what is missing of them. Pure."""
+"""Whether the router is as healthy as before: the facts that count, and those not met. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SERVICES = ("millrace-agent", "ssh", "nginx", "millrace-web")
 
 @dataclass(frozen=True)
 class Facts:
-    """What was seen of the router at one moment."""
+    """The state of the router at one moment."""
 
     revision: int
     drift: tuple[str, ...] = ()
     awaits_confirmation: bool = False
     """A commit is rolled back unless somebody confirms it."""
     down: Mapping[str, str] = field(default_factory=dict)
-    """Backend name to what is wrong with it."""
+    """Backend name to its problem."""
     links_up: frozenset[str] = frozenset()
     bgp_established: frozenset[str] = frozenset()
     ospf_full: frozenset[str] = frozenset()
@@ -75,7 +75,7 @@ def before(seen: Facts) -> Before:
 
 
 def missing(wanted: Before, seen: Facts) -> list[str]:
-    """What is not as well as before, a sentence each; empty when all is."""
+    """A sentence for each fact that is worse than before; empty if none is."""
     problems = [
         f"{name} is down: {detail}" for name, detail in sorted(seen.down.items()) if name not in wanted.down
     ]

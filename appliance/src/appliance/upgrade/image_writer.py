@@ -1,4 +1,4 @@
-"""A file system image onto a slot's partition, and read back to see that the disk has kept it."""
+"""Writes a file system image to a slot's partition, and reads it back to verify it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ZEROS = bytes(_BLOCK_BYTES)
 _SYNC_BYTES = 64 << 20
 """Written between two waits for the disk: dirty memory must not pile up on a small router."""
 Report = Callable[[int], None]
-"""Told how many bytes are done."""
+"""Called with the number of bytes done."""
 
 
 def size_bytes(device: Path) -> int:
-    """Size of a partition or file. Raises UpgradeRefused when it is not there."""
+    """Size of a partition or file. Raises UpgradeRefused when it does not exist."""
     try:
         descriptor = os.open(device, os.O_RDONLY)
         try:
@@ -32,8 +32,8 @@ def size_bytes(device: Path) -> int:
 def write(device: Path, content: Iterable[bytes], size: int, report: Report) -> None:
     """Write ``size`` bytes of content to the start of ``device``, durably.
 
-    Zeros that are there already are not written: they stay unallocated on a thin disk. Raises UpgradeRefused
-    when the content is shorter or longer, OSError.
+    Existing zeros are not written again: they stay unallocated on a thin disk. Raises UpgradeRefused when the
+    content is shorter or longer, OSError.
     """
     descriptor = os.open(device, os.O_RDWR)
     try:
@@ -57,7 +57,7 @@ def write(device: Path, content: Iterable[bytes], size: int, report: Report) -> 
 
 
 def spoil(device: Path) -> None:
-    """Make a slot unbootable: what is half written must never be taken for a system. Raises OSError."""
+    """Make a slot unbootable: a half-written image must never be taken for a system. Raises OSError."""
     descriptor = os.open(device, os.O_WRONLY)
     try:
         _write_all(descriptor, _ZEROS, 0)

@@ -35,7 +35,7 @@ class Machine:
 
 
 def perform(machine: Machine, request: Request, reporter: Reporter) -> None:
-    """Do what was asked. Raises MillraceError, OSError; the running slot is as before then."""
+    """Carry out the request. Raises MillraceError, OSError; then the running slot is as before."""
     found = slots.read(machine.paths)
     if found.on_trial:
         raise UpgradeRefused(f"slot {found.running} is on trial itself: wait until it is decided")
@@ -60,7 +60,7 @@ def admit(manifest: Manifest, runs: Release, document_schema: int) -> None:
 
 
 def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
-    """Raises UpgradeRefused when the image is older than the one that runs, and that was not asked for."""
+    """Raises UpgradeRefused when the image is older than the running one, and that was not requested."""
     if older(manifest, runs) and not allow_downgrade:
         raise UpgradeRefused(
             f"version {manifest.version} is older than {runs.version}, which runs: weaknesses fixed since "
@@ -98,7 +98,8 @@ def _install(paths: Paths, found: Slots, request: Request, reporter: Reporter) -
     bundles.check_packed(bundle)
     content = Content(version=manifest.version, schema_version=manifest.schema_version, whole=False)
     slots.write_contents(paths.contents, {**found.contents, found.other: content})
-    # Booted by hand, the running slot need not be the trusted one: what is overwritten must not be.
+    # Booted by hand, the running slot need not be the trusted one, and the trusted one must not be
+    # overwritten.
     grubenv.change(paths.environment_block, good=found.running, **{"try": ""})
     try:
         _write(bundle, partition, reporter)

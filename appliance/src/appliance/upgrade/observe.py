@@ -1,4 +1,4 @@
-"""The facts of the live router, asked of its agent and of systemd."""
+"""The facts of the live router, from its agent and from systemd."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def observe(socket: Path, services: ServiceManager) -> Facts:
 
 
 def _or_nothing(ask: Callable[[], A], nothing: A) -> A:
-    """A routing daemon that does not run has no sessions; that it should run is the agent's health to say."""
+    """A routing daemon that does not run has no sessions; the agent's health says whether it should run."""
     try:
         return ask()
     except (NotFound, RouterUnavailable):

@@ -24,12 +24,12 @@ class Paths:
 
     @property
     def release(self) -> Path:
-        """What the running image is."""
+        """The release of the running image."""
         return self.root / "usr/lib/millrace/release.json"
 
     @property
     def public_key(self) -> Path:
-        """Key of whoever may make upgrades for this router."""
+        """Public key of the maker of upgrades for this router."""
         return self.root / "usr/lib/millrace/upgrade.pub"
 
     @property
@@ -39,7 +39,7 @@ class Paths:
 
     @property
     def upload(self) -> Path:
-        """The upgrade file, as far as it has come."""
+        """The upgrade file, as far as it has arrived."""
         return self.state / "upload.mru"
 
     @property
@@ -54,22 +54,22 @@ class Paths:
 
     @property
     def decided(self) -> Path:
-        """Is there once a slot on trial is trusted: from then on nothing leaves it by itself."""
+        """Exists once a slot on trial is trusted: from then on the slot is not left automatically."""
         return self.run / "decided"
 
     @property
     def run(self) -> Path:
-        """What lives until the next boot."""
+        """State that lives until the next boot."""
         return self.root / "run/millrace/upgrade"
 
     @property
     def request(self) -> Path:
-        """What the agent wants the service to do."""
+        """The agent's request to the service."""
         return self.run / "request.json"
 
     @property
     def progress(self) -> Path:
-        """How far the service is."""
+        """The progress of the service."""
         return self.run / "progress.json"
 
     @property

@@ -1,4 +1,4 @@
-"""How far an upgrade is, in a file that the service writes and the agent reads."""
+"""The progress of an upgrade, in a file that the service writes and the agent reads."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Reporter:
         self._last: Progress | None = None
 
     def say(self, progress: Progress) -> None:
-        """Write it if it is news. Raises OSError."""
+        """Write it if it has changed. Raises OSError."""
         last = self._last
         if last is not None and (last.state, last.percent) == (progress.state, progress.percent):
             return
         self._last = progress
         durable.make_folder(self._path.parent, 0o700)
-        # Of the run directory: it need not survive a cut of power, only be whole.
+        # In the run directory: it need not survive a power cut, only be whole.
         durable.write_whole(self._path, progress.model_dump_json().encode())

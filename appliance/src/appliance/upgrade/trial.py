@@ -1,4 +1,4 @@
-"""After each boot: is the running slot on trial, and does it pass? Else what became of the last attempt."""
+"""After each boot: whether the running slot is on trial, and passes; else the outcome of the last attempt."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Patience:
 
     interval_s: float = 5.0
     calm: int = 4
-    """Looks in a row without a problem that are believed: a session may come up and fall again."""
+    """How many successive looks must be without a problem: a session may come up and fall again."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
 def decide(machine: Machine, patience: Patience | None = None) -> bool:
-    """Record what this boot shows; a slot on trial is kept, or left again by a reboot. True: it stays.
+    """Record this boot's outcome; a slot on trial is kept, or left again by a reboot. True: it stays.
 
     Raises UpgradeRefused on a machine without slots, OSError.
     """
@@ -66,13 +66,13 @@ def decide(machine: Machine, patience: Patience | None = None) -> bool:
             attempts.write(paths.attempt, attempts.ended(mine, "kept"))
         slots.show(paths, replace(found, good=found.running, on_trial=False))
     except OSError as error:
-        # It is trusted already: that its record cannot be written, on a full disk, is no reason to leave it.
+        # It is already trusted: a record that cannot be written, on a full disk, is no reason to leave it.
         log.error("the record of the upgrade cannot be written: %s", error)
     return True
 
 
 def _record_own(machine: Machine, found: Slots) -> Slots:
-    """What runs is what the running slot holds."""
+    """The running system is the content of the running slot."""
     runs = release.read(machine.paths.release)
     own = Content(version=runs.version, schema_version=runs.schema_version)
     if found.contents.get(found.running) == own:
@@ -93,7 +93,7 @@ def _settle(machine: Machine, found: Slots, last: Attempt) -> None:
 
 
 def _wait(machine: Machine, mine: Attempt | None, patience: Patience) -> list[str]:
-    """What is still missing at the deadline; empty as soon as the router has been well for a while."""
+    """What is still missing at the deadline; empty as soon as the router has been healthy for a while."""
     wanted = mine.before if mine is not None else Before()
     deadline = patience.clock() + (mine.deadline_s if mine is not None else attempts.DEADLINE_S)
     calm, problems = 0, ["nothing was seen yet"]

@@ -1,4 +1,4 @@
-"""What an upgrade asks of systemd."""
+"""An upgrade's requests to systemd."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Service(Protocol):
     """What does an upgrade while the agent goes on."""
 
     def start(self) -> None:
-        """Begin what the request says; returns at once. Raises ServiceError."""
+        """Start the service for the request; returns at once. Raises ServiceError."""
 
     def works(self) -> bool:
-        """Whether it is at it. Raises ServiceError."""
+        """Whether it is running. Raises ServiceError."""
 
 
 class SystemdService:

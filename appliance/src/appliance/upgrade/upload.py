@@ -17,14 +17,14 @@ from appliance.upgrade.paths import Paths
 
 MAX_PART_BYTES = 16 << 20
 _HEAD_BYTES = 256 << 10
-"""By then manifest and signature are there, whatever their sizes."""
+"""By then manifest and signature have arrived, whatever their sizes."""
 _SPARE_BYTES = 128 << 20
-"""Room that has to stay on the data partition."""
+"""Space that must stay free on the data partition."""
 
 
 @dataclass(frozen=True)
 class Uploaded:
-    """How far an upload is."""
+    """The progress of an upload."""
 
     received_bytes: int
     size_bytes: int
@@ -33,12 +33,12 @@ class Uploaded:
 
     @property
     def whole(self) -> bool:
-        """All of it is here."""
+        """All of it has arrived."""
         return self.received_bytes == self.size_bytes
 
 
 class Upload:
-    """The one upload of a router. Not for several threads at once."""
+    """The single upload of a router. Not thread-safe."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
@@ -48,8 +48,8 @@ class Upload:
     def add(self, data: bytes, offset: int, size: int, document_schema: int) -> Uploaded:
         """Append a part of a file that will have ``size`` bytes; offset 0 begins anew.
 
-        The last part may come again: its answer may have been lost. As soon as signature and manifest are
-        here they are looked at: a file that will not do is refused before the rest of it is sent. Raises
+        The last part may come again, as its answer may have been lost. Signature and manifest are checked as
+        soon as they arrive: an unsuitable file is refused before the rest of it is sent. Raises
         ValidationFailed, Conflict, UpgradeRefused, OSError.
         """
         _check_range(len(data), offset, size)
@@ -76,7 +76,7 @@ class Upload:
         return Uploaded(received, size, manifest)
 
     def whole(self) -> Manifest | None:
-        """What was uploaded; None when nothing was, or it will not do."""
+        """The upload; None when there is none, or it is unsuitable."""
         try:
             return bundles.open_bundle(self._paths.upload, self._paths.public_key).manifest
         except UpgradeRefused:

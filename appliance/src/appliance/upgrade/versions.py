@@ -12,8 +12,8 @@ _BEFORE = re.compile(r"[-.~]?(?:dev|a|alpha|b|beta|c|rc|pre)", re.IGNORECASE)
 def is_older(version: str, built_s: int | None, than: str, than_built_s: int | None) -> bool:
     """Whether ``version`` comes before ``than``.
 
-    Numbers decide, then whether one is a release candidate of the other; versions that are alike as far as
-    that goes are told apart by when their sources were committed, seconds since 1970, where that is known.
+    Numbers decide, then whether one is a release candidate of the other; versions equal in both are
+    distinguished by the commit time of their sources, seconds since 1970, if known.
     """
     one, other = _key(version), _key(than)
     if one != other or version == than:

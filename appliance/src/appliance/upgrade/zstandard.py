@@ -16,12 +16,12 @@ _CHUNK_BYTES = 1 << 20
 _LEVEL = 12
 _COMPRESS_S = 3600.0
 _MEMORY_MIB = 128
-"""That unpacking may take; the level used here needs 10."""
+"""Memory that unpacking may take; the level used here needs 10."""
 
 
 def compress(source: Path, target: Path) -> None:
     """Compress a file; the same content gives the same bytes. Raises UpgradeRefused."""
-    # With worker threads the result does not depend on their number; without any it would be another one.
+    # With worker threads the result does not depend on their number; without any it would differ.
     argv = [_PROGRAM, "-q", "-f", f"-{_LEVEL}", "-T0", "-o", str(target), "--", str(source)]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMPRESS_S, check=False)

@@ -1,4 +1,4 @@
-"""What became of the things that were still worse when a watch ended."""
+"""Follows the things that were still worse when a watch ended."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from appliance.state.watch import WatchReport
 from appliance.watching.judgement import Judgement
 
 _LOOKS = 2
-"""So many looks in a row have to find all as before."""
+"""This many looks in a row have to find everything as before."""
 
 
 class Aftermath:
-    """Goes on with the judgement of a watch that is over. What gets worse later is not the commit's."""
+    """Continues the judgement of a watch that is over. Later worsenings are not the commit's."""
 
     def __init__(self, report: WatchReport, judgement: Judgement, ended_boot_s: float) -> None:
         self.revision, self.judgement, self.ended_boot_s = report.revision, judgement, ended_boot_s
@@ -20,7 +20,7 @@ class Aftermath:
         self._good_looks = 0
 
     def seen(self, now_s: float) -> bool:
-        """After a look: whether all of it is as before by now. What cannot be read stays as it was."""
+        """After a look: whether everything is as before now. An unreadable measure stays as it was."""
         standing = {(one.rule, one.object) for one in self.judgement.standing(now_s) if not one.asked_for}
         unread = {(rule, name) for rule, name in self._then if rule in self.judgement.unread}
         self._still = frozenset((standing if self._has_unlisted else standing & self._then) | unread)
@@ -28,7 +28,7 @@ class Aftermath:
         return self._good_looks >= _LOOKS
 
     def of(self, report: WatchReport) -> WatchReport:
-        """The report of its revision with what is still worse only, if anything is."""
+        """The report of its revision, with only what is still worse, if anything is."""
         if report.revision != self.revision or not self._still:
             return report
         left = tuple(one for one in report.worsenings if (one.rule, one.object) in self._still)

@@ -1,4 +1,4 @@
-"""What service is right before a commit, read while the commit looks at the router and plans its steps."""
+"""The service right before a commit, read while the commit observes the router and plans its steps."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 WAITS_S = 0.02
-"""A commit waits no longer for what was read a moment ago as well."""
+"""The longest wait of a commit for a reading of which there is a recent earlier one."""
 WAITS_FIRST_S = 0.25
-"""From the start of reading, for what was not: right after the start of the agent, and after a commit."""
+"""The same without one, from the start of reading: right after the agent's start, and after a commit."""
 _RECENT_S = 15.0
-"""A reading is recent for so long, unless another revision came to run since."""
+"""A reading is recent for this long, unless another revision began to run since."""
 FORETOLD_S = 0.1
-"""A commit waits no longer for what is foretold of it; what is late, the report says, was not foretold."""
+"""The longest wait of a commit for the foretelling; the report calls late findings not foretold."""
 _PLANNED_S = 10.0
-"""What is foretold waits no longer for the plan; a router that takes so long to read is not foretold."""
+"""The longest wait of the foretelling for the plan; a router that takes longer to read is not foretold."""
 _PING_S = 0.1
 
 
@@ -40,7 +40,7 @@ class _Recent(NamedTuple):
 
 
 class _TakenDown:
-    """See engine.foretold: what a commit takes down, which another thread waits for."""
+    """See engine.foretold: the interfaces a commit takes down, for which another thread waits."""
 
     def __init__(self) -> None:
         self._told = threading.Event()
@@ -112,7 +112,7 @@ class BeforeCommit:
 
 
 class BeforeCommits:
-    """Reads service before a commit without making it wait: what is late is taken from a recent reading."""
+    """Reads service before a commit without making it wait: a recent reading replaces a late one."""
 
     def __init__(
         self, router: Router, foretell: Foretell, measures: Sequence[AnyMeasure], clock: Clock
@@ -125,7 +125,7 @@ class BeforeCommits:
         self._recent: dict[str, _Recent] = {}
 
     def note(self, readings: Readings, revision: int) -> None:
-        """Keep what was read while this revision ran."""
+        """Keep a reading taken while this revision ran."""
         now_s = self._clock.boot_s()
         self._recent.update({name: _Recent(now_s, revision, found) for name, found in readings.found.items()})
 
@@ -139,7 +139,7 @@ class BeforeCommits:
         self, before: RouterConfig, after: RouterConfig, caller: Caller | None, counted: Counted
     ) -> BeforeCommit:
         """See Observer.look."""
-        # Of the commit before, should it never have come to its steps.
+        # Left by the commit before, if it never came to its steps.
         self._taken_down.tell(frozenset())
         known = self._taken_down = _TakenDown()
         foretold = self._foretelling.submit(self._foretell, before, after, caller, known)
@@ -153,7 +153,7 @@ class BeforeCommits:
         return BeforeCommit(concerned, read, self._still_recent(), known, foretold, counted, self._clock)
 
     def _still_recent(self) -> dict[str, _Recent]:
-        """What was read under the document that runs, so that nothing of a commit before is in it."""
+        """A reading taken under the running document, so that it shows nothing of a commit before."""
         revision, now_s = self._router.engine.revision, self._clock.boot_s()
         return {
             name: one
@@ -162,7 +162,7 @@ class BeforeCommits:
         }
 
     def close(self) -> None:
-        """Let go of the threads; a reading under way ends by itself."""
+        """Release the threads; a reading under way ends on its own."""
         self._readers.close()
         self._taken_down.tell(frozenset())
         self._foretelling.shutdown(wait=False, cancel_futures=True)
@@ -178,6 +178,6 @@ def _within(future: Future[Result], timeout_s: float) -> Result | None:
     try:
         return future.result(timeout_s)
     except Exception:
-        # What is not known in time was not foretold: the report says so.
+        # A finding that is late counts as not foretold: the report says so.
         future.cancel()
         return None

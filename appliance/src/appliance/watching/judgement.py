@@ -1,4 +1,4 @@
-"""From readings to what is worse, since when, and whether it counts. Pure."""
+"""From readings to worsenings: since when, and whether they count. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from appliance.watching.measure import AnyMeasure, Comparison, Reading, Span, Wo
 from appliance.watching.measures import Readings
 
 _UNREAD_S = 10.0
-"""What could be read before and cannot be read now is worse after so long."""
+"""A measure that could be read before and cannot be read now is worse after this long."""
 _AT_THE_END_S = 1.0
-"""At the end counts what was seen twice."""
+"""At the end, a worsening counts if it was seen twice."""
 _RATE_S = 4.0
-"""Rates are those of so many seconds, at least."""
+"""Rates span at least this many seconds."""
 MOST = 50
-"""Worsenings that are listed."""
+"""How many worsenings are listed."""
 _LONGEST_TEXT = 300
 Key = tuple[str, str]
 
@@ -47,7 +47,7 @@ class _Standing:
 
 
 class Judgement:
-    """What is worse after one commit, look by look. Times are those of one clock that only goes on."""
+    """What is worse after one commit, look by look. Times are those of one clock that never goes back."""
 
     def __init__(
         self, measures: Sequence[AnyMeasure], before: Before, after: RouterConfig, foretold: Result | None
@@ -62,7 +62,7 @@ class Judgement:
 
     @property
     def measures(self) -> Sequence[AnyMeasure]:
-        """What can be compared: it was read before."""
+        """The measures that can be compared: they were read before."""
         return self._measures
 
     @property
@@ -71,11 +71,11 @@ class Judgement:
         return frozenset(self._last.missing)
 
     def first(self, measure: AnyMeasure) -> Reading:
-        """What was read of it before the commit."""
+        """Its reading from before the commit."""
         return self._before.readings[measure.name]
 
     def judge_by(self, after: RouterConfig) -> None:
-        """Another document runs by now: what it asks for does not count either."""
+        """Another document runs now: what it asks for does not count either."""
         self._after = after
 
     def take(self, readings: Readings, now_s: float) -> None:
@@ -99,7 +99,7 @@ class Judgement:
         reading = readings.found.get(measure.name)
         if reading is None:
             why = readings.missing.get(measure.name, "")
-            # Nothing new is known of what stands.
+            # Nothing new is known about this worsening.
             for (rule, _), one in self._standing.items():
                 if rule == measure.name:
                     yield one.worse
@@ -124,7 +124,7 @@ class Judgement:
         yield from measure.compares(Comparison(first, reading, self._after, rates_before, rates_now))
 
     def lasting(self, now_s: float, at_the_end: bool) -> list[Worsening]:
-        """What counts as worse now: what has lasted, or what is so at the end."""
+        """The worsenings that count now: those that have lasted, or those present at the end."""
         return [
             self._told(one, now_s)
             for one in self._standing.values()
@@ -139,12 +139,12 @@ class Judgement:
         return one.worse.lasts_s is not None and lasted_s >= one.worse.lasts_s
 
     def standing(self, now_s: float) -> list[Worsening]:
-        """All that is worse, what the commit asked for last."""
+        """All worsenings; those that the commit asked for come last."""
         told = [self._told(one, now_s) for one in self._standing.values()]
         return sorted(told, key=lambda one: (one.asked_for, -one.for_s))
 
     def passed(self) -> list[Worsening]:
-        """What was worse and is as before."""
+        """What was worse and is as before again."""
         return [self._told(one, one.seen_s) for one in self._passed.values()]
 
     def measured(self) -> tuple[Measured, ...]:
@@ -163,7 +163,7 @@ class Judgement:
         return shown if age_s is None else f"{shown} ({age_s:.0f} s before the commit)"
 
     def not_compared(self) -> dict[str, str]:
-        """What could not be compared, with the reason."""
+        """The measures that could not be compared, with the reason."""
         unknown = {
             one.name: "its rates before the commit are not known; a counter that was not 0 then is left out"
             for one in self._measures
@@ -174,7 +174,7 @@ class Judgement:
     def not_seen(self) -> tuple[str, ...]:
         """Sessions whose loss was foretold as certain, and that were not lost.
 
-        Nothing is said of them where some sessions could not be read.
+        None are listed if some sessions could not be read.
         """
         if (self._before.missing.keys() | self.unread) - self._counters:
             return ()
@@ -223,5 +223,5 @@ def _is_about(path: str, text: str, worse: Worse) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether a text has a name or an address, and not only a longer one that begins or ends with it."""
+    """Whether a text contains this name or address itself, not a longer one that begins or ends with it."""
     return re.search(rf"(?<![\w.:-]){re.escape(word)}(?![\w-]|[.:]\w)", text) is not None

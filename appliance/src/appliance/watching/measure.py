@@ -1,4 +1,4 @@
-"""What a measure is: it reads sessions or traffic, cheaply, and compares two readings, purely."""
+"""A measure reads sessions or traffic, cheaply, and compares two readings, purely."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from appliance.routing.view import VrfRoutingView
 
 Reading = dict[str, Any]
-"""What was read, by object. JSON, so that it outlives the agent."""
+"""A reading, by object. JSON, so that it outlives the agent."""
 R = TypeVar("R", bound=Mapping[str, Any])
 DATA_PLANE = "data plane"
-"""Whom measures ask that read of packets and links."""
+"""The source of measures that read packets and links."""
 LASTS_S = 5.0
-"""What forwarding and links do within moments is worse once it has been so for this long."""
+"""Forwarding and links recover within moments; a worsening counts once it has lasted this long."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Of whom a measure reads, and under which documents."""
+    """The sources a measure reads, and the documents it reads under."""
 
     router: Router
     after: RouterConfig
-    """The document that is committed, or runs."""
+    """The document that is being committed, or runs."""
     before: RouterConfig | None = None
     """The document before the commit; None once it is made."""
     first: Reading | None = None
-    """What was read before the commit; None when this is that reading."""
+    """The reading before the commit; None when this is that reading."""
     within_s: float = 1.0
-    """What has not answered by then is left out of the reading."""
+    """Answers later than this are left out of the reading."""
     vrf: str = ""
-    """Which VRF is read; both documents are then as it sees them."""
+    """The VRF that is read; both documents are then as it sees them."""
 
     @property
     def routing(self) -> VrfRoutingView:
@@ -58,7 +58,7 @@ class Span(Generic[R]):
     elapsed_s: float
 
     def per_s(self, *path: str) -> float:
-        """How fast a counter grows; one that is not there is 0, and one that fell began anew."""
+        """How fast a counter grows; a missing counter is 0, and one that fell was restarted."""
         now, then = _at(self.later, path), _at(self.earlier, path)
         return max(now - then if now >= then else now, 0) / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
@@ -72,21 +72,21 @@ def _at(reading: Mapping[str, Any], path: tuple[str, ...]) -> float:
 
 @dataclass(frozen=True)
 class Comparison(Generic[R]):
-    """What a measure judges."""
+    """The input of a measure's judgement."""
 
     before: R
     now: R
     after: RouterConfig
     """The document that was committed."""
     rates_before: Span[R] | None = None
-    """The last seconds before the commit; None where nothing was counted then."""
+    """Counters of the last seconds before the commit; None if nothing was counted then."""
     rates_now: Span[R] | None = None
-    """The last seconds; None in the first ones."""
+    """Counters of the last seconds; None during the first seconds."""
 
 
 @dataclass(frozen=True)
 class Worse:
-    """Something that is worse than before. Texts may hold what other routers said."""
+    """Something that is worse than before. Its texts may contain text from other routers."""
 
     object: str
     text: str
@@ -97,25 +97,26 @@ class Worse:
     asked_for: bool = False
     """The commit removed or disabled the object itself."""
     lasts_s: float | None = LASTS_S
-    """It counts when it was so for this long. None: only at the end of the watch; until then it may come
-    back."""
+    """It counts once it has lasted this long. None: only at the end of the watch; until then it may
+    recover."""
     kinds: tuple[Kind, ...] = ()
     words: tuple[str, ...] = field(default=())
-    """A finding of one of these kinds foretold it if it is about the path or has the object, or one of these,
+    """A finding of one of these kinds foretold it if it is about the path, or has the object or one of these
     in its text."""
 
 
 @dataclass(frozen=True)
 class Measure(Generic[R]):
-    """One thing that is compared. A feature declares its own in ``MEASURES`` of its ``watch.py``."""
+    """One thing to compare. A feature declares its own in ``MEASURES`` of its ``watch.py``."""
 
     name: str
     """In words: ``links``."""
     rule: str
     """When it counts as worse: a sentence for the user."""
     reads: Callable[[Asked], R]
-    """About once a second while a commit is watched, in a thread of its own: only what costs little at any
-    size of the tables, and holds neither zebra nor a commit. Raises MillraceError when it cannot be read."""
+    """Called about once a second while a commit is watched, in a thread of its own: it may read only what is
+    cheap at any table size, and holds up neither zebra nor a commit. Raises MillraceError when it cannot be
+    read."""
     compares: Callable[[Comparison[R]], Iterable[Worse]]
     """Pure."""
     shows: Callable[[R], str]
@@ -123,12 +124,14 @@ class Measure(Generic[R]):
     concerns: Callable[[RouterConfig], bool]
     """Whether there is anything to compare under this document."""
     counts: bool = False
-    """It reads counters: they are read from time to time between commits, too, for their rates before one."""
+    """It reads counters: these are also read from time to time between commits, for their rates before a
+    commit."""
     ahead: bool = False
-    """It waits for others and asks only under the document before: before a commit it is read while the
-    router is looked at, and others once that is over."""
+    """It waits for other systems, and reads only under the document before: before a commit it is read while
+    the router is observed; other measures are read after that."""
     asks: str = ""
-    """Whom it asks: measures that ask the same are read one after the other. Empty: nobody else does."""
+    """The source it asks: measures with the same source are read one after the other. Empty: it shares
+    none."""
 
 
 AnyMeasure = Measure[Any]
@@ -136,14 +139,14 @@ AnyMeasure = Measure[Any]
 
 @dataclass(frozen=True)
 class Probe:
-    """An address that the router pings. Features declare theirs in ``probes`` of ``watch.py``."""
+    """An address that the router pings. Features declare theirs in ``probes`` of their ``watch.py``."""
 
     address: str
     what: str
     """With its article: ``the next hop 192.0.2.1``."""
     path: str
     vrf: str | None = None
-    """Where the address is: None in the VRF that was asked about, empty in the default one."""
+    """The VRF of the address: None for the VRF that was asked about, empty for the default one."""
 
 
 Probes = Callable[[RouterConfig], Iterator[Probe]]

@@ -1,4 +1,4 @@
-"""The list of all measures, and reading them without waiting for one that hangs."""
+"""The list of all measures, and how to read them without waiting for one that hangs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ log = logging.getLogger(__name__)
 
 
 def every_measure() -> tuple[AnyMeasure, ...]:
-    """Those of the features, and the pings."""
+    """The measures of the features, and the pings."""
     return (*(one for listed in declared("watch", "MEASURES") for one in listed), PINGS)
 
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read at one time, and why the rest was not."""
+    """The readings of one time, and why the rest are missing."""
 
     found: Mapping[str, Reading] = field(default_factory=dict)
     """By the measure's name."""
@@ -37,21 +37,22 @@ class Begun:
 
     futures: Mapping[str, Future[Reading]]
     late: frozenset[str]
-    """Of these an earlier question is not answered yet: whatever comes is no answer to this one."""
+    """Measures whose earlier question is still unanswered: an answer that comes now does not belong to this
+    one."""
     began_s: float = field(default_factory=time.monotonic)
 
     def wait(self, timeout_s: float, names: Collection[str] | None = None) -> None:
-        """Wait so long at most for all that may answer, or those of ``names``."""
+        """Wait at most this long for all that may answer, or for those of ``names``."""
         wanted = self.futures if names is None else [name for name in names if name in self.futures]
         wait([self.futures[name] for name in wanted if name not in self.late], max(timeout_s, 0))
 
     @property
     def unanswered(self) -> frozenset[str]:
-        """What has not been read by now."""
+        """The measures not read yet."""
         return self.late | {name for name, future in self.futures.items() if not future.done()}
 
     def readings(self) -> Readings:
-        """What has come by now. Raises nothing."""
+        """The readings so far. Raises nothing."""
         found: dict[str, Reading] = {}
         missing: dict[str, str] = {}
         unanswered = self.unanswered
@@ -76,7 +77,7 @@ class _Question:
 
 
 def _ask(row: Sequence[_Question]) -> None:
-    """Ask one after the other: to wake a thread for each takes longer than most answers."""
+    """Ask one after the other: waking a thread for each takes longer than most answers."""
     for question in row:
         try:
             question.answer.set_result(question.reads())
@@ -85,7 +86,7 @@ def _ask(row: Sequence[_Question]) -> None:
 
 
 class Readers:
-    """A thread for whoever is asked. A reading that hangs is waited for again, and not repeated."""
+    """One thread per source. A reading that hangs is waited for again, not repeated."""
 
     def __init__(self, measures: Sequence[AnyMeasure]) -> None:
         self._pool = ThreadPoolExecutor(len(measures) or 1, thread_name_prefix="watching")
@@ -94,7 +95,7 @@ class Readers:
     def begin(
         self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked], ahead: Begun | None = None
     ) -> Begun:
-        """Begin to read these, each as it is ``asked``; those of ``ahead`` have been begun."""
+        """Begin to read these, each with its ``asked``; those of ``ahead`` are already begun."""
         known = {} if ahead is None else {n: f for n, f in ahead.futures.items() if n not in ahead.late}
         late = {name for name, future in self._under_way.items() if not future.done() and name not in known}
         self._under_way = {**{name: self._under_way[name] for name in late}, **known}
@@ -110,11 +111,11 @@ class Readers:
         return Begun({name: self._under_way[name] for name in names}, frozenset(late.intersection(names)))
 
     def read(self, measures: Sequence[AnyMeasure], asked: Mapping[str, Asked], within_s: float) -> Readings:
-        """Read these, and wait so long at most. Raises nothing."""
+        """Read these, and wait at most this long. Raises nothing."""
         begun = self.begin(measures, asked)
         begun.wait(within_s)
         return begun.readings()
 
     def close(self) -> None:
-        """Let go of the threads; a reading under way ends by itself."""
+        """Release the threads; a reading under way ends on its own."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,7 +1,7 @@
 """Pings of many addresses at once, from the data plane's namespace: one packet to each, one wait for all.
 
-ICMP as in RFC 792 and RFC 4443, over raw sockets: the kernel hands each a copy of every answer, so that other
-pings are not disturbed.
+ICMP as in RFC 792 and RFC 4443, over raw sockets: the kernel gives each socket a copy of every answer, so
+other pings are not disturbed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAYLOAD = b"millrace commit watch"
 
 
 class Target(NamedTuple):
-    """An address, and the VRF whose table has the way to it; empty: the default one."""
+    """An address, and the VRF whose table has the route to it; empty: the default one."""
 
     address: str
     vrf: str = ""
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 def ping_all(netns: str, targets: Iterable[Target], within_s: float) -> dict[Target, float]:
     """Round trip times in milliseconds of those that answered in time. Raises RouterUnavailable.
 
-    What is in a VRF that the kernel has not, or that no route leads to, did not answer.
+    An address in a VRF unknown to the kernel, or without a route, counts as not answering.
     """
     space = Namespace(netns)
     try:
@@ -66,7 +66,7 @@ def _ping_all(targets: tuple[Target, ...], within_s: float) -> dict[Target, floa
     with ExitStack() as stack:
         links: list[_Link] = []
         sent_s: dict[Target, float] = {}
-        # Numbers in a row, from one that another watch hardly has.
+        # Consecutive numbers, from one that another watch is unlikely to use.
         numbers = count(int.from_bytes(os.urandom(2)))
         for vrf in dict.fromkeys(one.vrf for one in targets):
             for version, family, protocol, request, reply in _FAMILIES:
@@ -99,7 +99,7 @@ def _version(target: Target) -> int:
 
 
 def _bound(link: socket.socket, vrf: str) -> bool:
-    """Whether the socket sends and receives in the VRF now: the kernel may have none of this name."""
+    """Whether the socket now sends and receives in the VRF: the kernel may have no VRF of this name."""
     try:
         link.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, vrf.encode())
     except OSError:
@@ -123,7 +123,7 @@ def _receive(link: _Link, sent_s: dict[Target, float], answered: dict[Target, fl
 
 
 def _message(kind: int, number: int, sequence: int) -> bytes:
-    """The kernel puts the checksum into those of IPv6."""
+    """The kernel fills in the checksum for IPv6."""
     head = _ECHO.pack(kind, 0, 0, number, sequence)
     return _ECHO.pack(kind, 0, _checksum(head + _PAYLOAD), number, sequence) + _PAYLOAD
 

@@ -1,4 +1,4 @@
-"""The addresses the router pings while a commit is watched. Pure but for the reading."""
+"""The addresses the router pings while a commit is watched. Pure except for the reading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMES_AS_SLOW = 3.0
 
 
 def _probes(config: RouterConfig, most: int | None = MOST) -> dict[str, Probe]:
-    """By the address, with its VRF where that is not the default one; so many at most, None: all."""
+    """By address, with its VRF unless that is the default one; at most this many, None: all."""
     found: dict[str, Probe] = {}
     for vrf, view in views(config):
         for probes in declared("watch", "probes"):
@@ -33,7 +33,7 @@ def _probes(config: RouterConfig, most: int | None = MOST) -> dict[str, Probe]:
 
 
 def _read(asked: Asked) -> Reading:
-    """Milliseconds by name; None for one that did not answer."""
+    """Milliseconds by name; None for a name that did not answer."""
     if asked.first is not None:
         wanted = {
             name: Probe(known.get("address", name), known["what"], known["path"], known.get("vrf", ""))
@@ -62,7 +62,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
         if was["ms"] is None or now is None:
             continue
         if now["ms"] is None:
-            # Also one that others have pushed out of those that are pinged now.
+            # Also an address that others have displaced from the list pinged now.
             wanted = _probes(seen.after, None) if wanted is None else wanted
             yield Worse(
                 address,

@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PERIOD_S = 1.0
-"""From one look to the next while a commit is watched, unless looking takes long."""
+"""Interval of looks while a commit is watched, unless a look takes long."""
 FIRST_LOOK_S = 0.3
-"""From a commit to the first look after it: by then its caller has the answer, and commits in a row are not
-kept waiting by looks."""
+"""From a commit to the first look after it: by then its caller has the answer, and looks do not delay
+successive commits."""
 _AT_REST = 4
-"""A look is followed by so many times its duration without one: a fifth of a CPU at most."""
+"""After a look, the pause is this many times its duration: at most a fifth of a CPU."""
 _LONGEST_REST_S = 10.0
 _ANSWER_S = 2.0
-"""What has not been read by then is missing from this look."""
+"""Measures not read by then are missing from this look."""
 READ_EVERY_S = 10.0
-"""How often all is read while nothing is watched."""
+"""How often everything is read while nothing is watched."""
 _EARLIER_S = 4.0
 _OLDEST_S = 60.0
 _AGAIN_S = 10.0
-"""A watch that the agent's death interrupted goes on for so long at least."""
+"""A watch interrupted by the agent's death goes on for at least this long."""
 _ALARMS_FOR_S = 3600.0
 _MOST_FOLLOWED = 3
-"""Revisions after which something is worse still, each looked at by itself."""
+"""Revisions after which something is still worse, each looked at separately."""
 _PING_S = 0.8
 
 
 @dataclass
 class _Active:
-    """The watch that goes on."""
+    """The watch under way."""
 
     watch: Watch
     judgement: Judgement
@@ -65,7 +65,7 @@ class _Active:
 
 
 class ServiceWatch:
-    """The Observer of a router. Asking it waits for nothing."""
+    """The Observer of a router. Its answers never wait."""
 
     def __init__(
         self,
@@ -86,9 +86,9 @@ class ServiceWatch:
         self._counted: deque[tuple[float, Mapping[str, Reading]]] = deque(maxlen=8)
         self._active: _Active | None = None
         self._aftermaths: dict[int, Aftermath] = {}
-        """Of watches that ended with something worse, by revision: also while others run since."""
+        """Watches that ended with something worse, by revision; kept while later revisions run."""
         self._begun: deque[Watch] = deque(maxlen=64)
-        """Watches that were not looked at yet: another commit may come sooner."""
+        """Watches without a look so far: another commit may come before it."""
         self._reports: dict[int, WatchReport] = {}
         """The newest, by revision."""
         self._looking = threading.Lock()
@@ -102,7 +102,7 @@ class ServiceWatch:
         self._thread.start()
 
     def stop(self, timeout_s: float = 5) -> None:
-        """Stop watching; what goes on is taken up again by the next agent."""
+        """Stop watching; the next agent resumes a watch under way."""
         self._stop = True
         self._ended.set()
         self._wake.set()
@@ -130,7 +130,7 @@ class ServiceWatch:
         self._wake.set()
 
     def report(self, revision: int) -> dict[str, Any] | None:
-        """What is known of the watch of a revision, as it stands."""
+        """What is known so far of the watch of a revision."""
         known = self._reports.get(revision)
         if known is not None:
             return known.model_dump(mode="json")
@@ -140,7 +140,7 @@ class ServiceWatch:
         return kept
 
     def _not_looked_at(self, revision: int) -> Watch | None:
-        """The watch of a commit that was made a moment ago."""
+        """The watch of a commit made a moment ago."""
         watches = (self._watches.current, *self._begun.copy())
         return next((one for one in watches if one is not None and one.revision == revision), None)
 
@@ -149,13 +149,13 @@ class ServiceWatch:
         return {one.name: one.rule for one in self._measures}
 
     def told(self) -> tuple[WatchReport, ...]:
-        """The report of the revision that runs, of one that was rolled back for it, and of those after which
-        something is worse still; for an hour."""
+        """The report of the running revision, of one rolled back because of its watch, and of those after
+        which something is still worse; for an hour."""
         watch, aftermaths, reports = self._watches.current, dict(self._aftermaths), self._reports
         told: dict[int, WatchReport] = {}
         if watch is not None and self._clock.boot_s() - watch.ends_boot_s <= _ALARMS_FOR_S:
             for number in (watch.revision, watch.revision - 1):
-                # Of one that ended long ago nobody knows any more.
+                # The outcome of one that ended long ago is no longer known.
                 if number in reports and (number == watch.revision or reports[number].state != "worse"):
                     told[number] = reports[number]
         told |= {number: one.of(reports[number]) for number, one in aftermaths.items() if number in reports}
@@ -174,7 +174,7 @@ class ServiceWatch:
     def _tick(self) -> None:
         watch, active = self._watches.current, self._active
         if active is not None and (watch is None or watch.revision != active.watch.revision):
-            # What was condemned has its report.
+            # A condemned revision already has its report.
             if not active.watch.over:
                 self._tell(active, "superseded", active.watch.note)
             self._active = active = None
@@ -220,20 +220,20 @@ class ServiceWatch:
             foretold,
         )
         ends_boot_s = watch.ends_boot_s
-        # The agent was away: what is worse now has to be seen for some seconds.
+        # The agent was away: a worsening must be seen for some seconds first.
         if self._clock.boot_s() - (ends_boot_s - watch.watch_s) > _AGAIN_S:
             ends_boot_s = max(ends_boot_s, self._clock.boot_s() + _AGAIN_S)
         return _Active(watch, judgement, foretold, ends_boot_s)
 
     def _look(self, revision: int, judgement: Judgement) -> bool:
-        """Whether it is a look at this revision, which runs."""
+        """Whether the look was at this revision, and it still runs."""
         config = self._router.engine.running_config
         asked = {
             one.name: Asked(self._router, config, first=judgement.first(one), within_s=_PING_S)
             for one in judgement.measures
         }
         readings = self._readers.read(judgement.measures, asked, _ANSWER_S)
-        # What was read while another revision came to run is of neither.
+        # A reading taken while the running revision changed belongs to neither.
         if self._router.engine.revision != revision:
             return False
         judgement.take(readings, self._clock.boot_s())
@@ -252,7 +252,7 @@ class ServiceWatch:
         self._aftermaths = {number: going_on[number] for number in sorted(going_on)[-_MOST_FOLLOWED:]}
 
     def follow(self) -> None:
-        """Look whether what was worse at the end of watches is as before by now. Raises nothing."""
+        """Look whether what was worse at the end of watches is as before now. Raises nothing."""
         with self._looking:
             for number, aftermath in list(self._aftermaths.items()):
                 try:
@@ -266,7 +266,7 @@ class ServiceWatch:
             return
         engine, judgement = self._router.engine, aftermath.judgement
         revision = engine.revision
-        # What a later commit asked for is not this one's doing.
+        # This commit did not cause what a later one asked for.
         judgement.judge_by(engine.running_config)
         if self._look(revision, judgement) and aftermath.seen(self._clock.boot_s()):
             self._mended(number)
@@ -330,8 +330,8 @@ class ServiceWatch:
         return None
 
     def read_all(self) -> None:
-        """Read all that is compared: for rates before a commit, and for what does not answer in time right
-        before it. Raises nothing."""
+        """Read everything that is compared: for rates before a commit, and to replace readings that are late
+        right before it. Raises nothing."""
         engine = self._router.engine
         revision, config = engine.revision, engine.running_config
         concerned = [one for one in self._measures if one.concerns(config)]
@@ -342,7 +342,7 @@ class ServiceWatch:
             self._before.note(readings, revision)
 
     def _begin_to_read(self) -> None:
-        """In a thread of its own: what does not answer must not hold up the first look after a commit."""
+        """In a thread of its own: a hanging source must not delay the first look after a commit."""
         if self._reading is None or self._reading.done():
             self._reading = self._idle.submit(self.read_all)
 
@@ -365,7 +365,7 @@ class ServiceWatch:
             self._wake.clear()
 
     def take_up(self) -> None:
-        """At start: what the agent before had begun, and nobody can end, is said to be interrupted."""
+        """At start: a watch that an earlier agent began and nobody can end is reported as interrupted."""
         running, watch = self._router.engine.revision, self._watches.current
         for number in (running, running - 1):
             known = self._watches.report(number)

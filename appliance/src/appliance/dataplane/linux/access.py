@@ -1,4 +1,4 @@
-"""What changing the kernel's objects may use: links by name, the NICs' homes, nftables."""
+"""The access through which the kernel's objects are changed: links by name, the NICs' homes, nftables."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from appliance.dataplane.namespace import Namespace
 from appliance.dataplane.rtnetlink import IPRoute, NetlinkError
 
 Move = Callable[[str], None]
-"""Moves the NIC with this name of its own, if it is not there yet."""
+"""Moves the NIC with this original name, if it is not there yet."""
 Read_co = TypeVar("Read_co", covariant=True)
 
 
 class Table(Protocol[Read_co]):
-    """What a feature keeps in the namespace for several of its objects, such as a table of nftables."""
+    """State that a feature keeps in the namespace for several of its objects, such as an nftables table."""
 
     def observe(self) -> Read_co:
-        """What is there. Called inside the namespace. Raises DataPlaneError."""
+        """The observed state. Called inside the namespace. Raises DataPlaneError."""
 
 
 T = TypeVar("T", bound=Table[Any])
@@ -30,7 +30,7 @@ T = TypeVar("T", bound=Table[Any])
 
 @contextmanager
 def saying(what: str) -> Iterator[None]:
-    """Translate the kernel's refusal into an error that says what was tried."""
+    """Translate the kernel's refusal into an error that names the attempted operation."""
     try:
         yield
     except NetlinkError as error:
@@ -41,7 +41,7 @@ def saying(what: str) -> Iterator[None]:
 class Access:
     """One namespace; everything has to be called inside it.
 
-    What was read of nftables is kept with it, so each thread of a namespace has an access of its own.
+    It caches what was read from nftables, so each thread of a namespace has an access of its own.
     """
 
     def __init__(self, namespace: Namespace, take: Move, give_back: Move) -> None:
@@ -55,7 +55,7 @@ class Access:
         """Returns a NIC to where NICs are kept."""
 
     def table(self, kind: type[T]) -> T:
-        """The table of a feature, by its class: one and the same whenever it is asked for."""
+        """The table of a feature, by its class: always the same object."""
         if kind not in self._tables:
             self._tables[kind] = kind()
         found = self._tables[kind]

@@ -51,13 +51,13 @@ T = TypeVar("T")
 _LOWER_UP = 0x10000
 _COLONS_OF_A_MAC = 5
 DROPS_EVERY_S = 10.0
-"""How often the drops are counted: nft lists every rule for that."""
+"""How often the drops are counted: that makes nft list every rule."""
 
 
 class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
     """Kernel forwarding in namespace ``netns``; NICs are taken from ``nic_netns`` and given back to it.
 
-    None is the namespace this process runs in. ``management`` names devices that are never data interfaces.
+    None is the namespace of this process. ``management`` names devices that are never data interfaces.
     """
 
     name = "linux"
@@ -78,7 +78,7 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         self._nic_inventory = nic_inventory
         self._kernel = self._access(self._space)
         self._views = Namespace(netns)
-        """Looks at the same namespace from a thread of its own: no commit waits for a view."""
+        """Observes the same namespace from a thread of its own: no commit waits for a view."""
         self._nic_views = self._views if nic_netns == netns else Namespace(nic_netns)
         self._seen = self._access(self._views)
         self._counting = Namespace(netns)
@@ -101,11 +101,11 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         return plan(desired, observed)
 
     def apply(self, step: ObjectStep) -> None:
-        """Make the step so. Raises StepError."""
+        """Apply the step. Raises StepError."""
         self._change(step.before, step.after)
 
     def undo(self, step: ObjectStep) -> None:
-        """Make the step's object what it was. Raises StepError."""
+        """Restore the step's object. Raises StepError."""
         self._change(step.after, step.before)
 
     def compile_context(self) -> CompileContext:
@@ -127,12 +127,12 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         return self._capabilities
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
-        """What ``linux`` finds out, in the thread of the views inside the namespace."""
+        """The result of ``linux``, run in the views' thread inside the namespace."""
         with self._available():
             return self._views.run(linux, self._seen)
 
     def counters(self) -> dict[str, Any]:
-        """Interface statistics, and the packets that no rule matched as of the last look at the rules."""
+        """Interface statistics, and the packets that no rule matched as of the last reading of the rules."""
         with self._available():
             if time.monotonic() - self._drops_at_s >= DROPS_EVERY_S:
                 self._counting.run(self._read_hits, self._counted)
@@ -144,12 +144,12 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         ).to_json()
 
     def traffic(self) -> Traffic:
-        """The namespace's IP counters, and what no rule of a bound access list matched."""
+        """The namespace's IP counters, and the packets that no rule of a bound access list matched."""
         with self._available():
             return self._watched.run(lambda: kernel_traffic(default_drops()))
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
-        """Hits of each rule; the kernel is asked for all of them."""
+        """Hits of each rule; one query of the kernel for all of them."""
         with self._available():
             return self._views.run(self._read_hits, self._seen)
 
@@ -164,13 +164,13 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
             return self._views.run(self._links, self._seen)
 
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
-        """The kernel's table, which is what it forwards by."""
+        """The kernel's table, by which it forwards."""
         return self.kernel_routes(destinations, vrf)
 
     def kernel_routes(
         self, destinations: Sequence[str], vrf: VrfTable | None = None
     ) -> Sequence[RouteAnswer]:
-        """What the kernel of the namespace answers."""
+        """The answers of the namespace's kernel."""
         with self._available():
             return self._views.run(look_up, destinations, None if vrf is None else vrf.name)
 
@@ -224,7 +224,7 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         return Hardware(driver=self.name, nics=tuple(NicState(**vars(nic)) for nic in nics))
 
     def health(self) -> PartHealth:
-        """Up while the namespace is there and its kernel forwards."""
+        """Up while the namespace exists and its kernel forwards."""
         try:
             forwarding = self._views.run(read_sysctl, "net/ipv4/ip_forward")
         except DataPlaneError as error:
@@ -236,7 +236,7 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         )
 
     def close(self) -> None:
-        """Let go of threads and sockets."""
+        """Release threads and sockets."""
         views = {self._views, self._nic_views, self._counting, self._watched}
         for space in views | {self._space, self._nic_space}:
             space.close()

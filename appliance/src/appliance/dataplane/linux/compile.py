@@ -1,4 +1,4 @@
-"""From the document to what the kernel has to hold. Pure."""
+"""From the document to the desired state of the kernel. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from appliance.features.registry import declared
 
 
 def compile_linux(config: RouterConfig, nics: Mapping[str, Nic]) -> LinuxState:
-    """What the linux data plane has to hold. ``nics`` has the NIC of each interface that is one."""
+    """The desired state of the linux data plane. ``nics`` has the NIC of each interface that is one."""
     wanted = Wanted(config, nics)
     of_features = (item for objects in declared("linux", "objects") for item in objects(wanted))
     return LinuxState.of((KernelSettings(FORWARDING), *of_features))

@@ -1,7 +1,7 @@
 """Sessions that the kernel tracks and translates, called inside the namespace.
 
 Messages are those of ``linux/netfilter/nfnetlink_conntrack.h``: IPCTNL_MSG_CT_GET as a dump, and
-IPCTNL_MSG_CT_DELETE. A hundred thousand sessions are read in about a second, so what is not needed is not
+IPCTNL_MSG_CT_DELETE. To read a hundred thousand sessions in about a second, only the needed fields are
 decoded.
 """
 
@@ -38,7 +38,7 @@ _TCP_STATES = (
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Addresses and ports of one direction as 32-bit and 16-bit numbers; for ICMP its identifier is both."""
+    """Addresses and ports of one direction as 32-bit and 16-bit numbers; for ICMP both ports are its id."""
 
     source: int
     destination: int
@@ -52,31 +52,31 @@ class Tracked:
 
     protocol: int
     original: End
-    """As the one who began it sent."""
+    """As the initiator sent it."""
     reply: End
     """As answers arrive."""
     status: int
     expires_s: int
     tcp_state: str
     key: bytes
-    """What the kernel finds it by: the attribute of the original direction."""
+    """The kernel's key to it: the attribute of the original direction."""
     packets: int
     """Of both directions; 0 where the kernel does not count (net.netfilter.nf_conntrack_acct)."""
     octets: int
 
     @property
     def source_translated(self) -> bool:
-        """Its source address is another one outside."""
+        """Its source address is translated."""
         return bool(self.status & _SOURCE_NAT)
 
     @property
     def destination_translated(self) -> bool:
-        """It was sent to an address that leads elsewhere."""
+        """Its destination address is translated."""
         return bool(self.status & _DESTINATION_NAT)
 
 
 def opened() -> socket.socket:
-    """A socket that tells of the namespace it was opened in, whichever thread reads it later."""
+    """A socket for the namespace it was opened in, whichever thread reads it later."""
     link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER)
     link.settimeout(_TIMEOUT_S)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * _BUFFER_BYTES)
@@ -84,9 +84,9 @@ def opened() -> socket.socket:
 
 
 def translated(link: socket.socket) -> Iterator[Tracked]:
-    """Every session that is translated, in no order. Raises DataPlaneError.
+    """Every translated session, in no particular order. Raises DataPlaneError.
 
-    A session that begins or ends meanwhile may be missing.
+    A session that begins or ends during the reading may be missing.
     """
     for payload in _dump(link, _GET, _INET):
         if (one := _decode(payload)) is not None:
@@ -106,18 +106,18 @@ def _dump(link: socket.socket, asked: int, about: bytes) -> Iterator[bytes]:
 
 
 def count() -> int:
-    """Connections of the namespace that are tracked, translated or not."""
+    """Tracked connections of the namespace, translated or not."""
     return _number(_COUNT)
 
 
 def limit() -> int:
-    """How many the kernel tracks at most in one namespace; 0 where it does not tell."""
+    """The most connections the kernel tracks in one namespace; 0 if it does not say."""
     return _number(_LIMIT)
 
 
 def dropped() -> tuple[int, int]:
-    """Packets dropped because there was no place for their connection, and connections ended early to make
-    room, in this namespace. Raises DataPlaneError.
+    """In this namespace, packets dropped because the table had no place for their connection, and connections
+    ended early to make room. Raises DataPlaneError.
     """
     found = {_COUNTED_DROP: 0, _COUNTED_EARLY_DROP: 0}
     with opened() as link:
@@ -136,9 +136,9 @@ def _number(path: Path) -> int:
 
 
 def end(matching: Callable[[Tracked], bool], open_link: Callable[[], socket.socket] = opened) -> int:
-    """Forget the translated sessions that match; how many there were. Raises DataPlaneError.
+    """Forget the translated sessions that match; returns how many there were. Raises DataPlaneError.
 
-    ``open_link`` opens in the namespace, where this is not called inside it.
+    ``open_link`` opens a socket in the namespace, for a call from outside it.
     """
     with open_link() as link:
         found = [one.key for one in translated(link) if matching(one)]
@@ -205,7 +205,7 @@ def _decode(payload: bytes) -> Tracked | None:
 
 
 def _end(data: bytes, start: int, end: int) -> tuple[int, End] | None:
-    """Protocol and the direction's ends, from ``CTA_TUPLE_*``; None where it is not of IPv4."""
+    """Protocol and the direction's ends, from ``CTA_TUPLE_*``; None if it is not IPv4."""
     source = destination = None
     protocol = source_port = destination_port = 0
     for kind, inner, stop in attributes(data, start, end):
@@ -237,5 +237,5 @@ def _tcp_state(data: bytes, start: int, end: int) -> str:
 
 
 def text(number: int) -> str:
-    """An address as it is written."""
+    """An address as text."""
     return str(IPv4Address(number))

@@ -9,7 +9,7 @@ _DIRECTIONS = {"in-": "received on", "out-": "sent on"}
 
 
 def default_drops() -> dict[str, int]:
-    """What the last rule of each interface's chain drops, in words. Called inside the namespace.
+    """The drops of the last rule of each interface's chain, in words. Called inside the namespace.
 
     Raises DataPlaneError.
     """

@@ -1,4 +1,4 @@
-"""What the kernel tells of a namespace, read as the objects ask for it. Knows no kind of object."""
+"""The kernel's state of a namespace, read when objects ask for it. Knows no kind of object."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from appliance.dataplane.linux.ruleset_read import Ruleset
 from appliance.dataplane.namespace import attributes
 
 OURS = ("millrace:", "millrace ")
-"""How the alias of every link begins that this program made or renamed."""
+"""Prefix of the alias of every link that this program made or renamed."""
 _UP = 1
 Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
 class LinkRow:
-    """A link, as the kernel tells of it."""
+    """A link, as reported by the kernel."""
 
     index: int
     name: str
@@ -33,7 +33,7 @@ class LinkRow:
 
 
 class Dump:
-    """One look at a namespace, from inside it. Each table is read once, when it is first asked for."""
+    """One observation of a namespace, from inside it. Each table is read once, when first needed."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -51,7 +51,7 @@ class Dump:
 
     @cached_property
     def ours(self) -> dict[int, LinkRow]:
-        """The kernel's index -> link, of those that this program made or renamed."""
+        """The kernel's index -> link, for links that this program made or renamed."""
         return {row.index: row for row in self.links if row.alias.startswith(OURS)}
 
     @cached_property
@@ -66,11 +66,11 @@ class Dump:
 
     @cached_property
     def control_plane(self) -> ControlPlane | None:
-        """What is let in for the router itself; None where nothing guards it."""
+        """What is let in for the router itself; None if nothing guards it."""
         return self._access.control_plane.observe()
 
     def table(self, kind: type[Table[Read]]) -> Read:
-        """What the table of a feature holds."""
+        """The content of a feature's table."""
         if kind not in self._tables:
             self._tables[kind] = self._access.table(kind).observe()
         return cast("Read", self._tables[kind])

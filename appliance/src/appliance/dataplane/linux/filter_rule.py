@@ -1,4 +1,4 @@
-"""What an access list is made of in the kernel, and what an interface has bound: plain values."""
+"""The rules of an access list in the kernel, and the bindings of an interface: plain values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class FilterRule:
     icmp_type: int | None = None
     icmp_code: int | None = None
     tcp_set: int = 0
-    """TCP flags that have to be set, as bits of the header's byte."""
+    """TCP flags that must be set, as bits of the header's byte."""
     tcp_unset: int = 0
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """A rule in a chain of ours that this program did not write; it never equals a wanted one."""
+    """A rule in one of our chains that this program did not write; it never equals a desired one."""
 
     text: str
 
@@ -54,7 +54,7 @@ class Binding(Protocol):
 
 @dataclass(frozen=True)
 class ReadBinding:
-    """A binding as it was read."""
+    """A binding as observed."""
 
     interface: str
     inbound: tuple[str, ...]

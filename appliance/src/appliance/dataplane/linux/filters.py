@@ -1,4 +1,4 @@
-"""Access lists in the kernel: read them, and change them without losing a packet or a count."""
+"""Access lists in the kernel: reading them, and changing them without losing a packet or a count."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ MAX_REFLECTING = 32
 class Filters:
     """Our nftables table in one namespace. All methods have to be called inside it.
 
-    Reading is free while the kernel's generation counter stands still: what was read then still holds.
+    Reading is free while the kernel's generation counter is unchanged: the earlier reading still holds.
     """
 
     def __init__(self) -> None:
         self._read: tuple[int, Ruleset] | None = None
 
     def ruleset(self) -> Ruleset:
-        """What is in the table, without fresh counts."""
+        """The table's content, without fresh counts."""
         generation = nft.generation()
         if self._read is not None and self._read[0] == generation:
             return self._read[1]
         return self.counted()
 
     def counted(self) -> Ruleset:
-        """What is in the table, with the hits of each rule as they are now."""
+        """The table's content, with the current hits of each rule."""
         for _ in range(5):
             generation = nft.generation()
             listing = nft.listing(TABLE)
@@ -54,7 +54,7 @@ class Filters:
         raise DataPlaneError("the nftables rules keep changing while they are read")
 
     def set_list(self, name: str, rules: Sequence[FilterRule] | None) -> None:
-        """Make the access list so, in one transaction; rules that stay keep their place and their counts."""
+        """Write the access list in one transaction; unchanged rules keep their place and their counts."""
         ruleset = self.ruleset()
         existing = ruleset.lists.get(name)
         chain = list_chain(name)
@@ -67,7 +67,7 @@ class Filters:
         nft.transaction(commands + _changes(chain, existing or (), rules))
 
     def set_binding(self, interface: str, wanted: Binding | None) -> None:
-        """Bind the access lists to the interface, or none, in one transaction."""
+        """Bind these access lists, or none, to the interface, in one transaction."""
         ruleset = self.ruleset()
         commands = [] if ruleset.whole else skeleton()
         before = ruleset.bindings.get(interface)
@@ -111,9 +111,9 @@ def _free_bit(bits: dict[str, int]) -> int:
 
 
 def _changes(chain: str, existing: tuple[ReadRule, ...], wanted: Sequence[FilterRule]) -> list[Json]:
-    """Commands from the rules that are there to those that are wanted.
+    """Commands from the present rules to the desired ones.
 
-    Both are in ascending order, unless somebody else wrote rules: then all are written anew.
+    Both are in ascending order, unless another program wrote rules: then all are written anew.
     """
     if any(not isinstance(entry.rule, FilterRule) for entry in existing) or not _ascending(existing):
         commands: list[Json] = [{"flush": within("chain", name=chain)}]

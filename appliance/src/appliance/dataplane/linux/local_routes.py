@@ -1,8 +1,8 @@
-"""Prefixes of which the kernel receives packets though no interface has their addresses.
+"""Prefixes for which the kernel receives packets although no interface has their addresses.
 
 They are routes of type *local* in table *local*, with a protocol number of our own. So the kernel answers ARP
-for them, and a packet that no mapping leads inside ends here and is not sent back to where it came from.
-Messages are those of ``linux/rtnetlink.h``, for there can be thousands. Called inside the namespace.
+for them, and a packet that no mapping leads inside ends here instead of being sent back. The code builds the
+messages of ``linux/rtnetlink.h`` itself, since there can be thousands. Called inside the namespace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from appliance.dataplane.netlink import (
 _NEW, _DELETE, _GET = 24, 25, 26
 _CREATE_EXCLUSIVELY = 0x600
 _PROTOCOL = 79
-"""Of no other program (``/etc/iproute2/rt_protos``)."""
+"""Used by no other program (``/etc/iproute2/rt_protos``)."""
 _ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, length of destination and source, tos, table, protocol, scope, type, flags."""
 _TABLE, _LO, _HOST_SCOPE, _LOCAL = 255, 1, 254, 2
@@ -41,11 +41,11 @@ _BUFFER_BYTES = 1 << 18
 
 
 def received_prefixes() -> list[str]:
-    """Those that this program made. Raises DataPlaneError."""
+    """The prefixes that this program set. Raises DataPlaneError."""
     asked = _ROUTE.pack(socket.AF_INET, 0, 0, 0, _TABLE, _PROTOCOL, 0, 0, 0)
     try:
         with _opened() as link:
-            # The kernel tells of this table alone, not of a million routes.
+            # The kernel dumps this table alone, not a million routes.
             link.setsockopt(_SOL_NETLINK, _STRICT_CHECK, 1)
             link.send(message(_GET, DUMP, 1, asked))
             return list(_prefixes(link))
@@ -54,7 +54,7 @@ def received_prefixes() -> list[str]:
 
 
 def receive(prefix: str, wanted: bool) -> None:
-    """Receive packets for the prefix, or no more; that it is so already is fine. Raises DataPlaneError."""
+    """Begin or stop to receive packets for the prefix; no error if already so. Raises DataPlaneError."""
     network = IPv4Network(prefix)
     body = _ROUTE.pack(socket.AF_INET, network.prefixlen, 0, 0, _TABLE, _PROTOCOL, _HOST_SCOPE, _LOCAL, 0)
     body += attribute(_DESTINATION, network.network_address.packed)

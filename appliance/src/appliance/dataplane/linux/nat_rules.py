@@ -67,24 +67,24 @@ class Translation:
     """Source and destination, in order; 0.0.0.0/0 is any."""
     sessions_per_user: int | None = None
     altered: bool = False
-    """Somebody else changed the table: never so in what is wanted."""
+    """Another program changed the table: never set in the desired state."""
 
     @property
     def addresses(self) -> set[str]:
-        """All that sessions are translated to, but for mappings."""
+        """Everything that sessions are translated to, except mappings."""
         return {*self.pool, *(address for _, address in self.overload)}
 
 
 @dataclass(frozen=True)
 class Mappings:
-    """What leads inside. Sorted."""
+    """What leads packets inside. Sorted."""
 
     static: tuple[tuple[str, str], ...] = ()
     """Outside and inside address."""
     forwards: tuple[Forward, ...] = ()
 
     def elements(self) -> dict[str, dict[str, str]]:
-        """What the maps hold, in nftables' words."""
+        """The content of the maps, in nftables' words."""
         return {
             "static-in": dict(self.static),
             "static-out": {inside: outside for outside, inside in self.static},
@@ -97,7 +97,7 @@ class Mappings:
 
 @dataclass(frozen=True)
 class Reading:
-    """What is in the table."""
+    """The table's content."""
 
     translation: Translation
     mappings: Mappings = field(default_factory=Mappings)
@@ -123,7 +123,7 @@ def rules(wanted: Translation) -> Iterator[tuple[str, str]]:
         matches = [f"ip {name} {value}" for name, value in (("saddr", source), ("daddr", destination))]
         said = " ".join(one for one in matches if not one.endswith("/0"))
         yield "outward", f"{out} {said} accept".replace("  ", " ")
-    # An inside host that asks for an outside address is answered by way of the router, or not at all.
+    # An inside host that contacts an outside address gets its answer by way of the router, or not at all.
     hairpin = "iifname @inside oifname @inside ct status dnat"
     yield "outward", f"{hairpin} snat ip to ip saddr map @static-out"
     yield "outward", f"{hairpin} snat ip to ct original ip daddr"
@@ -141,7 +141,7 @@ def _comment(text: str) -> str:
 
 
 def whole_table(wanted: Translation, mappings: Mappings) -> str:
-    """The script that makes the table anew, in place of any that is there."""
+    """The script that makes the table anew, replacing an existing one."""
     lines = [f"add table inet {TABLE}", f"delete table inet {TABLE}", f"add table inet {TABLE}"]
     lines += [f"add set inet {TABLE} {name} {{ type {kind}; }}" for name, kind in _SETS.items()]
     lines += [f"add map inet {TABLE} {name} {{ type {kind}; }}" for name, kind in _MAPS.items()]
@@ -164,7 +164,7 @@ def translation_changes(before: Translation, after: Translation) -> str:
 
 
 def mapping_changes(before: Mappings, after: Mappings) -> str:
-    """The script from one to the other; what stays is not touched."""
+    """The script from one to the other; unchanged entries are not touched."""
     return "\n".join(_differences(before, after)) + "\n"
 
 

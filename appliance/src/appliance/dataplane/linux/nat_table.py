@@ -1,4 +1,4 @@
-"""Translation in the kernel: read it, and change it in one transaction."""
+"""Translation in the kernel: reading it, and changing it in one transaction."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class NatTable:
         self._table = nft.TableReader(TABLE, read)
 
     def observe(self) -> Reading | None:
-        """What is there; None where there is no table. Raises DataPlaneError."""
+        """The observed state; None if there is no table. Raises DataPlaneError."""
         return self._table.latest()
 
     def translate(self, wanted: Translation | None) -> None:
-        """Translate so. Sessions that have an address that is used no more end. Raises DataPlaneError."""
+        """Set the translation. Sessions of addresses no longer used end. Raises DataPlaneError."""
         before = self.observe()
         if wanted is None:
             if before is not None:
@@ -51,7 +51,7 @@ class NatTable:
             conntrack.end(_of_addresses(gone))
 
     def map(self, wanted: Mappings) -> None:
-        """Lead inside by these. Sessions of the others end. Raises DataPlaneError."""
+        """Set the mappings that lead inside. Sessions of the others end. Raises DataPlaneError."""
         before = self.observe()
         if before is None:
             if wanted != Mappings():

@@ -1,6 +1,6 @@
-"""Steps from what is to what is wanted, on the linux data plane. Pure.
+"""Steps from observed to desired, on the linux data plane. Pure.
 
-The order is :func:`planner.changes`', from what the objects declare.
+:func:`planner.changes` derives the order from what the objects declare.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Step = ObjectStep
 
 
 def plan(desired: LinuxState, observed: LinuxState) -> list[ObjectStep]:
-    """Steps in the order they have to run, links as their names sort.
+    """Steps in the order they have to run, links in the order of their names.
 
     Raises DataPlaneError where ``desired`` lacks something that one of its objects needs.
     """

@@ -1,9 +1,9 @@
-"""The kernel's policy rules: VRFs are looked at before the router's own addresses.
+"""The kernel's policy rules: VRFs are looked up before the router's own addresses.
 
-With the first VRF the kernel adds a rule for all of them (1000), behind that of table *local* (0), in which
-the addresses of the default VRF are. A packet of a VRF would reach those, instead of its own VRF's host with
-the same address. So the rule of *local* goes behind, as the kernel's documentation of VRFs has it. Each VRF's
-table ends in a route for everything else, or that would be looked up in *local* and *main* after it.
+With the first VRF the kernel adds a rule for all of them (1000), behind that of table *local* (0), which has
+the addresses of the default VRF. A packet of a VRF would reach those instead of its own VRF's host with the
+same address. So the rule of *local* is moved behind, as the kernel's VRF documentation says. Each VRF's table
+ends in a route for everything else; otherwise a lookup would go on to *local* and *main*.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from appliance.dataplane.rtnetlink import IPRoute, NetlinkError
 
 _LOCAL = 255
 _LAST = 4278198272
-"""Metric of the last route of a table, that of the kernel's documentation: any other route is better."""
+"""Metric of the last route of a table, from the kernel's documentation: any other route is better."""
 _KERNEL = 2
 """Protocol of routes that zebra takes for the kernel's own, and leaves alone."""
 _BEHIND = 32765
@@ -25,7 +25,7 @@ _BEHIND = 32765
 
 
 def local_after_vrfs(route: IPRoute) -> None:
-    """See above; that it is so already is fine. Raises NetlinkError."""
+    """See above; no error if already so. Raises NetlinkError."""
     for family in (socket.AF_INET, socket.AF_INET6):
         at = {attributes(rule).get("FRA_PRIORITY", 0) for rule in _of_local(route, family)}
         if _BEHIND not in at:
@@ -39,7 +39,7 @@ def local_after_vrfs(route: IPRoute) -> None:
 
 
 def end_of_table(route: IPRoute, table: int, *, wanted: bool) -> None:
-    """Have the table refuse what no other route of it matches, or no longer. Raises NetlinkError."""
+    """Have the table refuse packets that no other route of it matches, or no longer. Raises NetlinkError."""
     for family, everything in ((socket.AF_INET, "0.0.0.0/0"), (socket.AF_INET6, "::/0")):
         try:
             route.route(

@@ -8,9 +8,9 @@ Layout of table ``inet millrace``::
     chain acl-<list>                        one rule for each rule, its sequence as comment
     chain reflect                           marks the connection for the interface it crosses
 
-Semantics are those of VPP's ACL plugin, so that a document means the same on both data planes: the first
-match decides, lists are looked at in order, nothing matching is dropped, received multicast is not looked at,
-and packets to and from the router itself are. Neighbour discovery always passes, as ARP does.
+Semantics are those of VPP's ACL plugin, so that a document means the same on both data planes: lists are
+evaluated in order, the first match decides, a packet that matches nothing is dropped, received multicast is
+not filtered, and packets to and from the router itself are. Neighbour discovery always passes, as ARP does.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _ICMP = {1: "icmp", 58: "icmpv6"}
 ND_TYPES = [133, 134, 135, 136, 137]
 """ICMPv6 types of neighbour discovery (RFC 4861)."""
 PRIORITY = {"prerouting": -140, "postrouting": 110}
-"""Packets are seen as they are on the wire: received ones after connection tracking (-200) and before
-translation (-100), sent ones after it (100).
+"""Rules see packets as they are on the wire: received ones after connection tracking (-200) and before
+translation (-100), sent ones after translation (100).
 """
 
 
@@ -41,7 +41,7 @@ def within(kind: str, **content: Any) -> Json:
 
 
 def skeleton() -> list[Json]:
-    """Commands that make the table; they change nothing where it is there."""
+    """Commands that make the table; they change nothing if it exists."""
     return [
         add({"table": {"family": "inet", "name": TABLE}}),
         add(within("map", name="in-by-interface", type="ifname", map="verdict")),
@@ -120,7 +120,7 @@ def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | 
 
 
 def reflect_rules(bits: dict[str, int]) -> list[Json]:
-    """Rules of chain ``reflect``: what leaves an interface is marked for that one, else where it came in."""
+    """Rules of chain ``reflect``: a packet is marked for the interface it leaves by, else for its input."""
     rules = [
         within("rule", chain="reflect", expr=[match(meta(key), interface), _mark(bit), {"accept": None}])
         for key in ("oifname", "iifname")

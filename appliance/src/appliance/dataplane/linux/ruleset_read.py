@@ -1,4 +1,4 @@
-"""What nftables says it has, read back into access lists and bindings."""
+"""The listing of nftables, read back into access lists and bindings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BROKEN = "?"
 
 
 class _NotOurs(Exception):
-    """The rule is none that this program writes."""
+    """This program writes no such rule."""
 
 
 @dataclass(frozen=True)
 class ReadRule:
-    """A rule of an access list with its handle, by which it is changed, and its hits."""
+    """A rule of an access list with its handle, which identifies it in changes, and its hits."""
 
     handle: int
     rule: FilterRule | Foreign
@@ -198,7 +198,7 @@ def _bits(rules: list[Json]) -> dict[str, int]:
 def _bindings(
     chains: dict[str, list[Json]], maps: dict[str, dict[str, str]], bits: dict[str, int], whole: bool
 ) -> tuple[dict[str, ReadBinding], int]:
-    """Only what the maps lead to is bound, and as it should be: else it is no binding that is ever wanted."""
+    """Only intact chains that the maps lead to are bindings; others never equal a desired binding."""
     lists: dict[str, dict[str, tuple[str, ...]]] = {}
     reflecting: set[str] = set()
     drops = 0

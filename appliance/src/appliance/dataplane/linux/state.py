@@ -1,4 +1,4 @@
-"""What the linux data plane is made of."""
+"""The state of the linux data plane."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ FORWARDING: tuple[tuple[str, str], ...] = (
     ("net/ipv6/conf/default/accept_ra", "0"),
     ("net/ipv6/fib_multipath_hash_policy", "1"),
 )
-"""The kernel forwards: equal paths by flow, addresses outlive a link that is down, no router is obeyed,
-and a router's own addresses work at once, as in VPP. ARP is answered for addresses that are only translated,
-which no interface has. A namespace begins with the machine's own IPv4 settings, so they are set here."""
+"""The kernel forwards: equal paths are chosen by flow, addresses survive a link that is down, router
+advertisements are ignored, and a router's own addresses work at once, as in VPP. ARP is answered for
+addresses that are only translated, which no interface has. A namespace starts with the machine's own IPv4
+settings, so they are set here."""
 
 MIRRORS: tuple[tuple[str, str], ...] = (
     ("net/ipv4/conf/all/arp_announce", "2"),

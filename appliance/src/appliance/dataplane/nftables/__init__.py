@@ -1,1 +1,1 @@
-"""The kernel's packet filter: what its rules are made of, and the program that takes them."""
+"""The kernel's packet filter: the parts of its rules, and the program that loads them."""

@@ -1,4 +1,4 @@
-"""Counts of single chains, asked of the kernel itself: nft reads every rule of the table for any of them.
+"""Counts of single chains, queried from the kernel itself: nft reads every rule of the table for any of them.
 
 Messages are those of ``linux/netfilter/nf_tables.h``.
 """
@@ -24,7 +24,7 @@ _BUFFER_BYTES = 1 << 17
 
 
 def chains(table: str) -> list[str]:
-    """Names of the chains of a table of ours; none where there is no table. Raises DataPlaneError."""
+    """Names of the chains of one of our tables; none if there is no table. Raises DataPlaneError."""
     # The kernel does not filter chains by table.
     return [
         _text(found[_CHAIN_NAME])
@@ -34,7 +34,7 @@ def chains(table: str) -> list[str]:
 
 
 def last_count(table: str, chain: str) -> int:
-    """Packets that the last rule of the chain counted; 0 where it counts none. Raises DataPlaneError."""
+    """Packets that the last rule of the chain counted; 0 if it has no counter. Raises DataPlaneError."""
     asked = _attribute(_RULE_TABLE, table) + _attribute(_RULE_CHAIN, chain)
     packets = 0
     for rule in _dump(_GETRULE, asked):

@@ -1,4 +1,4 @@
-"""The parts nftables' JSON rules are made of."""
+"""The parts of nftables' JSON rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def match(left: Json, right: Any, op: str = "==") -> Json:
 
 
 def meta(key: str) -> Json:
-    """What the kernel knows beside the packet."""
+    """What the kernel knows in addition to the packet's content."""
     return {"meta": {"key": key}}
 
 

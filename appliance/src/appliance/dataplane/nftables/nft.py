@@ -46,7 +46,7 @@ def listing(table: str) -> Json | None:
 
 
 def generation() -> int:
-    """A number that changes with every change of any rule set of the namespace (NFTA_GEN_ID)."""
+    """A number that changes with every change to any rule set of the namespace (NFTA_GEN_ID)."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as link:
         link.settimeout(TIMEOUT_S)
         body = struct.pack("!BBH", 0, 0, 0)
@@ -62,9 +62,9 @@ def generation() -> int:
 
 
 class TableReader(Generic[Reading]):
-    """What a table of ours says, understood by ``read``.
+    """The content of one of our tables, parsed by ``read``.
 
-    Reading is free while the kernel's generation counter stands still: what was read then still holds.
+    Reading is free while the kernel's generation counter is unchanged: the earlier reading still holds.
     """
 
     def __init__(self, table: str, read: Callable[[Json], Reading]) -> None:
@@ -72,13 +72,13 @@ class TableReader(Generic[Reading]):
         self._known: tuple[int, Reading | None] | None = None
 
     def latest(self) -> Reading | None:
-        """What is there, its counters as of the last change; None without a table. Raises DataPlaneError."""
+        """The content, its counters as of the last change; None without a table. Raises DataPlaneError."""
         if self._known is not None and self._known[0] == generation():
             return self._known[1]
         return self.now()
 
     def now(self) -> Reading | None:
-        """What is there, read anew; None without a table. Raises DataPlaneError."""
+        """The content, read anew; None without a table. Raises DataPlaneError."""
         for _ in range(_MOST_READINGS):
             before = generation()
             listed = listing(self._table)

@@ -56,9 +56,9 @@ _NIC_DRIVERS = ("auto", "native", "dpdk", "af_packet")
 class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     """VPP forwarding the NICs of ``nic_netns``, with a mirror of each interface in ``netns``.
 
-    ``startup_conf`` is VPP's startup file, of which the document decides a part; None leaves it to others.
-    Where there is a ``feeder`` it carries the routes, and VPP runs without linux_nl. ``client`` stands for a
-    VPP in tests, ``mirrors`` for the mirrors' namespace.
+    ``startup_conf`` is VPP's startup file, part of which the document decides; None leaves it to others. If
+    there is a ``feeder``, it carries the routes and VPP runs without linux_nl. ``client`` stands for a VPP in
+    tests, ``mirrors`` for the mirrors' namespace.
     """
 
     name = "vpp"
@@ -145,18 +145,18 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             self._sequences = desired.sequences
             if self._feeder is not None and desired.room is not None and observed.startup is not None:
                 self._feeder.most_routes = desired.room.most
-            # linux_nl would not learn the routes over a mirror that it did not see being made.
+            # linux_nl does not learn routes over a mirror whose creation it did not see.
             if self._feeder is not None:
                 self._kept.keep(desired.objects)
         return steps
 
     def apply(self, step: VppStep) -> None:
-        """Make the step so. Raises StepError or BackendUnavailable."""
+        """Apply the step. Raises StepError or BackendUnavailable."""
         with self._failing():
             self._steps.apply(step)
 
     def undo(self, step: VppStep) -> None:
-        """Put back what the step changed. Raises StepError or BackendUnavailable."""
+        """Restore what the step changed. Raises StepError or BackendUnavailable."""
         with self._failing():
             self._steps.undo(step)
 
@@ -168,7 +168,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     # What can be looked at.
 
     def capabilities(self) -> Capabilities:
-        """What the kernel cannot make has no mirror."""
+        """An interface that the kernel cannot make has no mirror."""
         if self._lacking is None:
             needs = declared("vpp", "NEEDS")
             try:
@@ -179,7 +179,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         return self._can(self._lacking)
 
     def look(self, *, vpp: Callable[[VppLooking], T], linux: Callable[[KernelLooking], T]) -> T:  # noqa: ARG002 - the other plane's
-        """What ``vpp`` finds out, on the connection of the views."""
+        """The result of ``vpp``, on the views' connection."""
         with self._available():
             return vpp(self._view)
 
@@ -194,7 +194,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             return self._view.traffic()
 
     def acl_hits(self) -> dict[str, dict[int, RuleCounters]]:
-        """Hits of each rule, with those from before its list was replaced or VPP restarted."""
+        """Hits of each rule, including those from before its list was replaced or VPP restarted."""
         with self._available():
             return self._view.hits(self._sequences)
 
@@ -221,7 +221,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     def kernel_routes(
         self, destinations: Sequence[str], vrf: VrfTable | None = None
     ) -> Sequence[RouteAnswer]:
-        """The kernel's table beside the mirrors; without a feeder linux-nl fills VPP's FIB from it."""
+        """The kernel's table in the mirrors' namespace; without a feeder linux-nl fills VPP's FIB from it."""
         with self._available():
             return self._views.run(look_up, destinations, None if vrf is None else vrf.name)
 
@@ -231,7 +231,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             return self._view.acls(self._sequences)
 
     def control_plane_state(self) -> ControlPlaneState:
-        """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
+        """Packets for the router itself: VPP's limits first, then what the mirrors' namespace lets in."""
         with self._available():
             guarded = self._views.run(ControlPlaneGuard().state)
             return guarded.model_copy(update={"policers": self._view.policers()})
@@ -242,7 +242,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             return self._view.neighbors()
 
     def forget_neighbors(self, interface: str | None, address: str | None) -> int:
-        """Of VPP's ARP and ND tables, and before of the mirrors', from which linux-nl fills them."""
+        """From VPP's ARP and ND tables, and first from the mirrors', from which linux-nl fills them."""
         with self._available():
             known = {(entry.interface, entry.address) for entry in self._view.neighbors()}
             self._views.run(forget_kernel_neighbors, self._views, interface, address)
@@ -264,7 +264,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         return PartHealth(state="up", detail=f"VPP {version} answers", label=self.label, version=version)
 
     def close(self) -> None:
-        """Let go of sockets and threads."""
+        """Release sockets and threads."""
         self._counters.close()
         self._client.close()
         self._view_client.close()
@@ -301,7 +301,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             raise StepError(f"Linux does not take the mirror {name} down: {error}") from error
 
     def _vacate_mirror(self, netns: str, name: str) -> AbstractContextManager[None]:
-        """Another namespace's mirrors have no routes of the feeder's."""
+        """Mirrors in another namespace have no routes from the feeder."""
         if self._feeder is None or netns != self._netns:
             return nullcontext()
         return self._feeder.vacated(name)
@@ -319,7 +319,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     def _count_hits(self) -> None:
         """The first look at a VPP makes it count the hits of access lists, which it does not by itself."""
         if self._counting != self._client.generation:
-            # Without a stats segment nobody can ask for the hits either.
+            # Without a stats segment the hits cannot be read either.
             with suppress(StatsUnavailable):
                 self._counters.hits()
             self._counting = self._client.generation

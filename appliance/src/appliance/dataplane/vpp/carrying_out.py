@@ -1,4 +1,4 @@
-"""Steps of the VPP data plane, made and taken back."""
+"""Applies and undoes steps of the VPP data plane."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from vpp_config import Session, VppClient, VppObject, VppState
 from vpp_config.leftover import Leftover
 
 START_S = 60.0
-"""How long VPP may take to answer after it was restarted."""
+"""How long VPP may take to answer after a restart."""
 _LINK_S = 3.0
-"""How long all NICs together may take to find their links again after VPP was started."""
+"""How long all NICs together may take to regain their links after VPP was started."""
 _LOOK_AGAIN_S = 0.02
 
 
 class VppSteps:
-    """Makes steps and takes them back. Raises StepError, and what the parts of the data plane raise.
+    """Applies and undoes steps. Raises StepError, and what the parts of the data plane raise.
 
     ``space`` is the namespace of the mirrors, ``nic_space`` that of the NICs. ``startup_conf`` and
-    ``services`` are None where VPP is not ours to start.
+    ``services`` are None if starting VPP is not our job.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class VppSteps:
 
     @singledispatchmethod
     def apply(self, step: VppStep) -> None:
-        """Make the step so."""
+        """Apply the step."""
         raise TypeError(f"{step!r} is no step of this plane")
 
     @singledispatchmethod
     def undo(self, step: VppStep) -> None:
-        """Put back what the step changed."""
+        """Undo the step."""
         raise TypeError(f"{step!r} is no step of this plane")
 
     # VPP's objects.
@@ -90,14 +90,14 @@ class VppSteps:
         self._session.apply(step)
 
     def _changing(self, step: vpp_config.Step) -> AbstractContextManager[None]:
-        """A mirror that is made or removed is let go; what one shows that VPP changes is not known."""
+        """A mirror that is made or removed is released; the content of one that VPP changes is unknown."""
         item = step.after or step.before
         if item is None or not item.mirrored:
             return nullcontext()
         return self._kept.changing(mirrored_interface(step))
 
     def _wait_for_link(self, name: str) -> None:
-        """A mirror takes its NIC's link over, and FRR ends sessions when that is lost for a moment only."""
+        """A mirror copies its NIC's link state, and FRR ends sessions even when that is lost for a moment."""
         generation = self._session.client.generation
         if self._links_by is None or self._links_by[0] != generation:
             self._links_by = generation, time.monotonic() + _LINK_S
@@ -107,7 +107,7 @@ class VppSteps:
 
     @contextmanager
     def _own_macs(self, made: VppObject | Leftover | None) -> Iterator[None]:
-        """A NIC that gets another MAC address in the block keeps a note of its own until it has it again."""
+        """A NIC that gets another MAC address in the block keeps a note of its own until it has it back."""
         given = None if made is None else made.host_mac()
         if given is None:
             yield
@@ -151,7 +151,7 @@ class VppSteps:
 
     @undo.register
     def _(self, step: RestartStep) -> None:
-        # Everything is made in the order in which it is undone, which takes mirrors down.
+        # Everything is then made in the order of undoing, which takes mirrors down.
         self._kept.release()
         self._restart(step.before)
         for again in vpp_config.plan(step.lost, VppState.of(())):
@@ -172,7 +172,7 @@ class VppSteps:
             raise
 
     def _start_again(self, services: ServiceManager) -> None:
-        """The connections are given up first: whoever answers afterwards is the new VPP."""
+        """The connections are closed first: any later answer comes from the new VPP."""
         for client in self._clients:
             client.close()
         try:

@@ -21,14 +21,14 @@ from vpp_config import VppState
 from vpp_config.objects import KINDS
 
 _PORTION_BYTES = 4 * MIB
-"""The heap is counted in such portions, so that a rule more does not change the number of routes."""
+"""The heap is counted in portions of this size, so that one more rule leaves the number of routes alone."""
 
 _RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
-"""Objects come in the order in which VPP is read, whatever the features are called."""
+"""Objects come in the order in which VPP is read, regardless of the features' names."""
 
 
 def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileContext) -> VppDataplaneState:
-    """What VPP has to hold. ``nics`` has the NIC of each interface that is one.
+    """The desired state of VPP. ``nics`` has the NIC of each interface that is one.
 
     Raises ValidationFailed when a NIC cannot be driven as asked.
     """
@@ -47,6 +47,6 @@ def compile_vpp(config: RouterConfig, nics: Mapping[str, Nic], context: CompileC
 
 
 def route_room(config: RouterConfig, startup: StartupSettings) -> RouteRoom:
-    """How many routes a VPP that was started so has room for beside the document."""
+    """How many routes a VPP started with these settings has room for in addition to the document."""
     taken = taken_bytes(heap_uses(config, startup.workers), _PORTION_BYTES)
     return RouteRoom(sizing.most_routes(startup, taken))

@@ -6,10 +6,11 @@ from appliance.dataplane.vpp.startup import StartupSettings
 
 
 def forwarding_cpus(wanted: StartupSettings, cpus: int) -> frozenset[int]:
-    """CPUs that forward without a pause, which the host's services therefore stay off.
+    """CPUs that poll without pause, and that the host's services therefore avoid.
 
-    With workers those are theirs; without any, the main thread's. VPP takes for its workers the first CPUs
-    that are not the main thread's, and CPU 0 last. Empty when VPP is not pinned, or nothing would be left.
+    With workers these are the workers' CPUs; without any, the main thread's. VPP takes for its workers the
+    first CPUs that are not the main thread's, and CPU 0 last. Empty when VPP is not pinned, or nothing would
+    be left.
     """
     if wanted.main_core is None:
         return frozenset()

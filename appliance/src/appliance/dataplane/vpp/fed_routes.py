@@ -1,4 +1,4 @@
-"""Routes as the feeder tells of them: its questions and answers, in the words of the RIB."""
+"""Routes as the feeder reports them: its questions and answers, in the words of the RIB."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PROTOCOLS = {
     197: "openfabric",
     198: "srte",
 }
-"""Zebra's words by the number it gives Linux (RTPROT_*); both OSPFs and both RIPs have one number."""
+"""Zebra's words by the number it gives Linux (RTPROT_*); both OSPFs share one number, and so do both RIPs."""
 _OF_IPV6 = {"ospf": "ospf6", "rip": "ripng"}
 _NUMBERS = {name: number for number, name in _PROTOCOLS.items()} | {"ospf6": 188, "ripng": 189}
 _NO_PROTOCOL = 255
-"""Of a word that is none of FRR's: no route has it."""
+"""The number for a word that FRR does not have: no route has it."""
 
 
 def page_question(family: Family, query: RoutesQuery, offset: int, limit: int, table: int = 0) -> str:
-    """The feeder's question for a page of the list that is asked for."""
+    """The question to the feeder for the requested page of the list."""
     words = [f"routes {family} offset={offset} limit={limit}"]
     if table:
         words.append(f"table={table}")

@@ -1,4 +1,4 @@
-"""The FIB feeder beside VPP (``feeder/``), over its status socket."""
+"""The FIB feeder next to VPP (``feeder/``), over its status socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 NAME = "feeder"
 LABEL = "FIB feeder"
 VACATE_S = 20.0
-"""How long the routes of a mirror may take to leave VPP: with a full table over it, some seconds."""
+"""How long the routes over a mirror may take to leave VPP: with a full table, some seconds."""
 _ANSWER_S = 5.0
 _ANY_NUMBER = (1 << 64) - 1
 _LONGEST_LINE_BYTES = 4 << 20
@@ -34,18 +34,18 @@ _LONGEST_LINE_BYTES = 4 << 20
 class FeederClient:
     """A feeder whose status socket is ``path``. Each question is a connection of its own; thread-safe.
 
-    ``by_size`` says how many routes VPP has room for without the rest of the document, None where that is not
-    known. May raise OSError or ValueError, of a startup file that cannot be read.
+    ``by_size`` says how many routes VPP has room for without the rest of the document; None if unknown. It
+    may raise OSError or ValueError for a startup file that cannot be read.
     """
 
     def __init__(self, path: Path, by_size: Callable[[], int | None] = lambda: None) -> None:
         self._path, self._by_size = path, by_size
         self._lent = 0
         self.most_routes: int | None = None
-        """How many there is room for beside what runs; None until that is known."""
+        """How many routes there is room for in addition to the running document; None until that is known."""
 
     def state(self) -> FeederState:
-        """Everything it knows of itself. Raises BackendUnavailable."""
+        """Its whole status. Raises BackendUnavailable."""
         with self._asked("status", _ANSWER_S) as told, _as_it_should_be():
             return _state(told)
 
@@ -59,9 +59,9 @@ class FeederClient:
             self.set_most(most)
 
     def set_most(self, most: int | None) -> None:
-        """Have it give VPP no more routes than that, or any number of them. Raises BackendUnavailable.
+        """Have it give VPP at most that many routes, or any number. Raises BackendUnavailable.
 
-        The number is kept from here on (``keep_size``): in the middle of a commit, too.
+        The number is kept from here on (``keep_size``), even in the middle of a commit.
         """
         self.most_routes = most
         self._tell_most(None if most is None else max(most - self._lent, 0))
@@ -71,7 +71,7 @@ class FeederClient:
             log.info("VPP has room for %s routes", "any number of" if most is None else most)
 
     def room(self) -> RouteRoom | None:
-        """How many routes it may give VPP, and how many it has; None where it does not answer."""
+        """How many routes it may give VPP, and how many VPP has; None if it does not answer."""
         try:
             state = self.state()
         except BackendUnavailable:
@@ -80,7 +80,7 @@ class FeederClient:
         return RouteRoom(None if most is None else most + self._lent, state.in_vpp)
 
     def leave_room(self, before: int | None, most: int) -> None:
-        """Have it give VPP no more than that. Routes that VPP has stay there: raises StepError where they are
+        """Have it give VPP no more than that. Routes that VPP has stay there: raises StepError if they are
         more, and BackendUnavailable; then ``before`` holds again.
         """
         self.set_most(most)
@@ -94,9 +94,9 @@ class FeederClient:
 
     @contextmanager
     def lent(self, routes: int) -> Iterator[None]:
-        """For the block VPP gets so many routes fewer than there is room for; who asks holds the turn.
+        """During the block VPP gets this many fewer routes than there is room for; the caller holds the turn.
 
-        Raises Conflict where there is no room for so many beside those that VPP has, BackendUnavailable.
+        Raises Conflict if there is no room for that many in addition to those VPP has; BackendUnavailable.
         """
         state = self.state()
         if state.most_routes is None:
@@ -107,7 +107,7 @@ class FeederClient:
                 f"VPP has room for {max(free, 0):,} more routes, and a bench would take that of {routes:,}: "
                 "take a smaller size, or enlarge main_heap_mb of /dataplane"
             )
-        # A plan that is previewed meanwhile sets ``most_routes``, and takes nothing of this.
+        # A plan previewed during the block sets ``most_routes``, which does not affect this.
         self._lent = routes
         try:
             self._tell_most(state.most_routes - routes)
@@ -134,14 +134,14 @@ class FeederClient:
         return PartHealth(state="up", detail=detail, label=LABEL)
 
     def doubtful(self) -> Sequence[str]:
-        """Routes of the default VRF that VPP does not have as they were given, although it was told again.
+        """Routes of the default VRF that VPP does not have as given, although they were given again.
 
         Raises BackendUnavailable.
         """
         return [name for name in self.state().compared.named if IN_TABLE not in name]
 
     def caught_up(self, timeout_s: float) -> bool:
-        """Wait until VPP has all that FRR had told by now; False when the time is over first.
+        """Wait until VPP has everything that FRR has announced so far; False if the time ends first.
 
         Raises BackendUnavailable.
         """
@@ -149,7 +149,7 @@ class FeederClient:
             return bool(told.get("reached"))
 
     def tell_again(self, prefix: str) -> bool:
-        """Have VPP told of a route again; False if FRR wants none. Raises BackendUnavailable."""
+        """Have a route given to VPP again; False if FRR wants none. Raises BackendUnavailable."""
         with self._asked(f"again {prefix}", _ANSWER_S) as told:
             return bool(told.get("wanted"))
 

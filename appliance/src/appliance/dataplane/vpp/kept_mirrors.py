@@ -1,7 +1,7 @@
-"""Mirrors that outlive VPP: FRR keeps its interfaces, and so its sessions, while VPP is started again.
+"""Mirrors that outlive VPP: FRR keeps its interfaces, and so its sessions, while VPP restarts.
 
-A mirror is a tap of VPP's, and goes when nobody has it open any more. A second queue of it is opened here and
-taken out of use at once (TUNSETQUEUE), by which no packet comes to it, and the tap stays, with its link up.
+A mirror is a tap of VPP's, and disappears when no process has it open. A second queue of it is opened here
+and detached at once (TUNSETQUEUE): no packet reaches that queue, and the tap stays, with its link up.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _MODES: Mapping[str, int] = {"tap": _IFF_TAP, "tun": _IFF_TUN}
 
 Mode = Literal["tap", "tun"]
 OpenQueue = Callable[[str, Mode], int | None]
-"""Opens a queue that is out of use, given the mirror's name, and returns its descriptor. None where there is
-no such mirror. Raises OSError."""
+"""Opens a detached queue of the mirror with this name, and returns its descriptor; None if there is no such
+mirror. Raises OSError."""
 
 
 class KeptMirrors:
@@ -54,7 +54,7 @@ class KeptMirrors:
 
     @property
     def shown(self) -> Mirrored | None:
-        """What the mirrors show; None where not every one is kept, or something was changed since."""
+        """What the mirrors show; None if not every one is kept, or something was changed since."""
         return self._shown
 
     @property
@@ -63,9 +63,9 @@ class KeptMirrors:
         return self._whole
 
     def keep(self, state: VppState) -> None:
-        """VPP had this state: keep its mirrors, and no others. What cannot be kept goes with VPP.
+        """VPP had this state: keep its mirrors, and no others. One that cannot be kept goes with VPP.
 
-        Nothing is done while one is made or removed: a preview may have looked before that.
+        Does nothing while one is made or removed: a preview may have observed before that.
         """
         with self._guard:
             if state is self._state or self._changes:
@@ -89,9 +89,9 @@ class KeptMirrors:
 
     @contextmanager
     def changing(self, name: str | None = None) -> Iterator[None]:
-        """Something that mirrors show changes in the block, and nothing is kept meanwhile.
+        """Something that mirrors show changes in the block; nothing is kept during it.
 
-        With a name that mirror itself is made or removed: it is let go.
+        With a name, that mirror itself is made or removed, and is released.
         """
         with self._guard:
             self._changes += 1
@@ -106,7 +106,7 @@ class KeptMirrors:
                 self._changes -= 1
 
     def release(self) -> None:
-        """Let go of all: what nobody else has open goes."""
+        """Release all: mirrors that no other process has open disappear."""
         with self._guard:
             self._state = self._shown = None
             self._whole = False
@@ -119,7 +119,7 @@ class KeptMirrors:
 
 
 def _taps(state: VppState) -> dict[str, Mode]:
-    """Mirrors that are taps; one of a VLAN is a link on that of its NIC, and stays with it."""
+    """Mirrors that are taps; the mirror of a VLAN is a link on its NIC's mirror, and stays with it."""
     outer = {name for name, item in state.interfaces().items() if item.inside() is None}
     pairs = (item for item in state.values() if item.kind == vpp_config.LcpPair.kind)
     return {pair.host_if_name: pair.host_if_type for pair in pairs if pair.interface in outer}  # type: ignore[attr-defined]  # pairs
@@ -128,7 +128,7 @@ def _taps(state: VppState) -> dict[str, Mode]:
 def _open_queue(name: str, mode: Mode) -> int | None:
     """Inside the mirrors' namespace."""
     try:
-        # Without it the kernel would make a new tap of that name.
+        # Without this flag the kernel would make a new tap of that name.
         socket.if_nametoindex(name)
     except OSError:
         return None

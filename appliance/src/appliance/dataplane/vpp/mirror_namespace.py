@@ -1,4 +1,4 @@
-"""The namespace of the mirrors, beside VPP: its kernel's settings, and what the mirrors are put into."""
+"""The namespace of the mirrors, next to VPP: its kernel settings, and what the mirrors are placed in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SETTINGS = KernelSettings(()).key
 
 
 class MirrorNamespace:
-    """What is set and made in the namespace. Called inside it. Raises DataPlaneError."""
+    """The settings and objects of the namespace. Called inside it. Raises DataPlaneError."""
 
     def __init__(self, space: Namespace) -> None:
         self._space = space
@@ -38,11 +38,11 @@ class MirrorNamespace:
         return KernelSettings(values, is_up("lo"))
 
     def control_plane(self) -> ControlPlane | None:
-        """What the router lets in for itself; None where nothing guards it."""
+        """What the router lets in for itself; None if nothing guards it."""
         return self._guard.observe()
 
     def objects(self) -> LinuxState:
-        """What the mirrors are in. Where no link is ours they are in nothing, and none of them is read."""
+        """What the mirrors are in. If no link is ours, they are in nothing, and none is read."""
         if not any(str(attributes(link).get("IFLA_IFALIAS") or "").startswith(OURS) for link in links()):
             return LinuxState({})
         dump = Dump(self._access)

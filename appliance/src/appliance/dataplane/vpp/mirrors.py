@@ -1,4 +1,4 @@
-"""What the kernel does with the mirrors of VPP's interfaces."""
+"""The kernel's side of the mirrors of VPP's interfaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _UP, _RUNNING = 0x1, 0x40
 
 
 def take_down(space: Namespace, name: str) -> bool:
-    """Take the mirror down, inside ``space``. False where there is none of that name, or it is down."""
+    """Take the mirror down, inside ``space``. False if there is none of that name, or it is down."""
     route = space.route()
     found = route.link_lookup(ifname=name)
     if not found or not next(iter(route.get_links(found[0])))["flags"] & _UP:

@@ -1,4 +1,4 @@
-"""Numbers that VPP wants for what the document names."""
+"""Numbers that VPP needs for objects the document names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def stable_numbers(names: Iterable[str], limit: int) -> dict[str, int]:
-    """A number below ``limit`` for each name that stays when others come and go, unless two fall on one."""
+    """A number below ``limit`` for each name, which stays as others come and go, unless two names collide."""
     taken: dict[int, str] = {}
     for name in sorted(names):
         number = zlib.crc32(name.encode()) % limit

@@ -1,4 +1,4 @@
-"""Steps from what is to what is wanted, on the VPP data plane. Pure."""
+"""Steps from observed to desired, on the VPP data plane. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from vpp_config.tokens import interface_name
 
 @dataclass(frozen=True)
 class RestartStep:
-    """Write VPP's startup file and start VPP again; everything in it is lost and made anew after it."""
+    """Write VPP's startup file and restart VPP; its whole state is lost and made anew afterwards."""
 
     before: StartupSettings
     after: StartupSettings
     lost: VppState
-    """What VPP held; undoing puts it back."""
+    """The state VPP had; undoing restores it."""
     phase: Phase = "withdraw"
     impact: str = "restarts vpp"
     path: str = "/dataplane"
@@ -57,7 +57,7 @@ _MIRROR = f"{vpp_config.LcpPair.kind}/"
 
 @dataclass(frozen=True)
 class TakeUpStep(vpp_config.Step):
-    """VPP takes up a mirror that was kept in Linux while VPP was gone."""
+    """VPP adopts a mirror that was kept in Linux while VPP was gone."""
 
     @property
     def interface(self) -> str:
@@ -74,16 +74,16 @@ VppStep = vpp_config.Step | RestartStep | RoomStep | ObjectStep
 
 
 def mirrored_interface(step: vpp_config.Step) -> str | None:
-    """The interface whose mirror the step makes or removes; None where it does neither."""
+    """The interface whose mirror the step makes or removes; None if it does neither."""
     return step.key.removeprefix(_MIRROR) if step.key.startswith(_MIRROR) else None
 
 
 def plan(
     desired: VppDataplaneState, observed: VppDataplaneState, kept: Mirrored | None = None
 ) -> list[VppStep]:
-    """The kernel's settings first, then VPP's objects; all of them where VPP has to be restarted.
+    """The kernel's settings first, then VPP's objects; all of them if VPP has to be restarted.
 
-    ``kept`` is what the mirrors show that outlive VPP; None where they do not.
+    ``kept`` is what the mirrors that outlive VPP show; None if they do not outlive it.
     """
     steps: list[VppStep] = []
     held = observed.objects
@@ -105,10 +105,10 @@ def plan(
 
 
 def _take_up(steps: Sequence[vpp_config.Step], desired: VppState) -> tuple[vpp_config.Step, ...]:
-    """With mirrors that were kept and show what is wanted: each is taken up once its interface is up.
+    """For kept mirrors that show the desired state: each is adopted once its interface is up.
 
-    Before, VPP would take the mirror down with its interface, and FRR end its sessions there. Nothing that
-    needs a mirror is missed meanwhile: the addresses that VPP would copy to it are there.
+    Any earlier, VPP would take the mirror down with its interface, and FRR would end its sessions there.
+    Until then nothing is missing that needs a mirror: the addresses that VPP would copy to it are there.
     """
     interfaces = desired.interfaces()
     last = {step.key: place for place, step in enumerate(steps)}
@@ -133,7 +133,7 @@ def _taken_up(step: vpp_config.Step, phase: Phase) -> TakeUpStep:
 def _beside(
     desired: LinuxState, observed: LinuxState, of_vpp: Sequence[vpp_config.Step]
 ) -> Sequence[ObjectStep]:
-    """After VPP's own steps: a mirror that is made anew is in nothing."""
+    """After VPP's own steps: a newly made mirror is in nothing."""
     made = {
         link_token(step.key.removeprefix(_MIRROR))
         for step in of_vpp

@@ -1,4 +1,4 @@
-"""Room for routes in VPP, which shares its main heap with what features need. Pure."""
+"""Room for routes in VPP, whose main heap routes share with features. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from appliance.dataplane.object_step import Phase
 
 @dataclass(frozen=True)
 class RouteRoom:
-    """How many routes VPP may get from the feeder, beside what else takes of its heap."""
+    """How many routes VPP may get from the feeder, given the other uses of its heap."""
 
     most: int | None
     """None: the feeder knows of no limit."""
@@ -21,7 +21,7 @@ class RouteRoom:
 
 @dataclass(frozen=True)
 class RoomStep:
-    """Tell the feeder how many routes VPP has room for: before others take it, or once it is free."""
+    """Tell the feeder how many routes VPP has room for: before the room is taken, or once it is free."""
 
     before: int | None
     after: int
@@ -46,9 +46,9 @@ class RoomStep:
 
 
 def room_steps(wanted: RouteRoom | None, seen: RouteRoom | None) -> Iterator[RoomStep]:
-    """None where no feeder answers, or it knows already.
+    """None if no feeder answers, or it knows already.
 
-    For plans with other steps alone: a feeder that started again is told by its health check.
+    Only for plans with other steps: the health check informs a feeder that restarted.
     """
     if wanted is None or seen is None or wanted == seen or wanted.most is None:
         return

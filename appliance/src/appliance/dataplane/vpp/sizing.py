@@ -1,7 +1,7 @@
 """How much of the machine VPP gets: threads, memory, packet buffers, huge pages.
 
-What the document sets wins; what it leaves open follows from the machine. Memory is not taken for huge pages
-beyond VPP's packet buffers: its heap and its statistics are ordinary memory.
+Settings of the document win; the rest follows from the machine. Huge pages hold only VPP's packet buffers:
+its heap and its statistics are ordinary memory.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ FULL_TABLES_MB = 6000
 """Memory below which a million routes do not fit: some 2 GB in VPP, 1.5 GB in FRR, 0.5 GB in the kernel."""
 FULL_TABLES_HEAP_MB = 1536
 HOST_MB = 900
-"""What the agent, FRR, the web half and the kernel need beside VPP."""
+"""The memory that the agent, FRR, the web half and the kernel need in addition to VPP."""
 MAX_WORKERS = 64
 
 _BUFFER_BYTES = 2496
 """A packet buffer with its header and its share of the pool."""
 _MAX_BUFFERS = 131072
 _BUFFERS_OF_MEMORY = 32
-"""The part of the memory that is worth having as buffers: the mirror of each interface keeps 256 of them."""
+"""The share of memory worth using for buffers: the mirror of each interface keeps 256 of them."""
 _SPARE_PAGES = 8
 """Rings of VPP's own drivers."""
 _DPDK_PAGES = 32
@@ -37,20 +37,20 @@ _DPDK_PAGES_PER_NIC = 8
 """Rings and device structures of DPDK."""
 
 _HEAP_BYTES_PER_ROUTE = 730
-"""At most, of either family: VPP's tables grow by half, and the old one and the new one are there at once.
-VPP 26.06 died between 458,752 routes (256 MB) and 1,572,864 (512 MB of IPv4, 768 MB of IPv6)."""
+"""The most for a route of either family: VPP's tables grow by half, and the old and the new table exist at
+once. VPP 26.06 died between 458,752 routes (256 MB) and 1,572,864 (512 MB of IPv4, 768 MB of IPv6)."""
 _STATS_BYTES_PER_ROUTE = 64
-"""Of each thread: two counters of 16 bytes, in tables that are doubled."""
+"""For each thread: two counters of 16 bytes, in tables that are doubled."""
 _STATS_OF_ALL_ELSE = 0.1
 _MAX_STATS_MB = 4096
-"""What a document may say."""
+"""The largest value a document may set."""
 
 BASELINE = UNSAID
-"""Where nobody knows the machine: a lab, a test."""
+"""For an unknown machine: a lab, a test."""
 
 
 def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSettings:
-    """What suits a machine. CPU 0 is the host's; the main thread has CPU 1, workers have the others.
+    """The size for a machine. CPU 0 is the host's; the main thread has CPU 1, workers have the others.
 
     Raises ValidationFailed when there is too little memory for ``full_tables``.
     """
@@ -70,9 +70,9 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
 
 
 def most_routes(settings: StartupSettings, taken_bytes: int = 0) -> int:
-    """How many routes of both families VPP has room for by its heap and its statistics, whatever they are.
+    """How many routes, of any mix of families, VPP has room for by its heap and its statistics.
 
-    ``taken_bytes`` of the heap are for what else the document configures.
+    ``taken_bytes`` of the heap are for the rest of the document.
     """
     statistics_bytes = (settings.stats_segment_mb << 20) * (1 - _STATS_OF_ALL_ELSE)
     by_statistics = int(statistics_bytes) // (_STATS_BYTES_PER_ROUTE * (1 + settings.workers))
@@ -84,7 +84,7 @@ def _by_heap(main_heap_mb: int, taken_bytes: int = 0) -> int:
 
 
 def _stats_segment_mb(main_heap_mb: int, workers: int, machine: Machine, scale: RouteScale) -> int:
-    """Counters of as many routes as the heap has room for, up to a twelfth of the machine's memory."""
+    """Counters for as many routes as the heap has room for, up to a twelfth of the machine's memory."""
     bytes_of_routes = _by_heap(main_heap_mb) * _STATS_BYTES_PER_ROUTE * (1 + workers)
     wanted = -(-int(bytes_of_routes / (1 - _STATS_OF_ALL_ELSE)) // (32 << 20)) * 32
     fewest = 512 if scale == "full_tables" else 64
@@ -92,7 +92,7 @@ def _stats_segment_mb(main_heap_mb: int, workers: int, machine: Machine, scale: 
 
 
 class Most(TypedDict):
-    """What of :class:`Capabilities` the machine decides."""
+    """The part of :class:`Capabilities` that the machine decides."""
 
     max_workers: int
     packet_buffers: int | None
@@ -104,7 +104,7 @@ class Most(TypedDict):
 def most(machine: Machine | None, *, ours: bool = True) -> Most:
     """CPUs for workers; and packet buffers on each node, workers and heap where the document sets none.
 
-    No heap is known where the startup file is not ``ours``.
+    The heap is unknown if the startup file is not ``ours``.
     """
     plain = settings(Dataplane(), machine)
     return Most(
@@ -112,13 +112,13 @@ def most(machine: Machine | None, *, ours: bool = True) -> Most:
         packet_buffers=None if machine is None else plain.buffers_per_numa,
         workers=plain.workers,
         main_heap_mb=plain.main_heap_mb if ours else None,
-        # What the machine is too small for is refused elsewhere.
+        # A document too large for the machine is refused elsewhere.
         full_tables_heap_mb=max(plain.main_heap_mb, FULL_TABLES_HEAP_MB) if ours else None,
     )
 
 
 def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
-    """What VPP is started with: the document's word, else the machine's size. None: ``BASELINE``.
+    """VPP's start settings: those of the document, else by the machine's size. None: ``BASELINE``.
 
     Raises ValidationFailed when the machine has less than the document asks for.
     """
@@ -138,7 +138,7 @@ def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
         dataplane.buffers_per_numa or base.buffers_per_numa,
     )
     if machine is not None and wanted != base:
-        # What follows from the machine alone is never refused: a small one has to come up too.
+        # Settings that follow from the machine alone are never refused: a small machine has to come up too.
         _require_fits(wanted, machine)
     return wanted
 
@@ -167,7 +167,7 @@ def _require_fits(wanted: StartupSettings, machine: Machine) -> None:
 
 
 def hugepages(wanted: StartupSettings, machine: Machine, dpdk_nics: int = 0) -> int:
-    """Huge pages of 2 MB to reserve at boot, while memory is still in one piece."""
+    """Huge pages of 2 MB to reserve at boot, while memory is not yet fragmented."""
     per_node = -(-wanted.buffers_per_numa * _BUFFER_BYTES // (HUGEPAGE_MB << 20)) + 1
     dpdk = _DPDK_PAGES + _DPDK_PAGES_PER_NIC * dpdk_nics if dpdk_nics else 0
     return per_node * machine.numa_nodes + _SPARE_PAGES + dpdk

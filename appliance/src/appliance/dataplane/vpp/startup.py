@@ -29,11 +29,11 @@ class StartupSettings:
 
 
 UNSAID = StartupSettings(0, None, 512, 128, 16384)
-"""What a startup file that says nothing is taken for."""
+"""The settings assumed for an empty startup file."""
 
 
 def read(text: str) -> StartupSettings:
-    """The settings in a startup file; one it does not give is ``UNSAID``'s."""
+    """The settings in a startup file; one it does not give is that of ``UNSAID``."""
     words = parse(text)
     heap = _get(words, "memory", "main-heap-size")
     stats = _get(words, "statseg", "size")
@@ -49,12 +49,12 @@ def read(text: str) -> StartupSettings:
 
 
 def naps(text: str) -> bool:
-    """Whether VPP sleeps between polls by its startup file, and so leaves its CPUs to others."""
+    """Whether VPP, by its startup file, sleeps between polls and so leaves its CPUs to others."""
     return int(_get(parse(text), "unix", "poll-sleep-usec") or 0) > 0
 
 
 def rewrite(text: str, settings: StartupSettings) -> str:
-    """The startup file with these settings, everything else as it was but for comments and layout."""
+    """The startup file with these settings, everything else as it was except comments and layout."""
     words = parse(text)
     _set(words, "cpu", "corelist-workers", None)
     _set(words, "cpu", "workers", str(settings.workers) if settings.workers else None)

@@ -1,4 +1,4 @@
-"""What the VPP data plane is made of."""
+"""The state of the VPP data plane."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ Mirrored = Mapping[str, VppObject]
 
 
 def mirrored(state: VppState) -> Mirrored:
-    """Of a state what its mirrors show: where it is the same, mirrors that were kept need no change."""
+    """The part of a state that its mirrors show: while it is the same, kept mirrors need no change."""
     return {key: item for key, item in state.items() if item.mirrored}
 
 
 @dataclass(frozen=True)
 class VppDataplaneState:
-    """VPP's objects, what it was started with, and the sysctls of the namespace its mirrors are in."""
+    """VPP's objects, its start settings, and the sysctls of its mirrors' namespace."""
 
     objects: VppState
     startup: StartupSettings | None
-    """None where the startup file is not ours to write."""
+    """None if the startup file is not ours to write."""
     kernel: KernelSettings
     control_plane: ControlPlane | None
-    """What the mirrors' namespace lets in; None is read where nothing guards it."""
+    """What the mirrors' namespace lets in; observed as None if nothing guards it."""
     beside: LinuxState = field(default_factory=lambda: LinuxState({}))
-    """What the mirrors are in, in their namespace."""
+    """The objects that the mirrors are in, in their namespace."""
     room: RouteRoom | None = None
-    """None is read where no feeder answers."""
+    """Observed as None if no feeder answers."""
     sequences: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     """The rules' sequences of each access list, in order: VPP itself only counts them."""

@@ -41,7 +41,7 @@ class VppView:
     """Reads one VPP. Every method may raise VppError.
 
     ``client`` is a connection of its own: a commit waits neither for it nor for what is observed over it.
-    ``session`` is the commits', which knows the names of interfaces.
+    ``session`` is that of the commits, which knows the names of interfaces.
     """
 
     def __init__(self, client: VppClient, session: Session, stats: Stats) -> None:
@@ -63,7 +63,7 @@ class VppView:
         return str(self.client.call("show_version").version)
 
     def counters(self) -> dict[str, Any]:
-        """The agent's sample, but for its time."""
+        """The agent's sample, except for its time."""
         sample = self._stats.sample()
         return Counters(
             {name: InterfaceCounters(**_fields(counters)) for name, counters in sample.interfaces.items()},
@@ -73,7 +73,7 @@ class VppView:
         ).to_json()
 
     def traffic(self) -> Traffic:
-        """Packets by family. VPP does not count what it forwards: it is what was received and not dropped."""
+        """Packets by family. VPP does not count forwarded packets: they are the received ones not dropped."""
         seen = self._stats.families()
         forwarded = {name: max(count - seen.dropped[name], 0) for name, count in seen.received.items()}
         return Traffic(dict(seen.received), forwarded, dict(seen.drops))
@@ -87,7 +87,7 @@ class VppView:
         return self._session.interface_names()
 
     def read_stats(self, reader: Callable[[StatsSegment], T]) -> T:
-        """What ``reader`` makes of VPP's counters in shared memory."""
+        """The result of ``reader`` on VPP's counters in shared memory."""
         return self._stats.read(reader)
 
     def interfaces(self) -> list[InterfaceState]:
@@ -153,7 +153,7 @@ class VppView:
         ]
 
     def policers(self) -> tuple[PolicerState, ...]:
-        """The limits of packets that VPP hands to Linux, with what they let through and dropped."""
+        """The limits on packets that VPP punts to Linux, with the packets they passed and dropped."""
         limits = {
             item.family: item for item in self._session.observe().values() if isinstance(item, PuntPolicer)
         }

@@ -1,4 +1,4 @@
-"""Access lists, as what the packets of a bench pass. The bench's are known by their tag."""
+"""Access lists for the packets of a bench. The bench's own lists have a tag."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UDP = 17
 
 
 def ruled_hosts(rules: int) -> Iterator[str]:
-    """A prefix for each rule: those of the traffic first, then others; a single rule has all of them."""
+    """One prefix per rule: those of the traffic first, then others; a single rule covers all traffic."""
     if rules == 1:
         yield _ANYWHERE
         return
@@ -61,14 +61,14 @@ class AccessLists(Load):
         return traffic.both(macs, hosts=min(size, traffic.HOSTS))
 
     def heap_bytes(self, size: int, threads: int) -> int:
-        """Two lists, each bound once; the tables are those of the document's lists."""
+        """Two lists, each bound once; they share the tables of the document's lists."""
         del threads
         from appliance.features.acl.memory import BOUND_RULE_BYTES, RULE_BYTES
 
         return 2 * size * (RULE_BYTES + BOUND_RULE_BYTES)
 
     def against(self, vpp: VppClient) -> str:
-        """The tables that the first bound list makes stay, and routes count on their room."""
+        """The tables that the first bound list makes stay, and would take room that is meant for routes."""
         if not _is_known(vpp):
             return "this VPP runs without its plugin acl"
         if not any(row.acls for row in vpp.dump("acl_interface_list_dump", sw_if_index=_ALL)):
@@ -80,14 +80,14 @@ class AccessLists(Load):
         return ""
 
     def put(self, vpp: VppClient, size: int, ends: Ends) -> None:
-        """A list for each side, for the packets that come in there."""
+        """One list per side, for the packets that come in there."""
         for side, index in enumerate(ends.indexes):
             rules = access_list(size, side)
             made = vpp.call("acl_add_replace", acl_index=_NEW, tag=f"{_TAG}{side}", count=len(rules), r=rules)
             _bind(vpp, index, [int(made.acl_index)])
 
     def take_from(self, vpp: VppClient, indexes: Sequence[int]) -> None:
-        """Off the interfaces first: VPP keeps a list that is bound."""
+        """Unbind first: VPP does not delete a bound list."""
         if not _is_known(vpp):
             return
         for index in indexes:

@@ -1,4 +1,4 @@
-"""Access lists and where they are bound."""
+"""Access lists and their bindings."""
 
 from __future__ import annotations
 

@@ -20,19 +20,19 @@ _WALKS = 8
 
 @dataclass(frozen=True)
 class Compared:
-    """What is new in the rules of one family."""
+    """The differences in the rules of one family."""
 
     why_all_dropped: str = ""
-    """Why nothing passes any more; empty while something does, or when nothing did before."""
+    """Why nothing passes any more; empty if something does, or if nothing did before."""
     denier: Placed | None = None
-    """A rule that denies everything, with rules that permit behind it."""
+    """A rule that denies everything, followed by rules that permit."""
     behind: int = 0
     dropped: str = ""
-    """What is dropped of a family that passes in part."""
+    """What is dropped if the family passes in part."""
 
 
 def names_of(config: RouterConfig, interface: str, direction: Direction) -> tuple[str, ...]:
-    """The lists that are bound to an interface, in the order in which they are looked at."""
+    """The lists bound to an interface, in the order of evaluation."""
     settings = config.interfaces.get(interface)
     if settings is None:
         return ()
@@ -50,11 +50,11 @@ class Lists:
 
     @classmethod
     def of(cls, change: Change) -> Lists:
-        """Those of a change."""
+        """The comparisons of a change."""
         return change.once(cls)
 
     def rules(self, names: tuple[str, ...], after: bool) -> Rules:
-        """Of these lists, in the document after the change or before it."""
+        """The rules of these lists, in the document after the change or before it."""
         key = (after and not self._stand(names), names)
         if key not in self._rules:
             self._change.in_time()
@@ -63,12 +63,12 @@ class Lists:
         return self._rules[key]
 
     def _stand(self, names: tuple[str, ...]) -> bool:
-        """Whether these lists are the same objects before and after: what does not change is shared."""
+        """Whether these lists are the same objects before and after: unchanged ones are shared."""
         before, after = self._change.before.acls, self._change.after.acls
         return all(before.get(name) is after.get(name) for name in names)
 
     def reflecting(self, names: tuple[str, ...], family: str, after: bool) -> list[Placed]:
-        """The rules for a family that let answers pass, of those that a packet can come to."""
+        """The rules for a family that let answers pass, among those that a packet can reach."""
         key = (after, names, family)
         if key not in self._reflecting:
             reached = _reached(self.rules(names, after).of(family))
@@ -76,7 +76,7 @@ class Lists:
         return self._reflecting[key]
 
     def compared(self, earlier: tuple[str, ...], names: tuple[str, ...], family: str) -> Compared:
-        """The family in these lists after the change with what it was in the earlier ones."""
+        """The family in these lists after the change, compared with the earlier lists."""
         key = (earlier, names, family)
         if earlier and earlier == names and self._stand(names):
             return Compared()
@@ -88,7 +88,7 @@ class Lists:
 
 
 def compare(before: Sequence[Placed] | None, after: Sequence[Placed], family: str) -> Compared:
-    """What is new in one family's rules; ``before`` is None where nothing was filtered."""
+    """The differences in one family's rules; ``before`` is None if nothing was filtered."""
     if before is not None and before == after:
         return Compared()
     if not lets_through(after):
@@ -107,7 +107,7 @@ def compare(before: Sequence[Placed] | None, after: Sequence[Placed], family: st
 
 
 def _reached(rules: Sequence[Placed]) -> Sequence[Placed]:
-    """Those of one family's rules that a packet can come to."""
+    """The rules of one family that a packet can reach."""
     at = _unconditional(rules)
     return rules if at is None else rules[: at + 1]
 
@@ -117,7 +117,7 @@ def _unconditional(rules: Sequence[Placed]) -> int | None:
 
 
 def lets_through(rules: Iterable[Placed]) -> bool:
-    """Whether a rule that is reached permits, of rules for one family."""
+    """Whether any reachable rule permits, given rules for one family."""
     for _, _, rule in rules:
         if rule.action != "deny":
             return True
@@ -147,7 +147,7 @@ def _only_wider(before: Sequence[Placed], after: Sequence[Placed]) -> bool:
 
 
 def _shared(before: Sequence[Placed], after: Sequence[Placed]) -> tuple[int, int]:
-    """With how many rules that do the same both begin, and end."""
+    """How many rules with the same effect both begin with, and end with."""
     shorter = min(len(before), len(after))
     start = next((at for at in range(shorter) if not _same(before[at], after[at])), shorter)
     left = shorter - start
@@ -159,7 +159,7 @@ def _same(one: Placed, other: Placed) -> bool:
 
 
 class _Known:
-    """Whether a rule is among others. A few questions walk them: hashing thousands of rules takes longer."""
+    """Whether a rule is among others. A few questions walk the list: to hash thousands of rules is slower."""
 
     def __init__(self, placed: Sequence[Placed]) -> None:
         self._placed, self._asked = placed, 0
@@ -181,7 +181,7 @@ class _Known:
 
 
 def _dropped(reached: Sequence[Placed]) -> str:
-    """What these rules, of which something passes, drop."""
+    """What these rules, which let something pass, drop."""
     denying = {
         acl: [one.sequence for one in rules]
         for acl, rules in groupby([one for one in reached if not one.permits], attrgetter("acl"))

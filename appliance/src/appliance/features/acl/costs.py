@@ -1,4 +1,4 @@
-"""What access lists cost a packet. Pure."""
+"""The cost of access lists for a packet. Pure."""
 
 from __future__ import annotations
 

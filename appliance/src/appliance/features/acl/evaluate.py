@@ -1,7 +1,8 @@
-"""What the rules of access lists do to a packet. Pure.
+"""The effect of access list rules on a packet. Pure.
 
-The lists of an interface are one list, looked at in order; the first rule that matches decides, and what none
-matches is dropped. Neighbour discovery always passes, and received multicast is not looked at.
+The lists of an interface act as one list, evaluated in order; the first rule that matches decides, and a
+packet that matches none is dropped. Neighbour discovery always passes, and received multicast is not
+filtered.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FAMILIES = ("ipv4", "ipv6")
 
 
 class Placed(NamedTuple):
-    """A rule and where it is. A tuple, so that ten thousand of them are made and compared in no time."""
+    """A rule and its place. A tuple, so that ten thousand of them are made and compared quickly."""
 
     acl: str
     sequence: int
@@ -36,23 +37,23 @@ class Placed(NamedTuple):
 
     @property
     def place(self) -> str:
-        """As a sentence names it."""
+        """Its name in a sentence."""
         return f"rule {self.sequence} of {self.acl}"
 
     @property
     def permits(self) -> bool:
-        """Whether what matches passes."""
+        """Whether matching packets pass."""
         return self.rule.action != "deny"
 
     @property
     def reflects(self) -> bool:
-        """Whether the answers to what matches pass, too."""
+        """Whether the answers to matching packets also pass."""
         return self.rule.action == "permit_reflect"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a packet, and the rule that says so; None where no rule matches."""
+    """What happens to a packet, and the rule that decides it; None if no rule matches."""
 
     passes: bool
     by: Placed | None = None
@@ -69,7 +70,7 @@ _MOST_PLACED = 1024
 
 
 def _placed(name: str, acl: Acl) -> Mapping[int, Placed]:
-    """A rule that the last list of the name shares is the same object again."""
+    """A rule shared with the last list of this name is returned as the same object."""
     known = _last_placed.get(name)
     if known is not None and known[0] is acl:
         return known[1]
@@ -85,7 +86,7 @@ def _placed(name: str, acl: Acl) -> Mapping[int, Placed]:
 
 
 class Rules:
-    """The rules of some lists in the order in which they are looked at."""
+    """The rules of some lists in the order of evaluation."""
 
     def __init__(self, names: Sequence[str], acls: Mapping[str, Acl]) -> None:
         self.placed = tuple(
@@ -110,7 +111,7 @@ class Rules:
         return any(placed.reflects for placed in self.placed)
 
     def verdict(self, packet: Packet, direction: Direction) -> Verdict:
-        """What the rules do to a packet that comes in or goes out."""
+        """The effect of the rules on a packet that comes in or goes out."""
         if packet.protocol == _ICMPV6 and packet.icmp_type in _ND_TYPES:
             return Verdict(True)
         if direction == "in" and packet.destination.is_multicast:
@@ -121,7 +122,7 @@ class Rules:
         return Verdict(self.placed[position].permits, self.placed[position])
 
     def _first(self, packet: Packet) -> int | None:
-        """Of the rules that match: prefixes of one length each are looked up, not walked."""
+        """The first matching rule: prefixes of each length are looked up, not walked."""
         kind = (
             packet.source.version,
             packet.protocol,
@@ -152,7 +153,7 @@ class Rules:
 
 
 def _is_for(numbers: _Numbers, packet: Packet) -> bool:
-    """Whether a rule matches the packet but for its addresses."""
+    """Whether a rule matches the packet, addresses aside."""
     return (
         numbers.version == packet.source.version
         and numbers.protocol in (0, packet.protocol)
@@ -166,7 +167,8 @@ def _is_for(numbers: _Numbers, packet: Packet) -> bool:
 
 def is_unconditional(rule: AclRule) -> bool:
     """Whether it matches every packet of its family."""
-    # Ports, types and flags are of one protocol each. Asked of thousands of rules, hardly one of which is.
+    # Ports, types and flags each belong to one protocol. Called for thousands of rules, hardly any of which
+    # matches.
     return rule.protocol == "any" and _is_any(rule.source) and _is_any(rule.destination)
 
 

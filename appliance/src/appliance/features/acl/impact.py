@@ -1,4 +1,4 @@
-"""What access lists that are bound, or changed, do to packets. Pure."""
+"""The effect of newly bound or changed access lists on packets. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEVER: tuple[str, ...] = ()
 
 
 def _filtered(change: Change) -> Iterator[Finding]:
-    """What packets that pass the router meet."""
+    """The effect on packets that pass the router."""
     lists = Lists.of(change)
     for interface in change.after.interfaces:
         if not is_up(change.after, interface):
@@ -80,7 +80,7 @@ def _told(
 
 
 def _control(change: Change) -> Iterator[Finding]:
-    """What the router itself lives by, and the lists refuse from now on, or no longer."""
+    """Packets the router itself depends on that the lists begin or cease to refuse."""
     documents = (change.before, change.after)
     if not any(one.acl_in or one.acl_out for config in documents for one in config.interfaces.values()):
         return
@@ -97,7 +97,7 @@ def _control(change: Change) -> Iterator[Finding]:
             refused.add(one.what)
         elif any(before):
             opened.setdefault(one.what, one)
-        # What was refused before is no news.
+        # A packet refused before is not reported.
         if (
             any(new and not old for new, old in zip(now, before, strict=True))
             and one.now().works is not False
@@ -127,7 +127,7 @@ def _key(one: Needed) -> tuple[str, str, str]:
 
 
 def _ways(change: Change, lists: Lists, one: Needed, after: bool) -> list[Verdict | None]:
-    """For each way the verdict that refuses it; None where it is open."""
+    """For each way the verdict that refuses it; None if it is open."""
     config = change.after if after else change.before
     names = names_of(config, one.interface, one.direction)
     if not names:

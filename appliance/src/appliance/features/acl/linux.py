@@ -12,7 +12,7 @@ from appliance.features.acl.rule_numbers import flag_bits, port_range, protocol_
 
 
 def objects(wanted: Wanted) -> Iterator[LinuxObject]:
-    """The lists, and what is bound to each interface."""
+    """The lists, and the bindings of each interface."""
     acls = wanted.config.acls
     for name, acl in acls.items():
         yield FilterList(name, tuple(filter_rule(sequence, rule) for sequence, rule in acl.ordered()))
@@ -29,7 +29,7 @@ def reflects(acl: Acl) -> bool:
 
 
 def filter_rule(sequence: int, rule: AclRule) -> FilterRule:
-    """A rule as the filter sees it: a prefix that holds every address is any."""
+    """A rule as the filter has it: a prefix that contains every address is any."""
     flags = rule.tcp_flags
     return FilterRule(
         sequence,

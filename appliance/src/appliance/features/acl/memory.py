@@ -1,8 +1,8 @@
-"""What access lists take of VPP's main heap. Pure.
+"""Access lists' use of VPP's main heap. Pure.
 
-Measured with VPP 26.06: the first list that is bound makes tables of 75 MB, which stay; a rule takes up to
-180 bytes in its list, and up to 185 more for each interface and direction that the list is bound to. With a
-heap of 256 MB a list of 65,000 rules on 12 interfaces fitted, and on 16 it ended VPP.
+Measured with VPP 26.06: the first bound list makes tables of 75 MB, which stay; a rule takes up to 180 bytes
+in its list, and up to 185 more for each interface and direction that the list is bound to. With a heap of 256
+MB, a list of 65,000 rules fitted on 12 interfaces; on 16 it ended VPP.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from appliance.config.ip_protocols import PortRange, Protocol
 from frr_config.types import Description, Model, Prefix, Sequence
 
 ALWAYS_PASSED = "neighbour-discovery"
-"""Name of the access list that the VPP data plane puts before all others; no other list can have it."""
+"""Name of the access list that the VPP data plane puts before all others; no document can use it."""
 
 TcpFlag = Literal["fin", "syn", "rst", "psh", "ack", "urg"]
 
@@ -93,5 +93,5 @@ class Acl(Model):
 
     def ordered(self) -> list[tuple[int, AclRule]]:
         """Rules in the order they are looked at."""
-        # Numbers alone are sorted faster than pairs.
+        # Sorting numbers alone is faster than sorting pairs.
         return [(sequence, self.rules[sequence]) for sequence in sorted(self.rules)]

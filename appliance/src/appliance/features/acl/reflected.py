@@ -18,13 +18,13 @@ _WORDS: Mapping[Direction, tuple[str, str]] = {
     "in": ("received on", "out"),
     "out": ("sent on", "in"),
 }
-"""How the question passes the interface, and which way its answers go."""
+"""How the question passes the interface, and the direction of its answers."""
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class _Closed:
-    """What no longer lets answers of one family pass."""
+    """The rules that no longer let answers of one family pass."""
 
     rules: Sequence[Placed]
     some_pass: bool
@@ -41,9 +41,9 @@ class _Answers:
     def closed(
         self, was: tuple[str, ...], now: tuple[str, ...], back: tuple[str, ...], family: str
     ) -> _Closed | None:
-        """Of packets that pass the lists ``now``, ``was`` before, and whose answers meet those of ``back``.
+        """For packets that pass the lists ``now``, ``was`` before, and whose answers meet those of ``back``.
 
-        None where their answers pass as before.
+        None if their answers pass as before.
         """
         key = (was, now, back, family)
         if key not in self._known:
@@ -64,7 +64,7 @@ class _Answers:
 
 
 def answers(change: Change) -> Iterator[Finding]:
-    """Rules that let answers pass and do not any more, where the lists for the answers drop some of them."""
+    """Rules that no longer let answers pass, if the lists for the answers drop some of them."""
     known = _Answers(change)
     for interface in change.after.interfaces:
         if not (is_up(change.before, interface) and is_up(change.after, interface)):
@@ -75,7 +75,7 @@ def answers(change: Change) -> Iterator[Finding]:
             earlier, back = (
                 names_of(config, interface, OTHER_WAY[direction]) for config in (change.before, change.after)
             )
-            # Of lists that were not bound before the analysis of these tells.
+            # The analysis of the lists reports those that were not bound before.
             for family in FAMILIES if was and earlier and back else ():
                 if (closed := known.closed(was, now, back, family)) is not None:
                     yield _told(change, interface, direction, family, back, closed)

@@ -1,4 +1,4 @@
-"""What each rule of the running document's access lists does, told apart from every other one."""
+"""The identity of each rule of the running document's access lists: its effect, as text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _BYTES = 8
 
 
 class DocumentRules:
-    """By access list and sequence a short text: equal for rules that do the same, wherever they are.
+    """By access list and sequence a short text, equal for rules with the same effect, wherever they are.
 
-    Found out once for each document: there may be ten thousand rules.
+    Computed once for each document: there may be ten thousand rules.
     """
 
     def __init__(self, running: Callable[[], RouterConfig]) -> None:
@@ -21,7 +21,7 @@ class DocumentRules:
         self._known: tuple[RouterConfig, Mapping[str, Mapping[int, str]]] | None = None
 
     def __call__(self) -> Mapping[str, Mapping[int, str]]:
-        """Those of the document that runs now."""
+        """The texts for the running document."""
         config, known = self._running(), self._known
         if known is None or known[0] is not config:
             known = (

@@ -1,4 +1,4 @@
-"""The words of a rule as numbers, which both data planes want."""
+"""The words of a rule as numbers, for both data planes."""
 
 from __future__ import annotations
 

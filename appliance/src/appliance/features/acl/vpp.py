@@ -25,7 +25,7 @@ _MOST_COMPILED = 1024
 
 
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
-    """The lists, and what is bound to each interface."""
+    """The lists, and the bindings of each interface."""
     config = wanted.config
     bound = False
     for name, interface in config.interfaces.items():
@@ -44,7 +44,7 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
 
 
 def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match still is a drop."""
+    """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match is still a drop."""
     return (ALWAYS_PASSED, *(name for name in names if config.acls[name].rules)) if names else ()
 
 
@@ -57,7 +57,7 @@ def _neighbour_discovery() -> vpp.Acl:
 
 
 def _acl(name: str, acl: Acl) -> vpp.Acl:
-    """Of a list or a rule that did not change, which is the same object then, the same again."""
+    """An unchanged list or rule, which is then the same object, gives the same object again."""
     known = _compiled.get(name)
     if known is None or known[0] is not acl:
         known = acl, vpp.Acl(name, tuple(_rules(acl, known)))
@@ -68,7 +68,7 @@ def _acl(name: str, acl: Acl) -> vpp.Acl:
 
 
 def _rules(acl: Acl, known: tuple[Acl, vpp.Acl] | None) -> list[vpp.AclRule]:
-    """What the last list of the name shares with this one is taken from there."""
+    """Rules shared with the last list of this name are taken from there."""
     made: dict[int, vpp.AclRule] = {}
     before: Mapping[int, AclRule] = {}
     if known is not None:

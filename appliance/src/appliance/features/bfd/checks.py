@@ -1,4 +1,4 @@
-"""BFD: what a data plane cannot do, and next hops that cannot be watched."""
+"""BFD: what a data plane cannot do, and next hops that it cannot monitor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_ECHO = (
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Profiles ask for nothing that cannot be had."""
+    """Profiles ask for nothing that is not supported."""
     for name, profile in context.config.routing.bfd.profiles.items():
         if profile.echo and context.capabilities.driver == "vpp":
             yield Problem(f"/routing/bfd/profiles/{escape(name)}/echo", _NO_ECHO)

@@ -11,7 +11,7 @@ from appliance.impact.needed import EPHEMERAL_PORT, UDP, Needed, Packet
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """Sessions with addresses on connected networks; those farther away may come by any interface."""
+    """Sessions with addresses on connected networks; packets of others may come by any interface."""
     connected = change.connected_after if after else change.connected_before
     for peer in peers(change.after if after else change.before):
         change.in_time()

@@ -1,4 +1,4 @@
-"""Sessions that were up before a commit. Pure but for the reading."""
+"""Sessions that were up before a commit. Pure except for the reading."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _wanted(config: RouterConfig) -> tuple[set[tuple[str, str]], set[str]]:
     for vrf, view in views(config):
         watched.update(link.interface for link in links(view))
         wanted.update((vrf, str(ip_network(one.prefix).network_address)) for one in peers(view))
-        # The session of a next hop in another VRF is there.
+        # The session of a next hop in another VRF is in that VRF.
         for route in view.routing.static.values():
             for hop in route.next_hops:
                 if hop.vrf is not None and hop.bfd_profile is not None and hop.address is not None:

@@ -1,4 +1,4 @@
-"""Prefixes that this router no longer announces, or announces by other rules. Pure but for the facts."""
+"""Prefixes that this router no longer announces, or announces by other rules. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 def announced(change: Change) -> Iterator[Finding]:
-    """What neighbors are no longer told of this router's own."""
+    """Prefixes of this router's own that are no longer announced to neighbors."""
     was, now = change.before.routing.bgp, change.after.routing.bgp
     if was is None or now is None:
         return
@@ -57,7 +57,7 @@ def listed(lost: list[str]) -> str:
 
 
 def unannounced(family: Family, was: BgpFamily, now: BgpFamily, from_table: Gone) -> list[str]:
-    """Networks and protocols that are no longer taken into BGP, and prefixes that went from under them.
+    """Networks and protocols no longer taken into BGP, and prefixes that disappeared from under them.
 
     bgpd announces a network only while the table has its prefix.
     """

@@ -44,7 +44,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
 
 
 def _imports(context: Context, bgp: Bgp) -> Iterator[Problem]:
-    """From VRFs in which BGP runs. FRR exchanges the routes through the instance of the default VRF."""
+    """Only from VRFs in which BGP runs. FRR exchanges the routes through the instance of the default VRF."""
     default = context.beside(DEFAULT_VRF)
     for family in FAMILIES:
         for index, source in enumerate(getattr(bgp, family).import_vrfs):
@@ -118,7 +118,7 @@ def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> I
 
 @dataclass(frozen=True)
 class _Effective:
-    """A neighbor's settings, and its peer group's where it has none."""
+    """A neighbor's settings, and its peer group's for those it does not set."""
 
     own: NeighborSettings
     group: PeerGroup | None
@@ -159,7 +159,7 @@ def _by_kind(kind: Kind | None, effective: _Effective, path: str) -> Iterator[Pr
 
 
 def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterator[Problem]:
-    """What a neighbor or peer group names is of the right kind."""
+    """The objects that a neighbor or peer group names are of the right kind."""
     source = settings.update_source
     if source is not None:
         at = f"{path}/update_source"

@@ -1,4 +1,4 @@
-"""A neighbor's settings together with its peer group's, as the routing daemon has them. Pure."""
+"""A neighbor's settings combined with its peer group's, as the routing daemon has them. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLES: dict[Family, str] = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IP
 
 @dataclass(frozen=True)
 class Peer:
-    """One neighbor. Where it sets nothing its group does, setting by setting."""
+    """One neighbor. Each setting it leaves open is that of its group."""
 
     bgp: Bgp
     address: str
@@ -24,7 +24,7 @@ class Peer:
 
     @property
     def remote_asn(self) -> int | str | None:
-        """The AS it has to be in."""
+        """The AS it must be in."""
         return self.own.remote_asn if self.own.remote_asn is not None else self._group("remote_asn")
 
     @property
@@ -58,7 +58,7 @@ class Peer:
         return getattr(self.own, family) is not None or self._group(family) is not None
 
     def limit(self, family: Family) -> int | None:
-        """Prefixes above which the session is closed; None where it is not."""
+        """The number of prefixes above which the session is closed; None if it is not."""
         of_own, of_group = self._families(family)
         for one in (of_own, of_group):
             if one is not None and one.maximum_prefix is not None:
@@ -76,13 +76,13 @@ class Peer:
         return None
 
     def lacks_policy(self, family: Family, way: Literal["in", "out"]) -> bool:
-        """Whether no route passes that way because no policy is set, and one is required (RFC 8212)."""
+        """Whether no route passes that way because a required policy is not set (RFC 8212)."""
         if not self.bgp.ebgp_requires_policy or self.is_internal:
             return False
         return all(self.named(family, f"{kind}_{way}") is None for kind in ("prefix_list", "route_map"))
 
     def own_as_allowed(self, family: Family) -> int:
-        """How often this router's AS may be in the paths that it sends."""
+        """How often this router's AS may occur in the paths that it sends."""
         allowed = (one.allowas_in for one in self._families(family) if one is not None)
         return next((one for one in allowed if one is not None), 0)
 
@@ -98,7 +98,7 @@ class Peer:
 
 
 def peer_of(config: RouterConfig, address: str) -> Peer | None:
-    """A neighbor, also one that is shut down."""
+    """A neighbor, even one that is shut down."""
     bgp = config.routing.bgp
     one = None if bgp is None else bgp.neighbors.get(address)
     if bgp is None or one is None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 _SET_UP_S = 30.0
-"""A session that was never up has so long to come up."""
+"""A session that was never up has this long to come up."""
 _TAKEN_BACK_S = 60.0
-"""zebra takes a full table back for so long."""
+"""zebra takes this long to remove a full table."""
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _FAMILY_WORDS = {"ipv4": "IPv4", "ipv6": "IPv6"}
 
@@ -74,13 +74,13 @@ def _concerns(config: RouterConfig) -> bool:
 
 
 def _left(router: Router) -> Mapping[str, int]:
-    """Routes of BGP in zebra, by family. It walks its table for them, which is no full one without BGP."""
+    """Routes of BGP in zebra, by family. It walks its table for them, which without BGP is not a full one."""
     counts = {family: router.routing.rib_counts(family).get("bgp") for family in _FAMILIES}
     return {family: count.rib for family, count in counts.items() if count is not None and count.rib}
 
 
 def stale(look: Look[Mapping[str, int]]) -> Iterator[Finding]:
-    """FRR 10.3 forgets to withdraw routes when BGP is removed while a lost neighbor's still go."""
+    """FRR 10.3 fails to withdraw routes when BGP is removed while those of a lost neighbor still are."""
     if not look.now:
         return
     listed = " and ".join(f"{count:,} {_FAMILY_WORDS[family]}" for family, count in look.now.items())

@@ -1,4 +1,4 @@
-"""What a change does to BGP sessions and to the routes they exchange. Pure but for the facts."""
+"""The effect of a change on BGP sessions and on the routes they exchange. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANALYSES = (
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """The sessions with neighbors on connected networks: those farther away may come by any interface."""
+    """The sessions with neighbors on connected networks: packets of others may come by any interface."""
     connected = change.connected_after if after else change.connected_before
     known = peers(change.before)
     for address in peers(change.after if after else change.before):
@@ -53,7 +53,7 @@ def _now(change: Change, address: str) -> Now:
 
 
 def _ways(source: IpAddress, destination: IpAddress) -> tuple[tuple[Packet, ...], ...]:
-    """Either end may have connected."""
+    """Either end may have opened the connection."""
     return (
         (
             Packet(source, destination, TCP, EPHEMERAL_PORT, _PORT, SYN),

@@ -1,4 +1,4 @@
-"""Searching BGP routes: the question to the index, and what its answer means."""
+"""Searching BGP routes: the question to the index, and the meaning of its answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def search(router: Router, asked: BgpSearchQuery) -> BgpSearch:
-    """A page of what the index finds. Raises BackendUnavailable."""
+    """A page of the index's matches. Raises BackendUnavailable."""
     window: dict[str, Any] = {"family": asked.searched_family, "offset": asked.offset, "limit": asked.limit}
     if (why := _absent(router)) or router.bgp_index is None:
         return BgpSearch(state="absent", note=why, **window)
@@ -45,7 +45,7 @@ def search(router: Router, asked: BgpSearchQuery) -> BgpSearch:
 
 
 def index_state(router: Router) -> BgpIndexState:
-    """What the index says of itself, which starts nothing. Raises BackendUnavailable."""
+    """The status of the index, which starts nothing. Raises BackendUnavailable."""
     if (why := _absent(router)) or router.bgp_index is None:
         return BgpIndexState(state="absent", why=why)
     told = router.bgp_index.status()
@@ -55,7 +55,7 @@ def index_state(router: Router) -> BgpIndexState:
 
 
 def _absent(router: Router) -> str:
-    """Why there is nothing to search; empty where there is."""
+    """Why there is nothing to search; empty if there is."""
     if router.bgp_index is None:
         return NO_INDEX
     return NO_BGP if router.engine.running_config.routing.bgp is None else ""
@@ -77,7 +77,7 @@ def _route(row: Mapping[str, Any]) -> FoundRoute:
 
 
 def _expected(router: Router) -> int | None:
-    """Routes accepted from all neighbors, as bgpd counts them; None where it does not tell now."""
+    """Routes accepted from all neighbors, as bgpd counts them; None if it does not answer now."""
     with suppress(MillraceError):
         neighbors = router.routing.bgp_state().neighbors.values()
         families = [family for one in neighbors for family in one.families.values()]

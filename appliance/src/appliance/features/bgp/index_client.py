@@ -1,4 +1,4 @@
-"""The index of BGP routes beside bgpd (``bgp-index/``), over its socket."""
+"""The index of BGP routes next to bgpd (``bgp-index/``), over its socket."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from appliance.engine.backend import BackendUnavailable
 
 NAME = "BGP index"
 _ANSWER_S = 8.0
-"""For a whole answer. The index itself waits 0.3 s for routes that are being read."""
+"""The time for a whole answer. The index itself waits 0.3 s for routes that are being read."""
 _LONGEST_LINE_BYTES = 5 << 20
-"""The index ends the rows of an answer at 4 MiB: a neighbor chooses how long its attributes are."""
+"""The index limits the rows of an answer to 4 MiB: neighbors choose how long their attributes are."""
 _PIECE_BYTES = 1 << 16
 
 
@@ -26,7 +26,7 @@ class BgpIndexClient:
         self._path = path
 
     def status(self) -> Mapping[str, Any]:
-        """What it says of itself; this starts nothing. Raises BackendUnavailable."""
+        """Its status; this starts nothing. Raises BackendUnavailable."""
         return self._ask("status")
 
     def search(self, family: str, terms: Iterable[tuple[str, str]]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Routes received from and advertised to a neighbor: single ones at once, lists where the table is short."""
+"""Routes received from and advertised to a neighbor: single ones at once, lists if the table is short."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from frr_config.protocols.policy.model import Policy
 from frr_config.types import IpAddress, IpNetwork
 
 _DEEPER = 8
-"""Of a long table, prefixes within another are asked for one by one: those at most so many bits longer."""
+"""In a long table, prefixes within another are queried one by one: those at most this many bits longer."""
 _ASN = re.compile(r"\d+")
 
 
@@ -98,7 +98,7 @@ class _Look:
         )
 
     def why_none(self) -> str:
-        """Why nothing is exchanged; empty where something is."""
+        """Why nothing is exchanged; empty if something is."""
         if not self._peer.own.enabled:
             return "The session is shut down on purpose."
         if not self._peer.exchanges(self.family):
@@ -121,7 +121,7 @@ class _Look:
         )
 
     def shown(self, row: _Row) -> BgpRoute:
-        """A row as it is answered, with the policy's verdict."""
+        """A row as in the answer, with the policy's verdict."""
         path, received = row.path, self.is_received
         verdict = self.policy.verdict(row.network, path, accepted=row.holds and received)
         held: tuple[str, str] = ("accepted", "refused") if received else ("advertised", "not advertised")
@@ -193,14 +193,14 @@ class _Look:
         return row.network.prefixlen >= outer.prefixlen and row.network.network_address in outer
 
     def _has(self, row: _Row) -> bool:
-        """Whether it has the AS and the community that are asked for."""
+        """Whether it has the requested AS and community."""
         asn, community = self._query.asn, self._query.community
         if asn is not None and str(asn) not in _ASN.findall(row.path.as_path):
             return False
         known = (*(row.path.communities or ()), *(row.path.large_communities or ()))
         return community is None or plain_community(community) in map(plain_community, known)
 
-    # Single routes: each question costs bgpd the same whatever the size of its table.
+    # Single routes: bgpd's cost for each question does not depend on the size of its table.
 
     def _entry(self, destination: IpAddress | IpNetwork) -> BgpEntry | None:
         return self._routing.ask(lambda frr: entry(frr, destination))
@@ -210,7 +210,7 @@ class _Look:
         return [] if known is None else self._rows(known)
 
     def _longest(self, address: IpAddress) -> list[_Row]:
-        """The longest prefix that holds; of those advertised the longest that could be, where none does."""
+        """The longest prefix that holds; of the advertised ones, if none holds, the longest possible one."""
         known = self._entry(address)
         could = [] if known is None else self._rows(known)
         if any(row.holds for row in could):
@@ -234,7 +234,7 @@ class _Look:
         return _Found(wanted, " ".join(filter(None, (note, self._left_out()))))
 
     def _one(self, rows: list[_Row], listed: Seen[TableList] | None = None) -> _Found:
-        """The answer for one prefix or address, and what can be said where there is none."""
+        """The answer for one prefix or address, and what can be said if there is none."""
         wanted, target, note = list(filter(self._has, rows)), self._target, ""
         assert target is not None
         if rows and not wanted:

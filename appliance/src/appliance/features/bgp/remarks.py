@@ -48,7 +48,7 @@ def _not_advertised(policy: PolicyOfNeighbor, path: BgpPath) -> str:
 
 
 def unseen(policy: PolicyOfNeighbor, network: IpNetwork) -> str:
-    """What can be said of a prefix that FRR has no route of from this neighbor."""
+    """What can be said of a prefix for which FRR has no route from this neighbor."""
     verdict = policy.verdict(network, None)
     said = f"FRR has accepted no route {network} from this neighbor."
     match verdict.verdict:

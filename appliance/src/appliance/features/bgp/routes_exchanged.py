@@ -1,4 +1,4 @@
-"""Routes that are received or announced otherwise after a change. Pure but for the facts."""
+"""Routes that are received or announced differently after a change. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAYS: dict[Direction, str] = {"received": "_in", "advertised": "_out"}
 
 
 def filters(change: Change) -> Iterator[Finding]:
-    """Sessions whose routes are filtered or changed by other rules than before."""
+    """Sessions whose routes are filtered or modified by other rules than before."""
     before, changed, policies = peers(change.before), _Changed(change), Policies(change)
     for address, now in peers(change.after).items():
         change.in_time()
@@ -34,7 +34,7 @@ def filters(change: Change) -> Iterator[Finding]:
                 news = [field for field in said if field.endswith(_WAYS[direction])]
                 if _lacks(now, family, direction):
                     yield _found(change, now, family, _shut(now, family, direction))
-                    # Whatever the policy was: nothing is left for it to match.
+                    # Regardless of the policy: nothing is left for it to match.
                     said = {field: told for field, told in said.items() if field not in news}
                 elif not news:
                     yield _opened(change, now, family, direction)
@@ -71,7 +71,7 @@ def _opened(change: Change, peer: Peer, family: Family, direction: Direction) ->
 def _findings(
     change: Change, policies: Policies, both: tuple[Peer, Peer], family: Family, said: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """``said`` is what is new, by its field."""
+    """``said`` has the news, by field."""
     peer = both[1]
     if (name := _refuses_all(change, peer, family, said)) is not None:
         yield _found(
@@ -128,7 +128,7 @@ def _path(peer: Peer, family: Family) -> str:
 
 
 def _lost(peer: Peer, family: Family, effects: Effects) -> str:
-    """What the new rules deny, with the first of them by name."""
+    """The routes that the new rules deny, the first of them named."""
     whole = (
         f"{effects.routes:,}"
         if effects.is_whole
@@ -149,7 +149,7 @@ def _lost(peer: Peer, family: Family, effects: Effects) -> str:
 
 
 def _counted(effects: Effects | str) -> str:
-    """What changes of the routes that stay, and what is new, as sentences."""
+    """The changes to the routes that stay, and the new rules, as sentences."""
     if isinstance(effects, str):
         return ""
     told = [
@@ -161,7 +161,7 @@ def _counted(effects: Effects | str) -> str:
 
 
 def _depends(effects: Effects | str) -> str:
-    """What the rest depends on; empty where all was counted and nothing changes."""
+    """What the rest depends on; empty if everything was counted and nothing changes."""
     if isinstance(effects, str):
         return f"which routes the new rules match: they were not counted, because {effects}"
     parts = []

@@ -1,4 +1,4 @@
-"""Which BGP sessions a change closes, resets or keeps from coming up. Pure but for the facts."""
+"""Which BGP sessions a change closes, resets or keeps from coming up. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class _Reason:
 
     text: str
     field: str = ""
-    """Below the neighbor."""
+    """The field, relative to the neighbor."""
     depends_on: str = ""
-    """What else has to be so; empty: nothing."""
+    """What else has to hold; empty: nothing."""
 
 
 def is_established(session: BgpNeighborState) -> bool:
@@ -33,7 +33,7 @@ def is_established(session: BgpNeighborState) -> bool:
 
 
 def alive(change: Change, address: str) -> bool | None:
-    """Whether the session is up now; None when the router does not tell."""
+    """Whether the session is up now; None when the router does not answer."""
     known = change.facts.of(SESSIONS)
     if known is None:
         return None
@@ -42,7 +42,7 @@ def alive(change: Change, address: str) -> bool | None:
 
 
 def evidence(change: Change, address: str) -> str:
-    """What the router shows of the session."""
+    """The session as the router shows it."""
     known = change.facts.of(SESSIONS)
     session = None if known is None else known.neighbors.get(address)
     if session is None:
@@ -63,7 +63,7 @@ def sessions(change: Change) -> Iterator[Finding]:
         reasons = list(_reasons(change, was, after.get(address)))
         is_alive = alive(change, address) if reasons else False
         if is_alive is not False:
-            # One reason that is certain suffices.
+            # One certain reason suffices.
             depends = [] if any(not one.depends_on for one in reasons) else [reasons[0].depends_on]
             if not is_alive:
                 depends.append("the session is up now, which the router does not report")
@@ -179,7 +179,7 @@ def _remade(change: Change, peer: Peer) -> _Reason | None:
     was = change.connected_before.of(ip_address(peer.address))
     if was is None or not change.is_remade(was.interface):
         return None
-    # bgpd closes a session of one hop to another AS when the link goes down; others may outlast it.
+    # bgpd closes a one-hop session to another AS when the link goes down; others may outlast it.
     outlasts = peer.is_internal or peer.distance[0] not in (None, 1)
     return _Reason(
         f"{was.interface}, which the neighbor is on, is made anew; it comes up again",
@@ -192,7 +192,7 @@ def _lost_interface(change: Change, peer: Peer, source: str) -> _Reason | None:
         return _Reason(f"{source}, which it is set up from, is down", "update_source")
     had = _first(change.before.interfaces[source].addresses, peer.address)
     now = change.after.interfaces.get(source)
-    # In another order they are the same addresses.
+    # A different order leaves the addresses the same.
     if had is not None and (now is None or had not in {one.partition("/")[0] for one in now.addresses}):
         return _Reason(f"{source}, which it is set up from, loses the address {had}", "update_source")
     return None
@@ -204,7 +204,7 @@ def _first(addresses: tuple[str, ...], neighbor: str) -> str | None:
 
 
 def _limits(change: Change, was: Peer | None, now: Peer) -> Iterator[Finding]:
-    """Limits below what the neighbor has sent already: the daemon closes the session at once."""
+    """Limits below the number of prefixes already received: the daemon closes the session at once."""
     for family in FAMILIES:
         limit = now.limit(family)
         if limit is None or (was is not None and was.limit(family) == limit):

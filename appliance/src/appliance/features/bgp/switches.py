@@ -1,4 +1,4 @@
-"""Settings beside policy that decide which routes a neighbor is sent and heard. Pure but for the facts."""
+"""Settings besides policy that decide which routes a neighbor gets and gives. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from appliance.impact.result import Finding
 
 @dataclass(frozen=True)
 class _Turned:
-    """What becomes of a neighbor's routes: after its address in a sentence, and what decides it."""
+    """What happens to a neighbor's routes: the words after its address in a sentence, and what decides it."""
 
     text: str
     depends_on: str
@@ -62,11 +62,11 @@ _SWITCHES: dict[str, tuple[_Turned, _Turned]] = {
         ),
     ),
 }
-"""By the field: turned on, and turned off."""
+"""By field: the effects of turning it on and off."""
 
 
 def switched(change: Change) -> Iterator[Finding]:
-    """Neighbors whose sessions stay, and who are sent or heard other routes by their own settings."""
+    """Neighbors whose sessions stay, but whose own settings change which routes are sent or accepted."""
     before = peers(change.before)
     for address, now in peers(change.after).items():
         change.in_time()

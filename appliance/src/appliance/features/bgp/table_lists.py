@@ -1,7 +1,7 @@
-"""Lists of BGP's table: read only where it is short, seldom, and once for all who ask.
+"""Lists of BGP's table: read rarely, only while it is short, and once for all callers.
 
-bgpd has one thread. For any list it walks its whole table: 2 s for 1,000,000 routes before a line is written,
-in which it reads no update and sends no keepalive.
+bgpd has one thread. For any list it walks its whole table: for 1,000,000 routes that takes 2 s before a line
+is written, during which it reads no update and sends no keepalive.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from frr_config.protocols.bgp.routes import BgpEntry, BgpPath, TableSize, kept, 
 from frr_config.types import IpAddress, IpNetwork
 
 LISTED = 10_000
-"""Routes of a family up to which they are listed: some 0.4 s of bgpd's time."""
+"""The most routes of a family that are listed: some 0.4 s of bgpd's time."""
 _SENT = 10 * LISTED
-"""Prefixes sent, each neighbor counted, up to which bgpd's list of who is sent what stays short."""
+"""The most prefixes sent, counting each neighbor, for which bgpd's list of who is sent what is short."""
 
 
 @dataclass(frozen=True)
 class TableList:
-    """The table of a family, and what one neighbor sent of it."""
+    """The table of a family, and the part one neighbor sent."""
 
     entries: tuple[BgpEntry, ...] = ()
     kept: tuple[tuple[IpNetwork, BgpPath], ...] = ()
 
 
 def too_long(size: TableSize) -> str:
-    """Why a table of this size is not listed; empty where it is."""
+    """Why a table of this size is not listed; empty if it is."""
     if size.nodes <= 2 * LISTED and size.received <= LISTED and size.sent <= _SENT:
         return ""
     return (
@@ -49,11 +49,11 @@ class TableLists:
         self._seldom: Seldom[TableList] = Seldom()
 
     def read(self, family: Family, keeper: IpAddress | None) -> Seen[TableList]:
-        """The list, with what ``keeper`` sent where one is named. Raises BackendUnavailable."""
+        """The list, with what ``keeper`` sent if one is named. Raises BackendUnavailable."""
         return self._seldom.read((family, keeper), lambda: self._walked(family, keeper))
 
     def _walked(self, family: Family, keeper: IpAddress | None) -> TableList:
-        # First what was sent: a route that comes in between is accepted, and not taken for a refused one.
+        # First what was sent: a route that arrives in between is then accepted, not taken for a refused one.
         sent = () if keeper is None else self._routing.ask(lambda frr: tuple(kept(frr, family, keeper)))
         return TableList(self._routing.ask(lambda frr: tuple(table(frr, family))), sent)
 
@@ -63,7 +63,7 @@ _GUARD = threading.Lock()
 
 
 def lists_of(routing: VrfRoutingView) -> TableLists:
-    """The one reader of this router's lists."""
+    """The single reader of this router's lists."""
     with _GUARD:
         if routing not in _OF:
             _OF[routing] = TableLists(routing)

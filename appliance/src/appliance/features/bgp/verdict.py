@@ -1,4 +1,4 @@
-"""What the policy of a neighbor says of one route, with all that is known of it. Pure."""
+"""The verdict of a neighbor's policy on one route, given all that is known about it. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from frr_config.protocols.policy.model import SetActions
 from frr_config.types import IpNetwork
 
 _GRACEFUL_SHUTDOWN = "65535:0"
-"""bgpd lowers the local preference of what has it, whatever a route map sets (RFC 8326)."""
+"""bgpd lowers the local preference of routes that have it, whatever a route map sets (RFC 8326)."""
 _BLACKHOLE, _NO_EXPORT = "65535:666", "65535:65281"
-"""bgpd adds the second to what another AS sends with the first (RFC 7999)."""
+"""bgpd adds the second to routes that another AS sends with the first (RFC 7999)."""
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Whether a route passes, and what it is given; None where that depends on what is not known."""
+    """Whether a route passes, and the attributes set on it; None if that depends on something unknown."""
 
     permits: bool | None
     changes: tuple[str, ...] | None = ()
@@ -50,10 +50,10 @@ class PolicyOfNeighbor:
         return self.peer.named(self.family, f"route_map_{self._way}")
 
     def verdict(self, network: IpNetwork, path: BgpPath | None, accepted: bool = False) -> PolicyVerdict:
-        """Of a route; of any of this prefix where ``path`` is None. ``accepted``: FRR took it by the policy.
+        """The verdict on a route; on any of this prefix if ``path`` is None. ``accepted``: FRR took it.
 
-        What FRR shows of a received route is what the policy has made of it: a field that the policy can set
-        is not known as it was before.
+        FRR shows a received route as the policy has changed it: the original value of a field that the policy
+        can set is unknown.
         """
         names = self.prefix_list, self.route_map
         if names == (None, None):
@@ -67,7 +67,7 @@ class PolicyOfNeighbor:
         return _summed_up(outcomes)
 
     def judged(self, facts: Facts) -> Judged:
-        """What becomes of a route of which so much is known."""
+        """What happens to a route about which this much is known."""
         names = self.prefix_list, self.route_map
         if names == (None, None):
             return Judged(self._without_policy().verdict == "permit")
@@ -91,11 +91,11 @@ class PolicyOfNeighbor:
         return PolicyVerdict(verdict="permit", rule="no policy is set")
 
     def facts(self, network: IpNetwork, path: BgpPath | None) -> Facts:
-        """What is known of a route before the policy."""
+        """What is known about a route before the policy."""
         if path is None:
             return Facts(network)
         if self.direction == "advertised":
-            # bgpd may drop the MED before it asks the policy, and private AS numbers.
+            # bgpd may remove the MED, and private AS numbers, before it applies the policy.
             as_path = None if self.peer.sets(self.family, "remove_private_as") else path.as_path
             return Facts(network, as_path, _plain(path.communities))
         changed = self.evaluator.may_set(self.route_map)
@@ -128,7 +128,7 @@ def _some(texts: tuple[str, ...], joint: str) -> str:
 
 
 def _fits(given: SetActions, path: BgpPath) -> bool:
-    """Whether a route that was given these values can look like this."""
+    """Whether a route with these values set can look like this."""
     communities = _plain(path.communities) or frozenset()
     if _BLACKHOLE in communities:
         communities -= {_NO_EXPORT}

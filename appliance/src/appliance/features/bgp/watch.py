@@ -1,4 +1,4 @@
-"""Sessions and the prefixes they bring, before and after a commit. Pure but for the reading."""
+"""Sessions and the prefixes they bring, before and after a commit. Pure except for the reading."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from appliance.watching.measure import Asked, Comparison, Measure, Probe, Readin
 from frr_config.protocols.bgp.session import ESTABLISHED, OVER_LIMIT
 
 FEWER = 0.1
-"""The part of its prefixes that a neighbor may withdraw without being worse."""
+"""The share of its prefixes that a neighbor may withdraw without counting as worse."""
 _CLOSED_S = 3.0
 _SHORT: dict[Family, str] = {"ipv4_unicast": "ipv4Unicast", "ipv6_unicast": "ipv6Unicast"}
 
 
 def _read(asked: Asked) -> Reading:
-    """One summary: half a kilobyte for each neighbor, whatever its routes."""
+    """One summary: half a kilobyte for each neighbor, regardless of its routes."""
     summary = asked.routing.ask(lambda frr: frr.bgp_summary())
     found: Reading = {}
     for family in FAMILIES:
@@ -40,7 +40,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
         peer = wanted.get(address)
         if now is None or now["state"] != ESTABLISHED:
             state = "gone" if now is None else now["state"]
-            # One over its limit stays closed: waiting does not help.
+            # A session over its limit stays closed: waiting does not help.
             closed = OVER_LIMIT in state
             yield Worse(
                 address,

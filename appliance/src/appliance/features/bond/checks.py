@@ -17,11 +17,11 @@ _DEFAULTS = {
     for name, field in LinkSettings.model_fields.items()
     if name not in ("type", "description", "enabled")
 }
-"""Settings that a member leaves to its bond, and what they are then."""
+"""Settings that a member leaves to its bond, and their values then."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Members are NICs of one bond, which has all that packets need; its own settings fit its mode."""
+    """Members are NICs of one bond, which has everything that packets need; its own settings fit its mode."""
     bonds = dict(sorted(context.config.interfaces_of(Bond)))
     bond_of: dict[str, str] = {}
     for name, bond in bonds.items():
@@ -77,7 +77,7 @@ def _on_members(config: RouterConfig, bond_of: dict[str, str]) -> Iterator[Probl
 
 
 def _names_a_member(pointer: str, config: RouterConfig) -> bool:
-    """Whether a bond names it, which is looked at elsewhere."""
+    """Whether a bond names it is checked elsewhere."""
     match pointer.split("/"):
         case ["", "interfaces", name, "members", _] | ["", "interfaces", name, "primary"]:
             return isinstance(config.interfaces.get(name), Bond)

@@ -15,7 +15,7 @@ NEEDS = (KernelNeed("bond", "bond", "this machine's kernel has no bonding driver
 
 
 def objects(wanted: Wanted) -> Iterator[LinuxObject]:
-    """The bond, and its members that are there."""
+    """The bond, and its members that are present."""
     for name, bond in wanted.config.interfaces_of(Bond):
         lacp = bond.mode == "802.3ad"
         yield BondLink(

@@ -28,7 +28,7 @@ _MAX_BONDS = 16384
 
 
 def objects(wanted: Wanted) -> Iterator[VppObject]:
-    """The bond, and its members that are there. Raises ValidationFailed for one whose NIC would be lost."""
+    """The bond, and its present members. Raises ValidationFailed for one whose NIC would be lost."""
     bonds = dict(wanted.config.interfaces_of(Bond))
     numbers = stable_numbers(bonds, _MAX_BONDS)
     for name, bond in bonds.items():
@@ -53,7 +53,7 @@ def objects(wanted: Wanted) -> Iterator[VppObject]:
 
 
 def _require_a_lasting_name(member: str, wanted: Wanted) -> None:
-    """VPP gives the NIC the bond's MAC address. A virtual one has no other to be known by afterwards."""
+    """VPP gives the NIC the bond's MAC address. A virtual one then has no other to be identified by."""
     match, nic = wanted.config.interfaces[member].nic, wanted.nics[member]
     if match is not None and match.mac is not None and nic.kind is not None:
         message = (

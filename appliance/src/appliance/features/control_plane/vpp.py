@@ -1,4 +1,4 @@
-"""What VPP hands to the router itself. Pure."""
+"""What VPP punts to the router itself. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import vpp_config as vpp
 from appliance.dataplane.wanted import Wanted
 
 _PUNT_PPS, _PUNT_BURST_MS = 50_000, 100
-"""What Linux is handed at most, of each family: well above what a full table's BGP session needs."""
+"""The most packets punted to Linux, per family: well above the need of a BGP session with a full table."""
 
 
 def objects(_wanted: Wanted) -> Iterator[vpp.VppObject]:

@@ -10,14 +10,14 @@ from appliance.errors import Problem
 from appliance.features.dataplane.model import Dataplane
 
 MIRROR_BUFFERS = 256
-"""What the receive ring of a mirror holds for itself: its size is fixed in VPP's plugin linux_cp."""
+"""The buffers that the receive ring of a mirror occupies: its size is fixed in VPP's plugin linux_cp."""
 SPARE_BUFFERS = 4096
-"""For the rings of NICs, the threads' caches, and packets that are on their way."""
+"""For the rings of NICs, the threads' caches, and packets in flight."""
 _HEAP_STEP_MB = 64
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """The data plane asked for is the one that runs, and can do what is asked."""
+    """The requested data plane is the running one, and supports what the document asks for."""
     dataplane, can = context.config.dataplane, context.capabilities
     if dataplane.driver is not None and dataplane.driver != can.driver:
         yield Problem(
@@ -38,7 +38,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _too_few_buffers(context: Context) -> Iterator[Problem]:
-    """Out of buffers VPP takes no packet from any NIC, and spins on the mirrors that it cannot fill."""
+    """Without free buffers VPP takes no packet from any NIC, and spins on the mirrors that it cannot fill."""
     config = context.config
     buffers = config.dataplane.buffers_per_numa or context.capabilities.packet_buffers
     if buffers is None:
@@ -56,7 +56,7 @@ def _too_few_buffers(context: Context) -> Iterator[Problem]:
 
 
 def _too_little_heap(context: Context) -> Iterator[Problem]:
-    """VPP ends when its heap is full. Routes are not counted: the feeder gives VPP what there is room for."""
+    """VPP ends when its heap is full. Routes are not counted: the feeder gives VPP only those with room."""
     dataplane, can = context.config.dataplane, context.capabilities
     by_scale = can.full_tables_heap_mb if dataplane.route_scale == "full_tables" else can.main_heap_mb
     heap_mb = by_scale if dataplane.main_heap_mb is None else dataplane.main_heap_mb

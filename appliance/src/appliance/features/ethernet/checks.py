@@ -10,7 +10,7 @@ from appliance.features.ethernet.model import Ethernet
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """No NIC is two interfaces, and the data plane can drive it as asked."""
+    """No NIC is used by two interfaces, and the data plane can drive it as asked."""
     can = context.capabilities
     nics: dict[tuple[str, str], str] = {}
     for name, interface in sorted(context.config.interfaces_of(Ethernet)):

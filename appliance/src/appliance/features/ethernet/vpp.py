@@ -36,9 +36,9 @@ SHOWN = {vpp.Ethernet.kind: _shown}
 
 
 def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
-    """How VPP gets at the NIC: as it was settled at boot, where the document's wish was heard.
+    """How VPP drives the NIC: as decided at boot, which took the document's request into account.
 
-    A wish that came later is heard at the next boot, if it can be met: NICs are bound before VPP starts.
+    A later request takes effect at the next boot, if it can be met: NICs are bound before VPP starts.
     """
     wished = interface.driver
     path = f"/interfaces/{name}/driver"
@@ -63,7 +63,7 @@ def _settled(nic: Nic) -> str | None:
 
 
 def _by_id(nic: Nic) -> str:
-    """Where nothing was settled: through the kernel's driver while it has the NIC, else by PCI id."""
+    """If nothing was decided: through the kernel's driver while it has the NIC, else by PCI id."""
     if nic.attached:
         return "af_packet"
     return "native" if nic.pci_id == _VIRTIO_TRANSITIONAL else "dpdk"

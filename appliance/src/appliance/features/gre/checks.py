@@ -1,4 +1,4 @@
-"""Tunnels: where they begin and end, that their packets leave by something else, and fit it."""
+"""Tunnels: where they begin and end, and that their packets leave by another interface and fit it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frr_config.types import IpAddress, IpNetwork
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Each begins at the router's own address and ends at another's, and no two are the same tunnel."""
+    """Each begins at an address of this router and ends at another's; no two are the same tunnel."""
     tunnels = dict(sorted(context.config.interfaces_of(Gre)))
     if not tunnels:
         return
@@ -44,7 +44,7 @@ def _path(name: str, field: str) -> str:
 
 
 def _vrfs(context: Context, name: str, gre: Gre) -> Iterator[Problem]:
-    """Tunnels know no table but the default one, outside and inside."""
+    """Tunnels use only the default table, outside and inside."""
     if gre.vrf is not None:
         yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels are in the default VRF alone")
     source = source_of(context.config, gre)
@@ -93,7 +93,7 @@ def _ends(
 
 
 def _size(context: Context, ways: _Ways, name: str, gre: Gre) -> Iterator[Problem]:
-    """Its largest packet fits the interfaces it leaves by; any that can, where those are not known."""
+    """Its largest packet fits the interfaces it leaves by; if those are unknown, any that it can."""
     interfaces = context.config.interfaces
     mtus = [interfaces[one].mtu for one in ways.to(destination_of(gre))] or ways.mtus
     overhead = OVERHEAD_BYTES[destination_of(gre).version]
@@ -106,7 +106,7 @@ def _size(context: Context, ways: _Ways, name: str, gre: Gre) -> Iterator[Proble
 
 
 class _Ways:
-    """By which interfaces the document itself leads packets: what routing learns is not in it."""
+    """The interfaces by which the document itself sends packets; learned routes are not in it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -123,7 +123,7 @@ class _Ways:
         ]
 
     def to(self, destination: IpAddress) -> frozenset[str]:
-        """The interfaces of the longest prefix that holds it; none where there is no prefix."""
+        """The interfaces of the longest prefix that contains it; none if there is no prefix."""
         for prefix in _holding(destination, self._lengths):
             if (interface := self._connected.get(prefix)) is not None:
                 return frozenset((interface,))
@@ -140,7 +140,7 @@ class _Ways:
 
 
 def _holding(one: IpAddress, lengths: Sequence[tuple[int, int]]) -> Iterator[IpNetwork]:
-    """The prefixes of these lengths that hold the address."""
+    """The prefixes of these lengths that contain the address."""
     host: IpNetwork = ip_network(one)
     for version, length in lengths:
         if version == one.version:
@@ -152,7 +152,7 @@ def _of_tunnels(name: str | None, tunnels: Mapping[str, Gre]) -> frozenset[str]:
 
 
 def _never_out(ways: Mapping[str, frozenset[str]]) -> list[str]:
-    """The tunnels from which a way leads into tunnels for ever."""
+    """The tunnels from which a path leads into tunnels endlessly."""
     entered: dict[str, list[str]] = {}
     for name, through in ways.items():
         for other in through:

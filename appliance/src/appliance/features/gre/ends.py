@@ -19,7 +19,7 @@ def destination_of(gre: Gre) -> IpAddress:
 
 
 def source_of(config: RouterConfig, gre: Gre) -> IpAddress | None:
-    """Where it begins; None where the interface it names has no address of the destination's family."""
+    """Where it begins; None if the interface it names has no address of the destination's family."""
     if gre.carrier is None:
         return ip_address(gre.source)
     interface = config.interfaces.get(gre.carrier)

@@ -1,4 +1,4 @@
-"""What becomes of tunnels when their ends change outside. Pure."""
+"""The effect on tunnels when their outer ends change. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from frr_config.types import IpAddress
 
 
 def ends(change: Change) -> Iterator[Finding]:
-    """Tunnels that stay, and begin elsewhere, or whose way to the other end goes."""
-    # Tunnels begin and end in the default one alone.
+    """Tunnels that stay, but begin elsewhere or lose the route to the other end."""
+    # Tunnels begin and end only in the default one.
     seen = change.main
     for name, now in change.after.interfaces_of(Gre):
         change.in_time()

@@ -21,7 +21,7 @@ PATHS = {GreTunnel.kind: lambda name: join(["interfaces", name])}
 
 
 def objects(wanted: Wanted) -> Iterator[VppObject]:
-    """The tunnel. Checks have seen to it that it begins at an address."""
+    """The tunnel. The checks ensure that it begins at an address."""
     for name, gre in wanted.config.interfaces_of(Gre):
         source = source_of(wanted.config, gre)
         assert source is not None

@@ -17,11 +17,11 @@ RESERVED = frozenset(
         *("bfd", "color", "label", "nexthop-vrf", "onlink", "segments", "table", "tag", "vrf"),
     )
 )
-"""Names that Linux, FRR or VPP give to things of their own; the last are words of FRR's ``ip route``."""
+"""Names that Linux, FRR or VPP use themselves; the last are words of FRR's ``ip route``."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Each interface by itself."""
+    """Each interface on its own."""
     can, interfaces = context.capabilities, context.config.interfaces
     if len(interfaces) > can.max_interfaces:
         yield Problem(
@@ -38,7 +38,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def check_vrf(context: Context) -> Iterator[Problem]:
-    """Networks of a VRF may not overlap, but for addresses of one network and length on one interface."""
+    """Networks of a VRF may not overlap, except addresses of one network and length on one interface."""
     for version in (4, 6):
         entries = sorted(
             (
@@ -53,7 +53,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
 
 
 def _overlaps(entries: list[tuple[IpInterface, str, int]]) -> Iterator[Problem]:
-    """``entries`` are sorted by network: what contains an entry stands before it and is still open."""
+    """``entries`` are sorted by network: one that contains an entry stands before it and is still open."""
     around: list[tuple[IpInterface, str]] = []
     addresses: dict[IpInterface, str] = {}
     for address, name, index in entries:

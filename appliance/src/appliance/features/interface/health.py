@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 Links = Mapping[str, bool]
-"""Interfaces that are there, and whether they have a link."""
+"""Existing interfaces, and whether they have a link."""
 Counters = Mapping[str, Mapping[str, int]]
 _LEAST_PPS = 10.0
-"""Drops below this are normal: protocols nobody speaks, a burst now and then."""
+"""Drops below this are normal: unknown protocols, an occasional burst."""
 _LEAST_SHARE = 0.01
-"""Of the packets in the same direction."""
+"""Share of the packets in the same direction."""
 _MANY_PPS = 1000.0
-"""From here on the share does not matter."""
+"""From this rate on the share does not matter."""
 _DIRECTIONS = {
     "rx_drops": ("rx_packets", "received packets"),
     "tx_drops": ("tx_packets", "packets to be sent"),
@@ -31,7 +31,7 @@ _DIRECTIONS = {
 
 
 def links(look: Look[Links]) -> Iterator[Finding]:
-    """One alarm for each link that is down; what is on top of it is down with it, and counted there."""
+    """One alarm for each link that is down; interfaces on it are down with it, and counted there."""
     lowest = {name: _lowest(look.config, name) for name in look.config.interfaces}
     above = Counter(
         lowest[name]
@@ -42,7 +42,7 @@ def links(look: Look[Links]) -> Iterator[Finding]:
         if not settings.enabled or look.now.get(name):
             continue
         below = lowest[name]
-        # Its own alarm, or whoever disabled it, says why.
+        # Its own alarm, or the user who disabled it, explains this one.
         if below != name and not look.now.get(below):
             continue
         pointer = join(("interfaces", name))
@@ -85,9 +85,9 @@ def _lowest(config: RouterConfig, name: str) -> str:
 
 
 def drops(look: Look[Counters]) -> Iterator[Finding]:
-    """Interfaces whose drops or errors grow fast, each for what grows fastest.
+    """Interfaces whose drops or errors grow fast, each with the counter that grows fastest.
 
-    One that stands goes on until the rate is below half of what raised it.
+    A current alarm stands until the rate is below half of that which raised it.
     """
     if look.before is None or look.elapsed_s <= 0:
         return
@@ -121,7 +121,7 @@ def drops(look: Look[Counters]) -> Iterator[Finding]:
 
 
 def _rate(now: Mapping[str, int], before: Mapping[str, int], field: str, elapsed_s: float) -> float:
-    """By the second; 0 where the counter began anew."""
+    """Per second; 0 if the counter began anew."""
     return max(0, now.get(field, 0) - before.get(field, 0)) / elapsed_s
 
 

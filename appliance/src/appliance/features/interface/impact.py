@@ -1,4 +1,4 @@
-"""What becomes of links, connected networks and the caller's way in. Pure but for the facts."""
+"""The effect on links, connected networks and the caller's path. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _path(name: str, *more: str) -> str:
 
 
 def networks(change: Change) -> Iterator[Finding]:
-    """Connected networks that the router leaves, and addresses that go from those where it stays."""
+    """Connected networks that the router leaves, and addresses removed from those where it stays."""
     for name, was in change.before.interfaces.items():
         change.in_time()
         if not is_up(change.before, name):
@@ -38,7 +38,7 @@ def networks(change: Change) -> Iterator[Finding]:
         had = {address_of(one).network for one in was.addresses}
         has = {address_of(one).network for one in now.addresses} if now is not None else set()
         up = is_up(change.after, name)
-        # What is in a larger network of the same link stays on it.
+        # A network within a larger one of the same link stays on the link.
         lost = {one for one in had if not any(_is_in(one, other) for other in has)} if up else had
         if lost:
             yield _lost(change, name, sorted(lost, key=str), has if up else set())
@@ -62,9 +62,9 @@ def _is_in(inner: IpNetwork, outer: IpNetwork) -> bool:
 
 
 def _lost(change: Change, name: str, lost: list[IpNetwork], has: Set[IpNetwork]) -> Finding:
-    """``has``: the networks of the interface, where it stays up."""
+    """``has``: the networks of the interface, if it stays up."""
     up, now = is_up(change.after, name), change.after.interfaces.get(name)
-    # Where another VRF has the network, these hosts are not on it.
+    # If another VRF has the network, these hosts are not on it.
     vrf = (change.after if now is not None else change.before).interfaces[name].vrf or ""
     connected = change.in_vrf(vrf).connected_after
     others = [connected.of(one.network_address) for one in lost]
@@ -92,7 +92,7 @@ def _but_for(network: IpNetwork, has: Set[IpNetwork]) -> str:
 
 
 def _link(change: Change, name: str) -> tuple[list[str], str]:
-    """What has to be so for something on the link to be lost, and what the router shows of the link."""
+    """What has to hold for something on the link to be lost, and what the router shows of the link."""
     known = change.facts.of(LINKS)
     link = None if known is None else known.by_name.get(name)
     if link is None:
@@ -102,7 +102,7 @@ def _link(change: Change, name: str) -> tuple[list[str], str]:
 
 
 def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterator[Finding]:
-    """Addresses that go from networks where the router stays: hosts have them as their gateway."""
+    """Addresses removed from networks where the router stays: hosts may have them as their gateway."""
     was, now = change.before.interfaces[name], change.after.interfaces[name]
     kept = {address_of(one).ip for one in now.addresses}
     gone = [one for one in map(address_of, was.addresses) if one.ip not in kept and one.network not in lost]
@@ -139,7 +139,7 @@ def _why(change: Change, name: str) -> str:
 
 
 def links(change: Change) -> Iterator[Finding]:
-    """Interfaces that stay up, and become another link or take smaller packets."""
+    """Interfaces that stay up, but become another link or take smaller packets."""
     for name, now in change.after.interfaces.items():
         change.in_time()
         was = change.before.interfaces.get(name)
@@ -182,7 +182,7 @@ def links(change: Change) -> Iterator[Finding]:
 
 
 def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSettings) -> Iterator[Finding]:
-    """What is made of others needs links of them, and not only that they are enabled."""
+    """An interface made of members needs links of them; being enabled is not enough."""
     before, after = (
         {part for part in one.made_of if is_up(config, part)}
         for one, config in ((was, change.before), (now, change.after))
@@ -195,7 +195,7 @@ def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSett
     left = after & before & linked
     if len(before & linked) < was.parts_needed or len(left) >= now.parts_needed:
         return
-    # One that was not in use may get a link.
+    # A member that was not in use may get a link.
     may_be_up = len(left) + len(after - before) >= now.parts_needed
     having = " and ".join(sorted(left)) or "none"
     yield Finding(
@@ -210,14 +210,14 @@ def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSett
 
 
 def _differs(was: InterfaceSettings, now: InterfaceSettings) -> list[str]:
-    """The fields by which it has become another link. While one of its parts stays, it is the same."""
+    """The fields by which it has become another link. While one of its members stays, it is the same."""
     if set(was.made_of) & set(now.made_of):
         return []
     return [field for field in now.link_fields if getattr(was, field, None) != getattr(now, field)]
 
 
 def management(change: Change) -> Iterator[Finding]:
-    """The caller's own way to the router's services."""
+    """The caller's own path to the router's services."""
     arrival = change.arrival
     if arrival is None:
         if change.is_remote:
@@ -267,7 +267,7 @@ def management(change: Change) -> Iterator[Finding]:
 
 
 def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
-    """The router's own end of the caller's way has another address, or is no longer in his network."""
+    """The router's own end of the caller's path has another address, or is no longer in his network."""
     name, address = arrival.interface, arrival.address
     had, has = (
         [
@@ -295,7 +295,7 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
 
 
 def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
-    """Nothing of the way stays, unless another interface has the caller's network from now on."""
+    """Nothing of the path stays, unless another interface now has the caller's network."""
     moved = change.main.connected_after.of(arrival.address)
     return Finding(
         grade="certain" if moved is None else "possible",
@@ -347,7 +347,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
 
 
 def _connected(arrival: Arrival) -> Now:
-    """What the caller speaks to behind a router that only forwards to it is not known."""
+    """When the router only forwards the caller's packets, the destination behind it is unknown."""
     if arrival.direct:
         return Now(True, f"{arrival.address} comes by {arrival.interface}")
     return Now(None, f"{arrival.address} is reached through {arrival.interface}")

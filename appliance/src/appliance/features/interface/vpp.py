@@ -16,7 +16,7 @@ PATHS = {
 
 
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
-    """A mirror in the kernel, and the addresses. What is a part of another one has neither."""
+    """A mirror in the kernel, and the addresses. An interface that is part of another has neither."""
     for name, interface in wanted.config.interfaces.items():
         if wanted.whole(name) is None:
             yield vpp.LcpPair(name, name, wanted.netns, "tap" if interface.is_ethernet else "tun")

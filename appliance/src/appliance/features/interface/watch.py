@@ -1,4 +1,4 @@
-"""Links, forwarding by family, and drops by reason, before and after a commit. Pure but for the readings."""
+"""Links, forwarding by family and drops by reason, before and after a commit. Pure except for readings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from appliance.impact.change import is_up
 from appliance.watching.measure import DATA_PLANE, LASTS_S, Asked, Comparison, Measure, Reading, Worse
 
 FORWARDED_PPS = 5.0
-"""Less than this before the commit says nothing of the time after it."""
+"""Less than this before the commit says nothing about the time after it."""
 STOPPED = 0.1
 STILL_ARRIVING = 0.2
-"""Shares of what was forwarded, and of what arrived, before."""
+"""Shares of the forwarded, and of the received packets, before the commit."""
 DROPPED_PPS = 5.0
 TIMES_AS_MANY = 3.0
 _COUNTED = ("rx_drops", "tx_drops", "rx_errors", "tx_errors")
@@ -99,7 +99,7 @@ def _dropping(seen: Comparison[Reading]) -> Iterator[Worse]:
         if before is None and seen.before.get(reason):
             continue
         is_pps = now.per_s(reason)
-        # Where nothing was counted before, as of a list that was not bound, nothing was dropped.
+        # If nothing was counted before, as for a list that was not bound, nothing was dropped.
         was_pps = before.per_s(reason) if before is not None else 0.0
         if is_pps < was_pps + DROPPED_PPS or is_pps < was_pps * TIMES_AS_MANY:
             continue
@@ -119,7 +119,7 @@ def _words(reason: str) -> list[str]:
 
 
 def _families(reason: str) -> Iterator[str]:
-    """What a finding says of the family that the reason names, be it by VPP's short name."""
+    """A finding's words for the family that the reason names, even by VPP's short name."""
     for family in _FAMILIES:
         if family.replace("ipv", "ip") in reason or family_title(family) in reason:
             yield f"{family_title(family)} packets"

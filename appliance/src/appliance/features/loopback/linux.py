@@ -10,6 +10,6 @@ from appliance.features.loopback.model import Loopback
 
 
 def objects(wanted: Wanted) -> Iterator[LinuxObject]:
-    """A link without a wire."""
+    """The link."""
     for name, interface in wanted.config.interfaces_of(Loopback):
         yield LoopbackLink(name, interface.mtu, interface.enabled)

@@ -12,7 +12,7 @@ _OF_THE_SLAVE = ("ring_size", "buffer_size", "rx_queues", "tx_queues")
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """A socket has interfaces of one role with ids of their own; what the slave decides is left to it."""
+    """Interfaces of a socket have one role and ids of their own; what the slave decides is left to it."""
     role_of: dict[str, tuple[str, str]] = {}
     taken: dict[tuple[str, int], str] = {}
     for name, memif in sorted(context.config.interfaces_of(Memif)):

@@ -1,4 +1,4 @@
-"""Memifs in the kernel: it has none, and says so when it is asked for a link of this kind."""
+"""Memifs in the kernel: it has none, and refuses a link of this kind."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ NEEDS = (KernelNeed("memif", "memif", "memif is shared memory of VPP's: the linu
 
 
 def objects(_wanted: Wanted) -> Iterator[LinuxObject]:
-    """None: a document with a memif is refused before."""
+    """No objects: a document with a memif is refused earlier."""
     yield from ()

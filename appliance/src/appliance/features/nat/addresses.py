@@ -11,7 +11,7 @@ from appliance.features.nat.model import Nat, NatPortForward, bounds
 
 
 def interface_address(config: RouterConfig, name: str) -> IPv4Address | None:
-    """The first IPv4 address of an interface; None where it has none."""
+    """The first IPv4 address of an interface; None if it has none."""
     settings = config.interfaces.get(name)
     for text in settings.addresses if settings is not None else ():
         address = address_of(text).ip
@@ -34,7 +34,7 @@ def span(text: str) -> Iterator[IPv4Address]:
 
 
 def forward_address(config: RouterConfig, forward: NatPortForward) -> IPv4Address | None:
-    """The outside address of a port forward; None where its interface has no IPv4 address."""
+    """The outside address of a port forward; None if its interface has no IPv4 address."""
     if forward.outside_address is not None:
         return IPv4Address(forward.outside_address)
     assert forward.outside_interface is not None
@@ -42,7 +42,7 @@ def forward_address(config: RouterConfig, forward: NatPortForward) -> IPv4Addres
 
 
 def overload(config: RouterConfig, nat: Nat) -> dict[str, IPv4Address]:
-    """The address that sessions get that leave by an interface in ``masquerade``."""
+    """The address given to sessions that leave by an interface in ``masquerade``."""
     found = {name: interface_address(config, name) for name in nat.masquerade}
     return {name: address for name, address in found.items() if address is not None}
 
@@ -55,7 +55,7 @@ def own_addresses(config: RouterConfig) -> set[IPv4Address]:
 
 
 def received(config: RouterConfig, nat: Nat) -> list[IPv4Network]:
-    """Outside addresses that no interface has, as few prefixes: the router answers for them itself."""
+    """Outside addresses that no interface has, as few prefixes: the router answers ARP for them itself."""
     found = set(pool_addresses(nat))
     found.update(IPv4Address(one.outside_address) for one in nat.static.values())
     found.update(

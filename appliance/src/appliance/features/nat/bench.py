@@ -1,6 +1,7 @@
-"""NAT, as what the packets of a bench pass.
+"""NAT for the packets of a bench.
 
-VPP has it once: a bench has it only where nobody else has, and its interfaces tell that it is the bench's.
+VPP has only one NAT: a bench can have it only if the document does not, and its interfaces show that it is
+the bench's.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ def streams(macs: Sequence[str], flows: int) -> traffic.Streams:
 
 
 def inside_hosts(flows: int) -> int:
-    """How many hosts so many flows are of."""
+    """How many hosts this many flows belong to."""
     return max(1, flows // _FLOWS_OF_A_HOST)
 
 
 def sessions(flows: int) -> int:
-    """Room for translations of so many flows, of a worker."""
+    """Room for translations of this many flows, per worker."""
     from appliance.features.nat.model import MOST_SESSIONS
 
     return min(2 * flows + 1024, MOST_SESSIONS)
 
 
 class Translation(Load):
-    """The left is inside, the right outside, whose address is everybody's."""
+    """The left side is inside; the address of the right side, outside, is shared by all."""
 
     name = "nat"
     packets = "flows that are translated"
@@ -60,7 +61,7 @@ class Translation(Load):
         return "its table has two routes, its interfaces NAT"
 
     def streams(self, macs: Sequence[str], size: int) -> traffic.Streams:
-        """From inside."""
+        """The flows, from inside."""
         return streams(macs, size)
 
     def heap_bytes(self, size: int, threads: int) -> int:
@@ -70,7 +71,7 @@ class Translation(Load):
         return taken_bytes(sessions(size), threads)
 
     def against(self, vpp: VppClient) -> str:
-        """Addresses and sessions would be the document's, too."""
+        """Addresses and sessions would also be the document's."""
         if not vpp.supports("nat44_ed_plugin_enable_disable"):
             return "this VPP runs without its plugin nat"
         if _is_on(vpp):
@@ -95,7 +96,7 @@ class Translation(Load):
         )
 
     def take_from(self, vpp: VppClient, indexes: Sequence[int]) -> None:
-        """Off the interfaces first, as the document's NAT goes."""
+        """Off the interfaces first, in the order in which the document's NAT is removed."""
         if not vpp.supports("nat44_ed_plugin_enable_disable") or not _is_on(vpp):
             return
         users = {int(row.sw_if_index): int(row.flags) for row in vpp.dump("nat44_interface_dump")}

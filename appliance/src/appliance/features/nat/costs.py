@@ -1,4 +1,4 @@
-"""What NAT costs a packet. Pure."""
+"""The cost of NAT for a packet. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _FLOWS = 10_000
 
 
 def paid(config: RouterConfig) -> Iterator[Paid]:
-    """A packet of a session that exists; the more sessions, the more often one is not in the cache."""
+    """A packet of an existing session; the more sessions, the more often one is not in the cache."""
     if config.nat is not None:
         yield Paid(f"NAT (with {_FLOWS:,} sessions)", CLOCKS, _FLOWS, "nat44")

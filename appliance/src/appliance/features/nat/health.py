@@ -1,4 +1,4 @@
-"""A table of sessions that fills up, and sessions that are refused because it is full."""
+"""A session table that fills up, and sessions refused because it is full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ADVICE = (
 
 
 def filling(look: Look[NatState]) -> Iterator[Finding]:
-    """From 80 % on, and when there is no place any more."""
+    """From 80 % on, and when there is no space left."""
     now, before = look.now, look.before or look.now
     eased = _EASING if ("nat_table_filling", _OBJECT) in look.standing else 0.0
     if now.fullness < FILLING - eased:
@@ -48,7 +48,7 @@ def filling(look: Look[NatState]) -> Iterator[Finding]:
 
 
 def _more(now: int, before: int) -> int:
-    """How many came since; none where the counter began anew."""
+    """How many came since; 0 if the counter began anew."""
     return max(now - before, 0)
 
 

@@ -1,4 +1,4 @@
-"""What a change of NAT ends, and what it begins to translate. Pure but for the sessions it counts."""
+"""What a change of NAT ends, and what it begins to translate. Pure except for the sessions it counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from appliance.impact.result import Finding
 from appliance.state.nat import NatSession, counted
 
 _MOST = 20_000
-"""Sessions that are read to be counted; more take too long for a preview."""
+"""The most sessions that are read to be counted; more take too long for a preview."""
 _SHOWN = 5
 
 
@@ -28,7 +28,7 @@ SESSIONS: Fact[tuple[NatSession, ...] | None] = Fact(
 
 
 class _Sessions:
-    """How many there are now, by what they are translated to. Read when something is first asked."""
+    """The present number of sessions, by translation. Read at the first question."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -53,7 +53,7 @@ class _Sessions:
 
     @cached_property
     def by_host(self) -> Counter[str] | None:
-        """Those that inside hosts began, by the host; None where they were not counted."""
+        """Sessions that inside hosts began, by host; None if they were not counted."""
         if self._known is None:
             return None
         return Counter(one.inside_address for one in self._known if one.direction == "out")
@@ -63,15 +63,15 @@ class _Sessions:
         return self._finding(path, text, lambda: len(self._known or ()))
 
     def of_address(self, path: str, text: str, address: str) -> Iterator[Finding]:
-        """Those of a 1:1 mapping."""
+        """The sessions of a 1:1 mapping."""
         return self._finding(path, text, lambda: self._by_address[address])
 
     def of_port(self, path: str, text: str, asked: tuple[str, str, int]) -> Iterator[Finding]:
-        """Those of a port forward."""
+        """The sessions of a port forward."""
         return self._finding(path, text, lambda: self._by_port[asked])
 
     def of_pools(self, path: str, addresses: Collection[IPv4Address]) -> Iterator[Finding]:
-        """Those begun inside that have one of the addresses; none of no address."""
+        """Sessions begun inside that have one of the addresses; none if there is no address."""
         if not addresses:
             return
         others = f" and {len(addresses) - 1} other addresses" if len(addresses) > 1 else ""
@@ -81,7 +81,7 @@ class _Sessions:
         )
 
     def _finding(self, path: str, text: str, count: Callable[[], int]) -> Iterator[Finding]:
-        """None where there is no such session."""
+        """None if there is no such session."""
         if self._known is None:
             depends = "whether it has any now: they were not counted"
             yield Finding(grade="possible", kind="traffic", path=path, text=text, depends_on=depends)
@@ -91,7 +91,7 @@ class _Sessions:
 
 
 def _outside_addresses(one: NatSession) -> set[str]:
-    """An inside host that asks for an outside address has two: what it is seen by, and what it asked for."""
+    """An inside host that contacts an outside address has two: its own translated one, and that one."""
     return {one.outside_address, one.remote_address if one.direction == "hairpin" else one.outside_address}
 
 
@@ -103,7 +103,7 @@ def _asked(one: NatSession) -> tuple[str, int]:
 
 
 def ended(change: Change) -> Iterator[Finding]:
-    """What is removed, leads elsewhere, or gets another address ends its sessions."""
+    """A mapping that is removed, leads elsewhere or gets another address ends its sessions."""
     before, after = change.before.nat, change.after.nat
     if before is None:
         return
@@ -143,7 +143,7 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
 
 
 def begun(change: Change) -> Iterator[Finding]:
-    """What is translated, or has to belong to a session, from now on and did not before."""
+    """What is newly translated, or must newly belong to a session."""
     after = change.after.nat
     if after is None:
         return
@@ -186,7 +186,7 @@ def begun(change: Change) -> Iterator[Finding]:
 
 
 def left(change: Change) -> Iterator[Finding]:
-    """What goes out as it is from now on, and was translated before."""
+    """What now leaves untranslated, and was translated before."""
     before, after = change.before.nat, change.after.nat
     if before is None:
         return
@@ -194,7 +194,7 @@ def left(change: Change) -> Iterator[Finding]:
         was: tuple[str, ...] = getattr(before, side)
         now: tuple[str, ...] = () if after is None else getattr(after, side)
         gone = [name for name in _new(was, now) if is_up(change.after, name)]
-        # Without NAT one sentence tells of both sides.
+        # Without NAT one sentence covers both sides.
         if not gone or (after is None and side == "outside"):
             continue
         inside = gone if side == "inside" else before.inside if after is None else after.inside
@@ -212,7 +212,7 @@ def left(change: Change) -> Iterator[Finding]:
 
 
 def limited(change: Change) -> Iterator[Finding]:
-    """Sessions that are refused, or forgotten sooner, from now on."""
+    """Sessions that will be refused, or forgotten sooner."""
     before, after = change.before.nat, change.after.nat
     if before is None or after is None:
         return

@@ -1,7 +1,7 @@
-"""What NAT takes of VPP's main heap. Pure.
+"""NAT's use of VPP's main heap. Pure.
 
-Measured with VPP 26.06: 7 MB, and 375 bytes for each session that there may be, all of it from the start. A
-table that is full takes no more.
+Measured with VPP 26.06: 7 MB, and 375 bytes for each possible session, all of it from the start. A full table
+takes no more.
 """
 
 from __future__ import annotations
@@ -26,5 +26,5 @@ def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:
 
 
 def taken_bytes(sessions: int, threads: int) -> int:
-    """With room for so many sessions on each of so many threads that forward."""
+    """The heap for this many sessions on each of this many forwarding threads."""
     return _TABLES_BYTES + sessions * threads * _SESSION_BYTES

@@ -1,8 +1,8 @@
 """NAT in VPP. Pure.
 
-VPP drops what comes in by an outside interface and belongs to no session and no mapping, unless it is for an
-address that is excepted: the router's own on that side are. Forwarding such packets instead, which VPP calls
-forwarding, would leave sessions from inside without translation.
+VPP drops a packet that comes in by an outside interface and belongs to no session and no mapping, unless it
+is for an excepted address: the router's own addresses on that side are excepted. Passing these packets on
+instead, which VPP calls forwarding, would leave sessions from inside without translation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PATHS = {kind.kind: lambda _: "/nat" for kind in (Nat, NatInterface, NatMapping,
 
 
 def objects(wanted: Wanted) -> Iterator[VppObject]:
-    """NAT with its timeouts, both sides, the outside addresses and what leads inside."""
+    """NAT with its timeouts, both sides, the outside addresses and the mappings inside."""
     config, nat = wanted.config, wanted.config.nat
     if nat is None:
         return

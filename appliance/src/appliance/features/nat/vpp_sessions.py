@@ -1,8 +1,8 @@
-"""Sessions of NAT in VPP, looked at without holding up what it forwards.
+"""Sessions of NAT in VPP, read without holding up its forwarding.
 
-VPP stands still for each question, which walks over the whole table (``vpp_config.nat_sessions``). So a host
-that is named is asked for alone, others only where they have not very many sessions, the walks of a reading
-are limited, and between two questions VPP has time for other things. What is left out is said.
+VPP stops for each query, which walks the whole table (``vpp_config.nat_sessions``). So a named host is
+queried alone, others only if they do not have very many sessions, the walks of a reading are limited, and
+between two queries VPP has time for other work. The answer says what is left out.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from vpp_config import nat_sessions as vpp_nat
 
 T = TypeVar("T")
 MOST_OF_HOST = 10_000
-"""Sessions of one host that are told: VPP stands still for some 20 ms."""
+"""The most sessions of one host that are read: VPP stops for some 20 ms."""
 MOST_WALKED = 15_000_000
-"""Sessions that VPP passes by in one reading, told or not: it stands still for some 450 ms in all, a few at a
-time. It is enough for a page of a hundred hosts that have one each.
+"""The most sessions that VPP walks past in one reading, returned or not: it stops for some 450 ms in all, a
+few at a time. That is enough for a page of a hundred hosts that have one each.
 """
 MOST_WALKED_TO_CLEAR = 5 * MOST_WALKED
 _ENDED_AT_ONCE = 256
 _REST = 2.0
-"""Rest after a question, as a multiple of what it took."""
+"""Pause after a query, as a multiple of its duration."""
 _REST_OF_ENDING = 0.25
-"""VPP forwards between any two that are ended."""
+"""VPP forwards in between ending any two."""
 _LONGEST_REST_S = 0.1
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 
 
 def table(vpp: VppLooking, *, closely: bool) -> NatState:
-    """How full it is: the fullest worker decides, for a host cannot use the places of another one.
+    """How full it is: the fullest worker decides, since a host cannot use the space of another worker.
 
-    Without ``closely`` sessions that timed out are counted only where the table seems to fill up.
+    Without ``closely`` sessions that timed out are counted only if the table seems to fill up.
     """
     read = vpp.read_stats(vpp_nat.nat_table)
     held, fullest = sum(read.held), max(read.held)
@@ -68,7 +68,7 @@ def users(vpp: VppLooking) -> Counter[str]:
 
 
 def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
-    """A page of those that match, by host. Where all sessions of a host match, only the page is read."""
+    """A page of those that match, by host. If all sessions of a host match, only the page is read."""
     looking = _Looking(vpp, asked)
     page: list[NatSession] = []
     total, end = 0, asked.offset + asked.limit
@@ -94,7 +94,7 @@ def find(vpp: VppLooking, asked: NatSessionsQuery) -> NatSessions:
 
 
 def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
-    """Forget those that match. An operator asked for it: it may walk farther, and ask for any host."""
+    """Forget those that match. As an operator requested it, it may walk farther, and query any host."""
     looking = _Looking(vpp, asked, to_clear=True)
     ended = 0
     for address, count in looking.hosts:
@@ -104,7 +104,7 @@ def end_sessions(vpp: VppLooking, asked: NatSessionsFilter) -> Ended:
 
 
 def counted(vpp: VppLooking, most: int) -> tuple[NatSession, ...] | None:
-    """All there are; None where they are more than ``most``, or cannot all be read."""
+    """All sessions; None if they are more than ``most``, or cannot all be read."""
     if sum(vpp.read_stats(vpp_nat.nat_table).held) > most:
         return None
     looking = _Looking(vpp, NatSessionsFilter())
@@ -122,7 +122,7 @@ def _number(count: int, noun: str) -> str:
 
 
 class _Looking:
-    """One reading of the table, which walks over it as often as it may and no more."""
+    """One reading of the table, with a limited number of walks."""
 
     def __init__(self, vpp: VppLooking, asked: NatSessionsFilter, *, to_clear: bool = False) -> None:
         self._client = vpp.client
@@ -134,11 +134,11 @@ class _Looking:
         self._large: list[tuple[IPv4Address, int]] = []
         self._not_read: list[tuple[IPv4Address, int]] = []
         self.hosts = self._hosts(asked)
-        """Those to be looked at, by address, with the sessions of each."""
+        """The hosts to be read, by address, with the sessions of each."""
 
     def _hosts(self, asked: NatSessionsFilter) -> list[tuple[IPv4Address, int]]:
         if asked.inside is not None:
-            # One question; who has how many would cost as much.
+            # One query; counting them by host would cost as much.
             return [(IPv4Address(asked.inside), 0)]
         hosts = sorted(self._rested(lambda: vpp_nat.nat_users(self._client)).items())
         most = self._most_of_host
@@ -146,7 +146,7 @@ class _Looking:
         return [host for host in hosts if most is None or host[1] <= most]
 
     def sessions_of(self, address: IPv4Address, count: int) -> list[vpp_nat.NatSession] | None:
-        """Those of a host; None once the reading has walked as far as it may."""
+        """The sessions of a host; None once the reading has walked as far as it may."""
         if self._walked + self._held > self._most_walked:
             self._not_read.append((address, count))
             return None
@@ -154,7 +154,7 @@ class _Looking:
         return self._rested(lambda: vpp_nat.nat_user_sessions(self._client, address))
 
     def end(self, sessions: list[vpp_nat.NatSession]) -> int:
-        """Forget them; how many were still there."""
+        """Forget them; returns how many still existed."""
         ended = 0
         for start in range(0, len(sessions), _ENDED_AT_ONCE):
             some = sessions[start : start + _ENDED_AT_ONCE]
@@ -163,14 +163,14 @@ class _Looking:
         return ended
 
     def _rested(self, ask: Callable[[], T], rest: float = _REST) -> T:
-        """The answer; afterwards VPP has time for others."""
+        """The answer; afterwards VPP has time for other work."""
         began_s = time.monotonic()
         answer = ask()
         time.sleep(min(rest * (time.monotonic() - began_s), _LONGEST_REST_S))
         return answer
 
     def left_out(self) -> str:
-        """Which sessions were not looked at, and why; empty where all were."""
+        """Which sessions were not read, and why; empty if all were."""
         said = []
         if self._large:
             address, count = max(self._large, key=lambda host: host[1])
@@ -191,7 +191,7 @@ class _Looking:
         return " ".join(said)
 
     def shown(self, one: vpp_nat.NatSession) -> NatSession:
-        """As the state has it."""
+        """In the form of the live state."""
         timeout_s = self._timeouts.get(one.protocol)
         expires_s = None if timeout_s is None else max(timeout_s - one.idle_s, 0)
         return NatSession(

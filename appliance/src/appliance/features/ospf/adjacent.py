@@ -1,4 +1,4 @@
-"""What the live router tells of OSPF, where results are foretold."""
+"""The facts about OSPF from the live router, for foretelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The link state database: one LSA at once, the list where it is short enough."""
+"""The link state database: one LSA at once, the list if it is short enough."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from appliance.state.ospf_database import LsaCount, LsaState, OspfDatabase, Ospf
 from frr_config.protocols.ospf.database import Lsa, LsaDetail, counts, details, lsas
 
 LISTED = 20_000
-"""LSAs up to which they are listed: some 0.2 s of ospfd's time."""
+"""The most LSAs that are listed: some 0.2 s of ospfd's time."""
 
 
 def ospf_database(routing: VrfRoutingView, query: OspfDatabaseQuery) -> OspfDatabase:
-    """The answer; empty where OSPF does not run. Raises BackendUnavailable."""
+    """The answer; empty if OSPF does not run. Raises BackendUnavailable."""
     router_id, known = routing.ask(counts)
     found, total, note, age_s = _found(routing, query, sum(one.lsas for one in known), router_id)
     return OspfDatabase(
@@ -37,7 +37,7 @@ def ospf_database(routing: VrfRoutingView, query: OspfDatabaseQuery) -> OspfData
 def _found(
     routing: VrfRoutingView, query: OspfDatabaseQuery, number: int, own: str | None
 ) -> tuple[list[LsaState], int, str, float]:
-    """LSAs, how many the list has, what is not in it, and its age."""
+    """LSAs, the length of the list, what is missing from it, and its age."""
     if not query.is_list:
         rows = _single(routing, query, own)
         return rows[query.offset : query.offset + query.limit], len(rows), "", 0.0
@@ -88,7 +88,7 @@ def _single(routing: VrfRoutingView, query: OspfDatabaseQuery, own: str | None) 
 
 
 def _with_lengths(routing: VrfRoutingView, page: Iterable[Lsa], own: str | None) -> list[LsaState]:
-    """ospfd's list has no lengths: each LSA of the page is asked for."""
+    """ospfd's list has no lengths: each LSA of the page is queried."""
     asked: dict[tuple[str, str], list[LsaDetail]] = {}
     shown = []
     for one in page:

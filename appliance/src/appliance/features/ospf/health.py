@@ -1,4 +1,4 @@
-"""Adjacencies that were full and are gone, and those that do not become full."""
+"""Adjacencies that were full and are lost, and those that do not become full."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 _STUCK_S = 60.0
-"""Longer than the wait for a designated router and the exchange of a large database."""
+"""Longer than the wait for a designated router plus the exchange of a large database."""
 _GIVEN_UP_S = 86400.0
-"""A router that is gone for a day was taken away."""
+"""A router that is gone for a day was removed."""
 Neighbors = Mapping[str, OspfNeighborState]
 """By ``ROUTER-ID on INTERFACE``."""
 
@@ -53,7 +53,7 @@ def _read(router: Router) -> Neighbors:
 
 
 def adjacencies(look: Look[Neighbors]) -> Iterator[Finding]:
-    """What is below full, and what is no longer there."""
+    """Adjacencies below full, and those that disappeared."""
     ospf = look.config.routing.ospf
     if ospf is None:
         return
@@ -82,13 +82,13 @@ def adjacencies(look: Look[Neighbors]) -> Iterator[Finding]:
 
 
 def _running(ospf: Ospf, config: RouterConfig, interface: str) -> OspfInterface | None:
-    """The interface's settings; None where no adjacency is to be expected."""
+    """The interface's settings; None if no adjacency is expected."""
     settings, link = ospf.interfaces.get(interface), config.interfaces.get(interface)
     return settings if settings is not None and not settings.passive and link and link.enabled else None
 
 
 def _is_fine(row: OspfNeighborState, settings: OspfInterface) -> bool:
-    """Two routers of a broadcast network of which neither is designated stay below full."""
+    """Two routers of a broadcast network, neither of which is designated, stay below full."""
     return settings.network_type == "broadcast" and row.state.startswith("2-Way/DROther")
 
 

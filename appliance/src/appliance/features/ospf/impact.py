@@ -1,4 +1,4 @@
-"""What a change does to OSPF adjacencies and to what is told in them. Pure but for the facts."""
+"""The effect of a change on OSPF adjacencies and on what they advertise. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _AGREED = {
     "authentication": "authentication",
     "network_type": "network type",
 }
-"""What both ends have to have alike."""
+"""Settings that must be the same at both ends."""
 _ALL_ROUTERS = IPv4Address("224.0.0.5")
-"""To whom hellos are sent."""
+"""Where hellos are sent."""
 _UNICAST_IN = "the adjacency has to be formed anew: what stands lives by multicast, which passes"
-"""No list looks at received multicast: hellos and floods arrive, database descriptions do not."""
+"""No list filters received multicast: hellos and floods arrive, database descriptions do not."""
 
 
 def adjacencies(change: Change) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ def _address(config: RouterConfig, name: str) -> str | None:
 
 
 def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | None) -> tuple[str, str]:
-    """Why, and the field that is to blame."""
+    """Why, and the field that causes it."""
     ospf = change.after.routing.ospf
     if ospf is None:
         return "OSPF is removed", ""
@@ -113,7 +113,7 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
     if (kind := _area_type(ospf, now.area)) != _area_type(change.before.routing.ospf, was.area):
         return f"area {now.area} becomes {kind}, and it comes back once the neighbor's is the same", "area"
     before, after = change.before.interfaces[name], change.after.interfaces[name]
-    # In another order they are the same addresses.
+    # A different order leaves the addresses the same.
     if _address(change.before, name) not in after.addresses:
         return f"its address becomes {_address(change.after, name)}", ""
     if before.mtu != after.mtu:
@@ -133,13 +133,13 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
 
 
 def _area_type(ospf: Ospf | None, area: str) -> str:
-    """What routers of one area have to agree on."""
+    """The settings on which routers of one area must agree."""
     settings = None if ospf is None else ospf.areas.get(area)
     return "normal" if settings is None else settings.type
 
 
 def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
-    """Those with whom there is an adjacency now; None when the router does not tell."""
+    """The neighbors with a present adjacency; None when the router does not answer."""
     known = change.facts.of(ADJACENCIES)
     if known is None:
         return None
@@ -147,7 +147,7 @@ def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """Packets of neighbors: hellos are multicast, what follows them is not."""
+    """Packets of neighbors: hellos are multicast, later packets are not."""
     config = change.after if after else change.before
     speaking, earlier = _speaking(config), _speaking(change.before)
     for name in speaking:
@@ -181,7 +181,7 @@ def _now(change: Change, name: str) -> Now:
 
 
 def announced(change: Change) -> Iterator[Finding]:
-    """Networks and routes that OSPF no longer tells its neighbors of, or tells by other rules."""
+    """Networks and routes that OSPF no longer advertises, or advertises by other rules."""
     was, now = change.before.routing.ospf, change.after.routing.ospf
     if was is None or now is None or not _speaking(change.after):
         return
@@ -213,7 +213,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
     for name in was.interfaces:
         change.in_time()
         network = _network(change.before, name)
-        # Another interface may have it then, as after a new name.
+        # Another interface may then have it, as after a renaming.
         if network is not None and name not in now.interfaces and network not in kept:
             yield network
     from_table = gone(change)
@@ -229,7 +229,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
         if getattr(now.redistribute, protocol) is None:
             yield f"{protocol} routes"
         else:
-            # ospfd takes a default route by default_information alone.
+            # ospfd takes a default route only by default_information.
             taken = (prefix for prefix in from_table.by.get(protocol, ()) if prefix != _DEFAULT)
             yield from (prefix for prefix in taken if ":" not in prefix)
     for area, one in now.areas.items():
@@ -239,7 +239,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
 
 
 def _network(config: RouterConfig, name: str) -> str | None:
-    """What an interface that is up is told of with."""
+    """How an interface that is up is advertised."""
     text = _address(config, name) if is_up(config, name) else None
     return None if text is None else str(IPv4Interface(text).network)
 

@@ -1,4 +1,4 @@
-"""Costs and metrics by which OSPF prefers one way to another. Pure but for the facts."""
+"""Costs and metrics by which OSPF prefers one path to another. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Told = OspfRedistribute | OspfDefaultInformation
 
 
 def preferred(change: Change) -> Iterator[Finding]:
-    """One finding of all that may lead packets another way, here or at other routers."""
+    """One finding for everything that may send packets another way, here or at other routers."""
     was, now = change.before.routing.ospf, change.after.routing.ospf
     if was is None or now is None:
         return

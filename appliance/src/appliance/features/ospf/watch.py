@@ -1,4 +1,4 @@
-"""Full adjacencies before and after a commit. Pure but for the reading."""
+"""Full adjacencies before and after a commit. Pure except for the reading."""
 
 from __future__ import annotations
 

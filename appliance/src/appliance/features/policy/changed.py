@@ -1,4 +1,4 @@
-"""Which policy objects differ after a change, with what they name. Pure."""
+"""Which policy objects, including those they name, differ after a change. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ChangedPolicy:
         return _differ(self._before.prefix_lists, self._after.prefix_lists, name)
 
     def route_map(self, name: str) -> bool:
-        """Whether a route map, or what it names or calls, differs."""
+        """Whether a route map, or an object it names or calls, differs."""
         if name not in self._maps:
             self._maps[name] = False
             maps = self._before.route_maps.get(name), self._after.route_maps.get(name)
@@ -30,7 +30,7 @@ class ChangedPolicy:
         return self._maps[name]
 
     def of_filter(self, what: str, was: str | None, now: str | None) -> str:
-        """What is new of the route map for something, as a part of a sentence; empty where nothing is."""
+        """What is new in the route map for something, as a part of a sentence; empty if nothing is."""
         if was != now:
             return f"{what}: route map {was} is gone" if now is None else f"{what}: route map {now} is new"
         return f"{what}: route map {now} changes" if now is not None and self.route_map(now) else ""

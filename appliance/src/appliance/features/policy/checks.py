@@ -14,7 +14,7 @@ RULES = "/routing/policy/route_maps/{name}/rules/{sequence}"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """What a route map names is of the right kind, and calls make no loop."""
+    """The objects a route map names are of the right kind, and calls form no loop."""
     policy = context.config.routing.policy
     for name in policy.community_lists:
         if name.isdecimal():
@@ -35,7 +35,7 @@ def _rule(context: Context, rule: RouteMapRule, path: str) -> Iterator[Problem]:
 
 
 def _call_loops(context: Context) -> Iterator[Problem]:
-    """Depth first over calls; a call to a map that is still open closes a loop."""
+    """Depth-first over calls; a call to a map that is still open closes a loop."""
     maps = context.config.routing.policy.route_maps
     done: set[str] = set()
     for start in sorted(maps):

@@ -1,4 +1,4 @@
-"""Many routes, as what the packets of a bench pass."""
+"""Many routes for the packets of a bench."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vpp_config import VppClient
 
 _PORTION = 4096
-"""Routes that VPP is told of at once: some ms in which its main thread does nothing else."""
+"""How many routes VPP gets at once: for some ms its main thread does nothing else."""
 
 
 class Routes(Load):
@@ -29,7 +29,7 @@ class Routes(Load):
         return f"{size:,} IPv4 /32 routes, each of them hit; packets of one direction"
 
     def passes(self, size: int) -> str:
-        """Routes of one next hop share what VPP keeps of it."""
+        """Routes with one next hop share VPP's state for it."""
         return f"its table has {size:,} routes of one next hop, its interfaces no features"
 
     def streams(self, macs: Sequence[str], size: int) -> traffic.Streams:
@@ -37,11 +37,11 @@ class Routes(Load):
         return traffic.to_left(macs, size)
 
     def routes(self, size: int) -> int:
-        """All."""
+        """All routes."""
         return size
 
     def put(self, vpp: VppClient, size: int, ends: Ends) -> None:
-        """By VPP's command line, which counts prefixes up itself: messages take ten times as long."""
+        """By VPP's command line, which increments prefixes itself: messages take ten times as long."""
         name = next(
             str(row.interface_name)
             for row in vpp.dump("sw_interface_dump")

@@ -27,7 +27,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
             yield Problem(path, f"{prefix} cannot be routed: it is multicast, loopback or link-local")
         version = 6 if ":" in prefix else 4
         for index, hop in enumerate(route.next_hops):
-            # Thousands of routes share a few next hops: what was right for one is right for all.
+            # Thousands of routes share a few next hops: a next hop valid for one is valid for all.
             known = (version, hop.address, hop.interface, hop.vrf)
             if known in right:
                 continue
@@ -81,7 +81,7 @@ def _next_hop(
 
 
 def may_learn_routes(routing: Routing) -> bool:
-    """Whether a routing protocol runs that brings routes."""
+    """Whether a routing protocol that brings routes runs."""
     return routing.bgp is not None or routing.ospf is not None
 
 
@@ -93,10 +93,10 @@ class _Covering:
         self._dynamic = may_learn_routes(routing)
         self._prefixes = set(routing.static)
         self.looked = False
-        """The answer was for that one prefix, not for any."""
+        """The answer held for that one prefix, not for any."""
 
     def recursive(self, address: str, own: str) -> bool:
-        """A routing protocol may bring a route, or another static route than ``own`` holds the address."""
+        """A routing protocol may bring a route, or a static route other than ``own`` contains the address."""
         if self._dynamic:
             return True
         self.looked = True

@@ -1,4 +1,4 @@
-"""What static routes cost a packet. Pure."""
+"""The cost of static routes for a packet. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLOCKS = ((1, 0.0), (10000, 11.1), (262144, 110.9), (1000000, 123.9))
 
 
 def paid(config: RouterConfig) -> Iterator[Paid]:
-    """A lookup among them; what neighbors announce is not in the document."""
+    """A lookup among them; routes that neighbors announce are not in the document."""
     count = len(config.routing.static)
     if count >= _FEW:
         yield Paid(f"lookup among {count:,} static routes", CLOCKS, count, "ip4-lookup")

@@ -1,4 +1,4 @@
-"""Prefixes that the document itself no longer brings into the table, of those that are announced. Pure."""
+"""Announced prefixes that the document itself no longer brings into the table. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from appliance.impact.change import Change, is_up
 
 @dataclass(frozen=True)
 class Gone:
-    """What is in the table before a change, and not after it."""
+    """Prefixes that are in the table before a change, and not after it."""
 
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Prefixes by what brought them: ``static`` or ``connected``, as redistribution names it."""
+    """Prefixes by their source, ``static`` or ``connected``, as redistribution names it."""
     entirely: frozenset[str] = frozenset()
-    """Those that neither brings any more."""
+    """Prefixes that neither source brings any more."""
 
 
 def gone(change: Change) -> Gone:

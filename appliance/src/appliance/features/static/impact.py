@@ -1,4 +1,4 @@
-"""What becomes of destinations that static routes lead to. Pure."""
+"""The effect on destinations of static routes. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _side_after(change: Change, vrf: str) -> _Side:
 
 
 class Table:
-    """The static routes of a document, to be asked for a prefix in constant time."""
+    """The static routes of a document, searchable by prefix in constant time."""
 
     def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], _Side]) -> None:
         self._config, self._connected, self._beside = config, connected, beside
@@ -49,7 +49,7 @@ class Table:
 
     @property
     def has_protocols(self) -> bool:
-        """Whether a routing protocol may bring routes, too."""
+        """Whether a routing protocol may also bring routes."""
         return may_learn_routes(self._config.routing)
 
     def route(self, prefix: str) -> StaticRoute | None:
@@ -57,11 +57,11 @@ class Table:
         return self._config.routing.static.get(prefix)
 
     def is_usable(self, route: StaticRoute) -> bool:
-        """Whether it drops what matches, or one of its paths is, or may be, resolved."""
+        """Whether it drops matching packets, or one of its paths is, or may be, resolved."""
         return route.blackhole or any(self._resolution(hop) != "no" for hop in route.next_hops)
 
     def is_connected(self, route: StaticRoute) -> bool:
-        """Whether it drops what matches, or one of its paths leads to a connected network."""
+        """Whether it drops matching packets, or one of its paths leads to a connected network."""
         return route.blackhole or any(self._resolution(hop) == "connected" for hop in route.next_hops)
 
     def covering(self, prefix: IpNetwork) -> str | None:
@@ -78,11 +78,11 @@ class Table:
         return None if best is None or best[0] > prefix.prefixlen else best[1]
 
     def is_hidden(self, prefix: str) -> bool:
-        """Whether packets go by a connected network of the same prefix, and not by its route."""
+        """Whether packets go by a connected network of the same prefix instead of its route."""
         return self._connected.has(network(prefix))
 
     def leading(self, prefix: IpNetwork) -> str | None:
-        """The usable static route, other than a default route, by which packets to it go."""
+        """The usable static route, other than a default route, that packets to it take."""
         number, bits = int(prefix.network_address), prefix.max_prefixlen
         for version, length in sorted(self._lengths, key=lambda one: -one[1]):
             if version == prefix.version and 0 < length <= prefix.prefixlen:
@@ -114,12 +114,12 @@ class Table:
         gateway = address(hop.address)
         if self._connected.of(gateway) is not None:
             return "connected"
-        # Through another route: whether that one is resolved, the daemon works out.
+        # Through another route: the daemon determines whether that one is resolved.
         return "maybe" if self._is_covered(gateway.packed, gateway.version) else "no"
 
     @staticmethod
     def _resolve_beside(hop: NextHop, config: RouterConfig, connected: Connected) -> _Resolution:
-        """A next hop in another VRF. Which routes that one has, its daemon works out."""
+        """A next hop in another VRF, whose routes its daemon determines."""
         if hop.interface is not None:
             return "connected" if is_up(config, hop.interface) else "no"
         assert hop.address is not None
@@ -139,7 +139,7 @@ def _key(prefix: IpNetwork) -> tuple[int, int, int]:
 
 
 def tables(change: Change) -> tuple[Table, Table]:
-    """The one before the change and the one after it."""
+    """The table before the change and the one after it."""
     return change.once(_tables)
 
 
@@ -151,14 +151,14 @@ def _tables(change: Change) -> tuple[Table, Table]:
 
 
 def stands(change: Change) -> bool:
-    """Whether static routes, and what they are resolved by, are as before: also in VRFs that they lead to."""
+    """Whether static routes, and what resolves them, are as before, including in VRFs that they lead to."""
     return change.before.routing.static == change.after.routing.static and _is_reached_alike(change)
 
 
 def touched(change: Change) -> tuple[str, ...]:
-    """Prefixes whose static route may do something else than before, or is there in one document alone.
+    """Prefixes whose static route may act differently than before, or is in only one document.
 
-    All others are used, or not, as before. A document holds thousands of routes, and a change mostly one.
+    All others are used, or not, as before. A document has thousands of routes, and a change mostly one.
     """
     return change.once(_touched)
 
@@ -189,7 +189,7 @@ def _reach(config: RouterConfig) -> dict[str, tuple[str | None, bool, tuple[str,
 
 
 def routes(change: Change) -> Iterator[Finding]:
-    """Routes that are removed, cannot be resolved any more, or drop what they led on."""
+    """Routes that are removed, can no longer be resolved, or drop packets they forwarded before."""
     if stands(change):
         return
     before, after = tables(change)
@@ -231,7 +231,7 @@ def routes(change: Change) -> Iterator[Finding]:
 
 
 def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Finding]:
-    """Its next hops are others, preferred otherwise, or used under a condition."""
+    """Its next hops are different, preferred differently, or used under a condition."""
     earlier = {_path(hop): hop for hop in was.next_hops}
     watched = [
         f"{hop.address} ({condition})"
@@ -255,7 +255,7 @@ def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Find
 
 
 def _condition(was: NextHop, now: NextHop) -> str:
-    """What a path is used by now, beside its place and its distance, and was used without before."""
+    """The conditions, besides its place and distance, under which a path is now used and was not before."""
     title = ""
     for name, field in NextHop.model_fields.items():
         if name in ("address", "interface", "vrf", "distance") or getattr(now, name) == field.default:
@@ -271,7 +271,7 @@ def _path(hop: NextHop) -> tuple[str | None, str | None, str | None]:
 
 
 def _connected(change: Change, before: Table) -> Iterator[Finding]:
-    """Networks that the router comes to be on, and that static routes led to."""
+    """Networks that become connected, and to which static routes led before."""
     for one in change.connected_after.all:
         change.in_time()
         if change.connected_before.has(one.network):
@@ -288,7 +288,7 @@ def _connected(change: Change, before: Table) -> Iterator[Finding]:
 
 
 def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
-    """Static routes that there were not, or that led nowhere."""
+    """Static routes that did not exist before, or led nowhere."""
     taken: list[str] = []
     for prefix in touched(change):
         change.in_time()
@@ -322,7 +322,7 @@ def _ways(route: StaticRoute | None) -> str:
 
 
 def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
-    """Packets take another way: what led them before is the routing daemon's to know. No route: several."""
+    """Packets take another path: only the routing daemon knows which they took before. No route: several."""
     shown = ", ".join(prefixes[:_SHOWN])
     more = f" and {len(prefixes) - _SHOWN:,} more" if len(prefixes) > _SHOWN else ""
     return Finding(

@@ -1,4 +1,4 @@
-"""Where packets to static prefixes go, before and after a commit. Pure but for the reading."""
+"""Where packets to static prefixes go, before and after a commit. Pure except for the reading."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from appliance.watching.measure import DATA_PLANE, LASTS_S, Asked, Comparison, M
 from frr_config.types import DEFAULT_VRF
 
 MOST = 64
-"""Destinations that are looked up: what the commit changes first."""
+"""How many destinations are looked up: those that the commit changes first."""
 _DROPS = {"blackhole", "unreachable", "prohibit", "drop"}
 
 
 def _read(asked: Asked) -> Reading:
-    """One look-up for each destination, which costs the same whatever the size of the table."""
+    """One lookup for each destination, whose cost does not depend on the size of the table."""
     if asked.first is not None:
         wanted = {prefix: known["asked"] for prefix, known in asked.first.items()}
     else:
@@ -30,10 +30,10 @@ def _read(asked: Asked) -> Reading:
 
 
 def _chosen(asked: Asked) -> list[str]:
-    """Routes that the commit adds, changes or removes, and others while there is room."""
+    """Routes that the commit adds, changes or removes, and others up to the limit."""
     after = asked.after.routing.static
     before = after if asked.before is None else asked.before.routing.static
-    # What does not change is shared, and comparing it takes far longer than asking whether it is.
+    # Unchanged parts are shared, and comparing them takes far longer than testing for the same object.
     changed = [
         prefix
         for prefix in ({**before, **after} if before is not after else ())
@@ -43,7 +43,7 @@ def _chosen(asked: Asked) -> list[str]:
 
 
 def _destination(prefix: str) -> str:
-    """An address of the prefix, whose longest match is asked for; of the default route itself."""
+    """An address of the prefix, whose longest match is looked up; for a default route, the route itself."""
     network = ip_network(prefix)
     if network.prefixlen == 0:
         return prefix

@@ -10,7 +10,7 @@ from appliance.features.sub_interface.model import SubInterface
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Each is on an interface that takes VLANs, within its MTU, and no VLAN of one is there twice."""
+    """Each is on an interface that takes VLANs, within its MTU; no VLAN of an interface occurs twice."""
     vlans: dict[tuple[str, int], str] = {}
     for name, interface in sorted(context.config.interfaces_of(SubInterface)):
         path = f"/interfaces/{name}"

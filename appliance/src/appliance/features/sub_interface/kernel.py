@@ -1,4 +1,4 @@
-"""What sub-interfaces need of the kernel, on either data plane."""
+"""What sub-interfaces need from the kernel, on either data plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VRFs: their names and tables, and what is in them."""
+"""VRFs: their names, tables and contents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from frr_config import VrfRouting
 from frr_config.types import DEFAULT_VRF
 
 _WORDS = frozenset((DEFAULT_VRF, "route-map", "local", "main", "unspec"))
-"""Names that FRR and Linux have for something else."""
+"""Names that FRR and Linux use for something else."""
 _OWN = tuple(VrfRouting.model_fields)
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Each VRF by itself, and what is in it."""
+    """Each VRF on its own, and its contents."""
     if context.config.vrfs:
         yield from _vrfs(context)
         yield from _interfaces(context.config)
@@ -53,7 +53,7 @@ def _interfaces(config: RouterConfig) -> Iterator[Problem]:
 
 
 def _uses(config: RouterConfig) -> Iterator[Problem]:
-    """Whatever names an interface has to be of the interface's VRF."""
+    """An object that names an interface must belong to the interface's VRF."""
     for use in References(config).used_by("/interfaces"):
         interface = split(use.target)[1]
         settings = config.interfaces.get(interface)
@@ -67,7 +67,7 @@ def _uses(config: RouterConfig) -> Iterator[Problem]:
 
 
 def _vrf_at(tokens: list[str], config: RouterConfig) -> str | None:
-    """The VRF that an interface named here has to be in; None: any."""
+    """The VRF that an interface named here must be in; None: any."""
     own, routing = "", cast(VrfRouting, config.routing)
     if tokens[0] == "vrfs":
         own, routing = tokens[1], config.vrfs[tokens[1]].routing

@@ -65,10 +65,10 @@ def ospf_down(look: Look[Mapping[str, Neighbors]]) -> Iterator[Finding]:
 def _each(
     look: Look[Mapping[str, R]], names: Iterable[str], judges: Callable[[Look[R]], Iterable[Finding]]
 ) -> Iterator[Finding]:
-    """What a check of the default VRF finds in each of these, with the VRF in its words."""
+    """What a check of the default VRF finds in each of these, with the VRF named in its text."""
     for name in names:
         if name not in look.now:
-            continue  # it came since the reading
+            continue  # it was added after the reading
         where = f" in VRF {name}"
         standing = {
             (kind, what.removesuffix(where)): for_s

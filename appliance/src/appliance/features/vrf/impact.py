@@ -1,4 +1,4 @@
-"""What a commit does to VRFs, as far as it is looked at. Pure."""
+"""The effects of a commit on VRFs, as far as they are analysed. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from frr_config.protocols.bgp.model import BgpFamily
 
 
 def moves(change: Change) -> Iterator[Finding]:
-    """Interfaces that go from one VRF to another."""
+    """Interfaces that move from one VRF to another."""
     for name, now in change.after.interfaces.items():
         was = change.before.interfaces.get(name)
         if was is None or was.vrf == now.vrf:
@@ -34,7 +34,7 @@ def moves(change: Change) -> Iterator[Finding]:
 
 
 def imports(change: Change) -> Iterator[Finding]:
-    """What BGP of a VRF takes over from others, and they have no longer. Which routes is not looked at."""
+    """Routes that BGP of a VRF imports from others that no longer have them. Which routes is not analysed."""
     policy, known = ChangedPolicy(change), cache(partial(_lost, change))
     for vrf, seen in change.in_each_vrf():
         change.in_time()
@@ -66,7 +66,7 @@ def _taken(path: str, text: str) -> Finding:
 
 
 def _lost(change: Change, source: str, family: Family) -> str:
-    """What BGP of the VRF that is taken over from has no more of its own."""
+    """What BGP of the source VRF no longer has of its own."""
     seen = change.in_vrf("" if source == DEFAULT_VRF else source)
     was, now = seen.before.routing.bgp, seen.after.routing.bgp
     if was is None:

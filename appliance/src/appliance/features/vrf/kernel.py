@@ -1,4 +1,4 @@
-"""VRFs in the kernel: what forwards on the linux data plane, and what the mirrors are in beside VPP."""
+"""VRFs in the kernel: they forward on the linux data plane, and hold the mirrors next to VPP."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEED = KernelNeed("vrf", "vrf", "this machine's kernel has no VRFs (module vrf)"
 
 
 def devices(wanted: Wanted) -> Iterator[LinuxObject]:
-    """The devices, and the interfaces in them. What is a part of another interface is in none."""
+    """The devices, and the interfaces in them. An interface that is part of another is in none."""
     for name, vrf in wanted.config.vrfs.items():
         yield VrfDevice(name, table_of(name, vrf))
     for name, interface in wanted.config.interfaces.items():

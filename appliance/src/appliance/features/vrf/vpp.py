@@ -37,4 +37,4 @@ def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
 
 
 beside = devices
-"""The mirrors are in VRFs of the kernel with the same tables: so FRR knows them."""
+"""The mirrors are in VRFs of the kernel with the same tables, through which FRR knows them."""

@@ -13,12 +13,12 @@ from appliance.features.static import watch as static
 from appliance.watching.measure import AnyMeasure, Asked, Comparison, Measure, Reading, Worse
 
 _MOST = 32
-"""VRFs that are compared for each measure: each is a question about once a second."""
+"""The most VRFs compared for each measure: each costs a query about once a second."""
 
 
 @dataclass(frozen=True)
 class _EachVrf:
-    """A measure of one VRF, of each VRF beside the default one."""
+    """A measure of one VRF, applied to each VRF other than the default one."""
 
     one: AnyMeasure
 
@@ -26,14 +26,14 @@ class _EachVrf:
         return [vrf for vrf, view in views(config) if vrf and self.one.concerns(view)]
 
     def reads(self, asked: Asked) -> Reading:
-        """The readings by VRF; of one that goes there is none."""
+        """The readings by VRF; none for a VRF that is removed."""
         first = asked.first
         wanted = list(first) if first is not None else self._concerned(asked.before or asked.after)[:_MOST]
         running = asked.router.engine.running_config.vrfs
         return {vrf: self.one.reads(_asked_in(asked, vrf)) for vrf in wanted if vrf in running}
 
     def compares(self, seen: Comparison[Reading]) -> Iterator[Worse]:
-        """What is worse in each, with the VRF in the words."""
+        """What is worse in each, with the VRF named in the text."""
         for vrf, before in seen.before.items():
             own = Comparison(before, seen.now.get(vrf, {}), seen_in(seen.after, vrf))
             for worse in self.one.compares(own):

@@ -31,16 +31,16 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("filter_binding",),
     ("link_address",),
 )
-"""The file of each kind; a feature is one line. The order is that of a plan where no dependency decides."""
+"""The file of each kind; a feature is one line. The order is that of a plan unless a dependency decides."""
 
 KINDS: tuple[type[LinuxObject], ...] = kinds_in(__name__, FILES, LinuxObject)
 """All kinds, in that order."""
 
 MIRROR_KINDS: tuple[type[LinuxObject], ...] = (VrfDevice, VrfMember)
-"""Those that the mirrors of VPP's interfaces are put into."""
+"""The kinds that the mirrors of VPP's interfaces are placed in."""
 
 LINKS: tuple[type[Link], ...] = tuple(kind for kind in KINDS if issubclass(kind, Link))
-"""The kinds that packets enter and leave by."""
+"""The kinds through which packets enter and leave."""
 
 __all__ = [
     "KINDS",

@@ -12,23 +12,22 @@ from planner import Declared
 
 
 def link_token(name: str) -> str:
-    """What a link provides to its dependents, whichever kind it is of."""
+    """The token that a link of any kind provides to its dependents."""
     return f"interface/{name}"
 
 
 class LinuxObject(Declared):
-    """One thing that the kernel of a namespace can be made to hold. Subclasses are frozen dataclasses.
+    """One object in the kernel of a namespace. Subclasses are frozen dataclasses.
 
-    What an object declares for planning is :class:`planner.Declared`; what is here reads and changes the
-    kernel, inside the namespace. A kind is listed in ``objects/__init__.py``; nothing else has to know it.
+    :class:`planner.Declared` has what an object declares for planning; the methods here read and change the
+    kernel, inside the namespace. A kind is listed in ``objects/__init__.py``; no other file has to know it.
 
-    A change may meet what is there already, or is gone already: then it does what is left of it. Raises
-    DataPlaneError.
+    If part of a change is already made, it does the rest. Raises DataPlaneError.
     """
 
     @property
     def path(self) -> str:
-        """JSON pointer of what it serves in the document; empty when there is nothing."""
+        """JSON pointer to the object of the document that it serves; empty when there is none."""
         return ""
 
     def describe_revert(self, before: Self) -> str:
@@ -42,7 +41,7 @@ class LinuxObject(Declared):
 
     @abstractmethod
     def create(self, kernel: Access) -> None:
-        """Make it. Everything it requires is there."""
+        """Make it. Everything it requires exists."""
 
     @abstractmethod
     def update(self, before: Self, kernel: Access) -> None:

@@ -15,7 +15,7 @@ _MODES = {"active-backup": 1, "balance-xor": 2, "802.3ad": 4}
 _HASHES = {"layer2": 0, "layer3+4": 1, "layer2+3": 2}
 _RATES = {"slow": 0, "fast": 1}
 _MONITOR_MS = 100
-"""How often the kernel looks at the members' links; by itself it would not."""
+"""How often the kernel checks the members' links; by default it does not."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class BondLink(Link):
         return ", ".join([super().describe_update(before), *parts])
 
     def update_impact(self, before: Self) -> str:
-        """More links may be needed than there are; packets of one flow may overtake each other."""
+        """More links may be required than there are up; packets of one flow may overtake each other."""
         if before.enabled and self.minimum_links > before.minimum_links:
             return f"loses packets on {self.name}"
         return super().update_impact(before)
 
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
-        """By our alias. Any mode that we do not make is a difference."""
+        """Found by our alias. Any mode that we do not make is a difference."""
         if row.alias != ALIAS:
             return None
         data = attributes(attributes(row.known["IFLA_LINKINFO"])["IFLA_INFO_DATA"])
@@ -97,7 +97,7 @@ class BondLink(Link):
         return marked(self.name, ALIAS, kernel)
 
     def _settings(self) -> dict[str, Any]:
-        """What changes in place, whatever the state."""
+        """Settings that change in place, in any state."""
         found: dict[str, Any] = {}
         if self.hash_policy is not None:
             found["bond_xmit_hash_policy"] = _HASHES[self.hash_policy]
@@ -106,7 +106,7 @@ class BondLink(Link):
         return found
 
     def update(self, before: Self, kernel: Access) -> None:
-        """In place; the rate only while it is down, which planning sees to."""
+        """In place; the rate only while the bond is down, which the plan ensures."""
         index = kernel.index(self.name)
         settings = {} if self._settings() == before._settings() else self._settings()
         if self.lacp_rate is not None and self.lacp_rate != before.lacp_rate:

@@ -50,7 +50,7 @@ class BondMember(LinuxObject):
         return self.bond != before.bond
 
     def removal_impact(self) -> str:
-        """What the neighbor still sends by this member is lost until it notices."""
+        """Packets that the neighbor still sends on this member are lost until it notices."""
         return f"loses packets on {self.bond}"
 
     def update_impact(self, before: Self) -> str:
@@ -70,7 +70,7 @@ class BondMember(LinuxObject):
                 yield cls(bond.name, row.name, _primary(bond.known) == row.index)
 
     def create(self, kernel: Access) -> None:
-        """Put it into the bond: it has to be down for that, comes up by it, and is what it was afterwards."""
+        """Put it into the bond: it must be down for that, comes up by it, and then regains its old state."""
         index, bond = self._indexes(kernel)
         known, was_up = _seen(index, kernel)
         with saying(f"make {self.interface} a member of {self.bond}"):
@@ -83,7 +83,7 @@ class BondMember(LinuxObject):
                 kernel.route.link("set", index=bond, kind="bond", bond_primary=index)
 
     def update(self, before: Self, kernel: Access) -> None:
-        """The primary member; one that another has replaced already is none any more."""
+        """The primary member; one already replaced by another does not count."""
         index, bond = self._indexes(kernel)
         with saying(f"change {self.label()}"):
             if self.primary:
@@ -92,7 +92,7 @@ class BondMember(LinuxObject):
                 kernel.route.link("set", index=bond, kind="bond", bond_primary=0)
 
     def delete(self, kernel: Access) -> None:
-        """Take it out. The kernel leaves it down, with the MTU it once had: it gets back what it has now."""
+        """Take it out. The kernel leaves it down, with its former MTU: its present settings are restored."""
         index = kernel.index(self.interface)
         if index is None:
             return
@@ -106,7 +106,7 @@ class BondMember(LinuxObject):
                 kernel.route.link("set", index=index, state="up")
 
     def _indexes(self, kernel: Access) -> tuple[int, int]:
-        """Of the member and of the bond."""
+        """The indexes of the member and of the bond."""
         found = tuple(kernel.index(name) for name in (self.interface, self.bond))
         index, bond = found
         if index is None or bond is None:

@@ -17,13 +17,13 @@ from appliance.dataplane.linux.objects.base import LinuxObject
 class ControlPlane(policy.ControlPlane, LinuxObject):
     """The rules for packets to the router itself.
 
-    nftables knows interfaces by name alone, so they can be there before the links and after them. They change
-    in phase ``create``: :mod:`appliance.dataplane.control_plane.step` says why.
+    nftables knows interfaces by name alone, so the rules can exist before the links and after them. They
+    change in phase ``create``: :mod:`appliance.dataplane.control_plane.step` says why.
     """
 
     @classmethod
     def of(cls, found: policy.ControlPlane) -> Self:
-        """The object that makes the kernel let in this."""
+        """The object that makes the kernel let these packets in."""
         return cls(**{part.name: getattr(found, part.name) for part in fields(found)})
 
     def label(self) -> str:
@@ -31,7 +31,7 @@ class ControlPlane(policy.ControlPlane, LinuxObject):
         return WHAT
 
     def needs_recreate(self, before: Self) -> bool:
-        """Never: what stays keeps its counts."""
+        """Never: unchanged rules keep their counts."""
         return False
 
     def describe_create(self) -> str:
@@ -44,12 +44,12 @@ class ControlPlane(policy.ControlPlane, LinuxObject):
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What our table lets in; none where there is no table."""
+        """What our table lets in; none if there is no table."""
         if dump.control_plane is not None:
             yield cls.of(dump.control_plane)
 
     def create(self, kernel: Access) -> None:
-        """Make the rules; those that are there become these in one transaction."""
+        """Make the rules, replacing existing ones in one transaction."""
         kernel.control_plane.change(self)
 
     def update(self, before: Self, kernel: Access) -> None:
@@ -57,5 +57,5 @@ class ControlPlane(policy.ControlPlane, LinuxObject):
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """Remove the rules; that they are gone is fine."""
+        """Remove the rules; no error if they are gone."""
         kernel.control_plane.change(None)

@@ -39,7 +39,7 @@ class EthernetLink(Link):
 
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
-        """By the alias that a renamed NIC has."""
+        """Found by the alias of a renamed NIC."""
         return cls(row.name, own_name(row.known), row.mtu, row.up) if row.alias.startswith(ALIAS) else None
 
     def make(self, kernel: Access) -> int:
@@ -53,7 +53,7 @@ class EthernetLink(Link):
         if self.device != self.name:
             kernel.route.link("set", index=index, ifname=self.name)
         kernel.route.flush_addr(index=index)
-        # What the namespace's defaults are does not reach a NIC that was there before them.
+        # The namespace's defaults do not apply to a NIC that was there before they were set.
         for setting in (f"net/ipv4/conf/{self.name}/rp_filter", f"net/ipv6/conf/{self.name}/accept_dad"):
             if read_sysctl(setting) is not None:
                 write_sysctl(setting, "0")

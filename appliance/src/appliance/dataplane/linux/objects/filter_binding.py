@@ -18,7 +18,7 @@ from planner import Phase
 class FilterBinding(LinuxObject):
     """Access lists of an interface, in order. ``reflect``: sessions of permit_reflect pass both ways.
 
-    nftables knows the interface by name alone, so a binding can be there before its link and after it.
+    nftables knows the interface by name alone, so a binding can exist before its link and after it.
     """
 
     up_phase: ClassVar[Phase] = "attach"
@@ -72,7 +72,7 @@ class FilterBinding(LinuxObject):
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What our table leads packets to."""
+        """The lists to which our table leads packets."""
         for found in dump.ruleset.bindings.values():
             yield cls(found.interface, found.inbound, found.outbound, found.reflect)
 

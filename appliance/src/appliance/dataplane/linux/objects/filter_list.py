@@ -23,7 +23,7 @@ def list_token(name: str) -> str:
 
 @dataclass(frozen=True)
 class FilterList(LinuxObject):
-    """An access list: its rules in the order they are looked at."""
+    """An access list: its rules in the order of evaluation."""
 
     name: str
     rules: tuple[FilterRule | Foreign, ...]
@@ -43,7 +43,7 @@ class FilterList(LinuxObject):
         return f"access list {self.name}"
 
     def needs_recreate(self, before: Self) -> bool:
-        """Never: rules are exchanged in one transaction, while the list is bound."""
+        """Never: rules are replaced in one transaction, while the list is bound."""
         return False
 
     def describe_create(self) -> str:
@@ -65,7 +65,7 @@ class FilterList(LinuxObject):
             yield cls(name, tuple(entry.rule for entry in entries))
 
     def create(self, kernel: Access) -> None:
-        """Write it; rules that stay keep their place and their counts."""
+        """Write it; unchanged rules keep their place and their counts."""
         rules = [rule for rule in self.rules if isinstance(rule, FilterRule)]
         kernel.filters.set_list(self.name, rules)
 
@@ -74,5 +74,5 @@ class FilterList(LinuxObject):
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """Remove it; one that is gone is fine."""
+        """Remove it; no error if it is gone."""
         kernel.filters.set_list(self.name, None)

@@ -12,9 +12,9 @@ from appliance.dataplane.namespace import attributes
 
 _ALIAS = "millrace gre tunnel"
 _TTL = 254
-"""That of VPP's. The kernel's own choice is the inner packet's, which is 1 where two neighbors speak."""
+"""VPP's TTL. The kernel's default is the inner packet's TTL, which is 1 between two neighbors."""
 _NO_ENCAPSULATION_LIMIT = 0x1
-"""IP6_TNL_F_IGN_ENCAP_LIMIT: else each packet has a header of RFC 2473 more, which VPP does not read."""
+"""IP6_TNL_F_IGN_ENCAP_LIMIT: else each packet gets an extra header of RFC 2473, which VPP does not read."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class GreLink(Link):
         return self.source, self.destination
 
     def occupies(self) -> str:
-        """The pair of addresses: the kernel tells tunnels apart by nothing else."""
+        """The pair of addresses: the kernel distinguishes tunnels by nothing else."""
         return f"gre/{self.source}/{self.destination}"
 
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
-        """By our alias."""
+        """Found by our alias."""
         if row.alias != _ALIAS:
             return None
         about = attributes(row.known["IFLA_LINKINFO"])

@@ -27,7 +27,7 @@ class KernelSettings(LinuxObject):
 
     @property
     def key(self) -> str:
-        """``kernel``: there is one."""
+        """``kernel``: there is only one."""
         return "kernel"
 
     def label(self) -> str:
@@ -46,12 +46,12 @@ class KernelSettings(LinuxObject):
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What the settings of a forwarding namespace are now."""
+        """The present settings of a forwarding namespace."""
         values = tuple((name, read_sysctl(name) or "") for name, _ in FORWARDING)
         yield cls(values, any(row.index == _LO and row.up for row in dump.links))
 
     def create(self, kernel: Access) -> None:
-        """Set what is not so."""
+        """Set those that differ."""
         for name, value in self.values:
             if read_sysctl(name) != value:
                 write_sysctl(name, value)
@@ -59,8 +59,8 @@ class KernelSettings(LinuxObject):
             kernel.route.link("set", index=_LO, state="up" if self.loopback_up else "down")
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Set what is not so."""
+        """Set those that differ."""
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """They stay as they are: a kernel always has some."""
+        """The settings stay as they are: a kernel always has some."""

@@ -15,7 +15,7 @@ from appliance.dataplane.linux.objects.base import LinuxObject, link_token
 
 
 class Link(LinuxObject):
-    """Packets enter and leave by it: made down, and up once everything else of the interface is there."""
+    """Packets enter and leave by it: made down, and set up once everything else of the interface exists."""
 
     name: str
     mtu: int
@@ -36,20 +36,20 @@ class Link(LinuxObject):
 
     @property
     def carries(self) -> bool:
-        """While it is up."""
+        """Whether it is up."""
         return self.enabled
 
     def quiet(self) -> Self:
-        """The link down."""
+        """The same link, down."""
         return replace(self, enabled=False)  # type: ignore[type-var]  # the subclasses are dataclasses
 
     def needs_recreate(self, before: Self) -> bool:
-        """Another kind, or another thing of the kind."""
+        """Another kind, or another object of the kind."""
         return type(before) is not type(self) or self.identity() != before.identity()
 
     @abstractmethod
     def identity(self) -> tuple[object, ...]:
-        """What cannot change without making the link anew."""
+        """The part that cannot change unless the link is made anew."""
 
     def shrinks(self, before: Self) -> bool:
         """A lower MTU comes before that of the outer link: the kernel clamps the inner one to it."""
@@ -74,7 +74,7 @@ class Link(LinuxObject):
 
     @property
     def parent_and_vlan(self) -> tuple[str | None, int | None]:
-        """What a sub-interface is on, and its VLAN."""
+        """The parent of a sub-interface, and its VLAN."""
         return None, None
 
     @property
@@ -106,7 +106,7 @@ class Link(LinuxObject):
         kernel.route.link("del", index=index)
 
     def create(self, kernel: Access) -> None:
-        """Make it, unless it is there, with its MTU and state."""
+        """Make it, unless it exists, with its MTU and state."""
         index = kernel.index(self.name)
         if index is None:
             with saying(f"make {self.name}"):
@@ -121,7 +121,7 @@ class Link(LinuxObject):
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """Remove it; one that is gone is fine."""
+        """Remove it; no error if it is gone."""
         index = kernel.index(self.name)
         if index is not None:
             with saying(f"remove {self.name}"):

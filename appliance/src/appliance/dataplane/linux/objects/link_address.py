@@ -19,14 +19,14 @@ from appliance.dataplane.rtnetlink import NetlinkError
 from planner import Declared, Phase
 
 _NODAD = 0x02
-"""IFA_F_NODAD: an address of a router works at once, as in VPP."""
+"""IFA_F_NODAD: a router's address works at once, as in VPP."""
 _LINK_SCOPE = 253
 _INET6 = 10
 
 
 @dataclass(frozen=True)
 class LinkAddress(LinuxObject):
-    """An address with prefix length, in canonical text. IPv6 link-local addresses are the kernel's own."""
+    """An address with prefix length, in canonical text. IPv6 link-local addresses are left to the kernel."""
 
     up_phase: ClassVar[Phase] = "attach"
     down_phase: ClassVar[Phase] = "detach"
@@ -53,11 +53,11 @@ class LinkAddress(LinuxObject):
         return (link_token(self.interface),)
 
     def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
-        """Its VRF: an address that is there before has its routes in another table."""
+        """Its VRF: an address added before the VRF would have its routes in another table."""
         return (member_token(self.interface),)
 
     def removal_impact(self) -> str:
-        """What was sent to or through it is lost."""
+        """Packets sent to or through it are lost."""
         return f"loses packets on {self.interface}"
 
     @classmethod
@@ -72,7 +72,7 @@ class LinkAddress(LinuxObject):
                 yield cls(row.name, str(ip_interface(f"{text}/{message['prefixlen']}")))
 
     def create(self, kernel: Access) -> None:
-        """Add it; one that is there is fine."""
+        """Add it; no error if it exists."""
         parsed = ip_interface(self.address)
         arguments: dict[str, Any] = {}
         if parsed.version == 6:
@@ -82,10 +82,10 @@ class LinkAddress(LinuxObject):
         self._change("add", kernel, errno.EEXIST, arguments)
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Nothing is left to change: the key says all."""
+        """Nothing can change in place: the key holds everything."""
 
     def delete(self, kernel: Access) -> None:
-        """Remove it; one that is gone is fine."""
+        """Remove it; no error if it is gone."""
         if kernel.index(self.interface) is not None:
             self._change("del", kernel, errno.EADDRNOTAVAIL, {})
 

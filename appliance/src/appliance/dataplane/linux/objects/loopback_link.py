@@ -29,12 +29,12 @@ class LoopbackLink(Link):
         return f"loopback {self.name}"
 
     def identity(self) -> tuple[object, ...]:
-        """One is as good as another."""
+        """All are alike."""
         return ()
 
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
-        """By our alias."""
+        """Found by our alias."""
         return cls(row.name, row.mtu, row.up) if row.alias == _ALIAS else None
 
     def make(self, kernel: Access) -> int:

@@ -1,4 +1,4 @@
-"""Outside addresses that the kernel receives packets for, though no interface has them."""
+"""Outside addresses for which the kernel receives packets although no interface has them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NatAddress(LinuxObject):
         return f"outside address {self.prefix.removesuffix('/32')}"
 
     def requires(self) -> tuple[str, ...]:
-        """The table: without it what comes would be the router's own."""
+        """The table: without it, arriving packets would be for the router itself."""
         return (NAT,)
 
     @classmethod
@@ -48,12 +48,12 @@ class NatAddress(LinuxObject):
             yield cls(prefix)
 
     def create(self, kernel: Access) -> None:
-        """Receive; that it is so is fine."""
+        """Receive packets for the prefix; no error if already so."""
         receive(self.prefix, True)
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Nothing is left to change: the key says all."""
+        """Nothing can change in place: the key holds everything."""
 
     def delete(self, kernel: Access) -> None:
-        """No longer."""
+        """No longer receive them."""
         receive(self.prefix, False)

@@ -19,11 +19,11 @@ _NAMED = 6
 
 @dataclass(frozen=True)
 class NatMappings(nat_rules.Mappings, LinuxObject):
-    """All that leads inside; thousands change in one transaction."""
+    """All mappings that lead inside; thousands change in one transaction."""
 
     @property
     def key(self) -> str:
-        """``nat_mappings``: there is one."""
+        """``nat_mappings``: there is only one."""
         return "nat_mappings"
 
     @property
@@ -74,27 +74,27 @@ class NatMappings(nat_rules.Mappings, LinuxObject):
         return "ends sessions of NAT mappings"
 
     def update_impact(self, before: Self) -> str:
-        """Sessions of those that go end."""
+        """Sessions of removed mappings end."""
         gone = set(before.static) - set(self.static) or set(before.forwards) - set(self.forwards)
         return "ends sessions of NAT mappings" if gone else "none"
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What our table leads inside; none where it holds none."""
+        """The mappings of our table; none if it holds none."""
         nat = dump.table(NatTable)
         if nat is not None and nat.mappings != nat_rules.Mappings():
             yield cls(nat.mappings.static, nat.mappings.forwards)
 
     def create(self, kernel: Access) -> None:
-        """Lead inside by these."""
+        """Set these mappings."""
         kernel.table(NatTable).map(nat_rules.Mappings(self.static, self.forwards))
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Those that stay are not touched."""
+        """Unchanged mappings are not touched."""
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """By none."""
+        """Remove all mappings."""
         kernel.table(NatTable).map(nat_rules.Mappings())
 
 

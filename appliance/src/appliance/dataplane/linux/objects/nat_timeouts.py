@@ -25,7 +25,7 @@ _DEFAULTS: Mapping[str, int] = {
     **dict(zip(_TRANSITORY, (120, 60, 120, 60, 30, 120), strict=True)),
     "icmp_timeout": 30,
 }
-"""The kernel's own (Documentation/networking/nf_conntrack-sysctl.rst)."""
+"""The kernel's defaults (Documentation/networking/nf_conntrack-sysctl.rst)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class NatTimeouts(LinuxObject):
 
     @property
     def key(self) -> str:
-        """``nat_timeouts``: there is one."""
+        """``nat_timeouts``: there is only one."""
         return "nat_timeouts"
 
     @property
@@ -71,7 +71,7 @@ class NatTimeouts(LinuxObject):
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What is set; none where all are the kernel's own."""
+        """The timeouts as set; none if all are the kernel's defaults."""
         found = {name: read_sysctl(_BASE + name) for name in _DEFAULTS}
         values = {name: int(text) for name, text in found.items() if text is not None and text.isdecimal()}
         if values and values != _DEFAULTS:
@@ -87,6 +87,6 @@ class NatTimeouts(LinuxObject):
         self.create(kernel)
 
     def delete(self, kernel: Access) -> None:
-        """Back to the kernel's own."""
+        """Restore the kernel's defaults."""
         for name, value in _DEFAULTS.items():
             write_sysctl(_BASE + name, str(value))

@@ -1,4 +1,4 @@
-"""Translation of addresses in the kernel: which sessions, and to what."""
+"""Translation of addresses in the kernel: which sessions, and to which addresses."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ NAT = "nat"
 class NatTranslation(nat_rules.Translation, LinuxObject):
     """Inside and outside interfaces, and the addresses that sessions get.
 
-    nftables knows interfaces by name alone, so it can be there before the links and after them.
+    nftables knows interfaces by name alone, so the object can exist before the links and after them.
     """
 
     @classmethod
     def of(cls, found: nat_rules.Translation) -> Self:
-        """The object that makes the kernel translate so."""
+        """The object for this translation."""
         return cls(**{part.name: getattr(found, part.name) for part in fields(found)})
 
     @property
     def key(self) -> str:
-        """``nat``: there is one."""
+        """``nat``: there is only one."""
         return NAT
 
     @property
@@ -73,14 +73,14 @@ class NatTranslation(nat_rules.Translation, LinuxObject):
         return "ends all translated sessions"
 
     def update_impact(self, before: Self) -> str:
-        """Sessions that have an address which is no longer used end."""
+        """Sessions of addresses no longer used end."""
         gone = sorted(before.addresses - self.addresses)
         more = " …" if len(gone) > 1 else ""
         return f"ends sessions translated to {gone[0]}{more}" if gone else "none"
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """What our table does."""
+        """The translation of our table."""
         nat = dump.table(NatTable)
         if nat is not None:
             yield cls.of(nat.translation)
@@ -94,5 +94,5 @@ class NatTranslation(nat_rules.Translation, LinuxObject):
         kernel.table(NatTable).translate(self)
 
     def delete(self, kernel: Access) -> None:
-        """Remove the table; that it is gone is fine."""
+        """Remove the table; no error if it is gone."""
         kernel.table(NatTable).translate(None)

@@ -51,12 +51,12 @@ class VlanLink(Link):
 
     @property
     def parent_and_vlan(self) -> tuple[str, int]:
-        """The link it is on, and its VLAN."""
+        """Its parent link, and its VLAN."""
         return self.parent, self.vlan_id
 
     @classmethod
     def read(cls, row: LinkRow, dump: Dump) -> Self | None:
-        """By our alias."""
+        """Found by our alias."""
         if row.alias != _ALIAS:
             return None
         data = attributes(attributes(row.known["IFLA_LINKINFO"])["IFLA_INFO_DATA"])
@@ -64,8 +64,8 @@ class VlanLink(Link):
         return cls(row.name, parent, data["IFLA_VLAN_ID"], row.mtu, row.up)
 
     def make(self, kernel: Access) -> int:
-        """Add the device, loosely bound: its state is its own, as in VPP. Else it could not be up on a parent
-        that is down, and a parent that comes up would take it along.
+        """Add the device, loosely bound: its state is its own, as in VPP. Otherwise it could not be up on a
+        parent that is down, and a parent coming up would bring it up too.
         """
         parent = kernel.index(self.parent)
         if parent is None:

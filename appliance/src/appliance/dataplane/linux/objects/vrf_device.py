@@ -18,7 +18,7 @@ _ALIAS = "millrace vrf"
 
 
 def vrf_token(name: str) -> str:
-    """What a VRF provides to the links in it."""
+    """The token a VRF provides to the links in it."""
     return f"vrf/{name}"
 
 
@@ -45,14 +45,14 @@ class VrfDevice(LinuxObject):
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """By our alias."""
+        """Found by our alias."""
         for row in dump.ours.values():
             if is_vrf(row):
                 data = attributes(attributes(row.known["IFLA_LINKINFO"])["IFLA_INFO_DATA"])
                 yield cls(row.name, int(data["IFLA_VRF_TABLE"]))
 
     def create(self, kernel: Access) -> None:
-        """Add the device, unless it is there, and see to it that VRFs are looked at before all else."""
+        """Add the device, unless it exists, and ensure that VRF rules are looked up before all others."""
         index = kernel.index(self.name)
         with saying(f"make {self.label()}"):
             if index is None:
@@ -63,10 +63,10 @@ class VrfDevice(LinuxObject):
             local_after_vrfs(kernel.route)
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Nothing is left to change: another table is another device."""
+        """Nothing can change in place: another table is another device."""
 
     def delete(self, kernel: Access) -> None:
-        """Remove it; one that is gone is fine."""
+        """Remove it; no error if it is gone."""
         index = kernel.index(self.name)
         if index is not None:
             with saying(f"remove {self.label()}"):

@@ -16,7 +16,7 @@ from planner import Declared
 
 
 def member_token(interface: str) -> str:
-    """What being in a VRF provides to the link's addresses."""
+    """The token that membership in a VRF provides to the link's addresses."""
     return f"vrf_member/{interface}"
 
 
@@ -46,16 +46,16 @@ class VrfMember(LinuxObject):
         return (vrf_token(self.vrf),)
 
     def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
-        """The link, where it is an object of the same plan: a mirror is not."""
+        """The link, if it is an object of the same plan: a mirror is not."""
         return (link_token(self.interface),)
 
     def removal_impact(self) -> str:
-        """Its packets are looked up elsewhere."""
+        """Its packets are looked up in another table."""
         return f"loses packets on {self.interface}"
 
     @classmethod
     def observe(cls, dump: Dump) -> Iterator[Self]:
-        """The links that are in one of ours."""
+        """The links that are in one of our VRFs."""
         for row in dump.links:
             master = dump.ours.get(row.known.get("IFLA_MASTER", 0))
             if master is not None and is_vrf(master):
@@ -71,10 +71,10 @@ class VrfMember(LinuxObject):
             kernel.route.link("set", index=index, master=vrf)
 
     def update(self, before: Self, kernel: Access) -> None:
-        """Nothing is left to change: another VRF is another membership."""
+        """Nothing can change in place: another VRF is another membership."""
 
     def delete(self, kernel: Access) -> None:
-        """Take it out; a link that is gone is fine."""
+        """Take it out; no error if the link is gone."""
         index = kernel.index(self.interface)
         if index is not None:
             with saying(f"take {self.label()} out of it"):
