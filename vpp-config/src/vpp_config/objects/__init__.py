@@ -34,7 +34,7 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("acl_binding",),
     ("nat", "nat_pool", "nat_own_address", "nat_mapping", "nat_interface"),
 )
-"""The file of each kind; a feature is one line. The order is that of a plan where no dependency decides."""
+"""The file of each kind; a feature is one line. Where no dependency decides, a plan follows this order."""
 
 KINDS: tuple[type[VppObject], ...] = kinds_in(__name__, FILES, VppObject)
 """All kinds, in that order."""
