@@ -1,4 +1,4 @@
-"""The control plane: what may reach the router itself, and what did."""
+"""The control plane: what may reach the router itself, and what reached it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from webui.ui.pager import Pager, pager
 from webui.ui.pointers import get
 
 _INTERFACES, _NEIGHBORS = 100, 200
-"""On one page."""
+"""The most on one page."""
 _TITLES = {
     "bgp": "BGP",
     "ospf": "OSPF",
@@ -38,7 +38,7 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Opening:
-    """An interface's own say in what it lets in."""
+    """An interface's own setting for what it admits."""
 
     interface: str
     ospf: bool
@@ -48,14 +48,14 @@ class Opening:
 
 @dataclass(frozen=True)
 class Counts:
-    """A table of packets: a row for each interface, a column for each reason that any of them has."""
+    """A table of packets: a row for each interface, a column for each reason with a count."""
 
     titles: list[str]
     rows: Pager[tuple[str, list[int | None]]]
 
 
 def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, int]]) -> Counts:
-    """Of packets by interface and reason; the query's `name` chooses the interfaces."""
+    """The table of packets by interface and reason; the query's `name` selects the interfaces."""
     reasons = list(dict.fromkeys(reason for known in packets.values() for reason in known))
     return Counts(
         [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
@@ -100,7 +100,7 @@ def _neighbors(candidate: Candidate) -> list[str]:
 @require_GET
 @role_required(Role.VIEWER)
 def control_plane(request: HttpRequest) -> HttpResponse:
-    """What the document opens, and the packets counted for it."""
+    """The services that the document opens, and the packets counted for them."""
     candidate, away = look_at_candidate(request)
     live, neighbors = _live(request), _neighbors(candidate)
     context = {
