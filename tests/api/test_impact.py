@@ -1,4 +1,4 @@
-"""What a plan foretells of the result, on cases in which it once said that nothing is lost."""
+"""A plan's predictions for cases in which it once said that nothing is lost."""
 
 from __future__ import annotations
 
