@@ -1,4 +1,4 @@
-"""A plan's predictions for cases in which it once said that nothing is lost."""
+"""What a plan foretells in cases in which it once said that nothing is lost."""
 
 from __future__ import annotations
 

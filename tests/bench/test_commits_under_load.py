@@ -1,4 +1,4 @@
-"""Commits of every kind for which the plan predicts no packet loss, under traffic by memif: none is lost.
+"""Commits of every kind for which the plan foretells no packet loss, under traffic by memif: none is lost.
 
 ::
 
