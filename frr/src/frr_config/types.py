@@ -136,7 +136,7 @@ Description = Annotated[
 """Free text of one line, from a closed alphabet, at most 80 characters."""
 
 Sequence = Annotated[int, Field(ge=1, le=65535)]
-"""Order of a rule in its list; lower is looked at first."""
+"""Order of a rule in its list; lower is evaluated first."""
 
 PermitDeny = Literal["permit", "deny"]
 
