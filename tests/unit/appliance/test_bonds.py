@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from appliance.cli.operational import state_output
 from appliance.compile import CompileContext, compile_document
 from appliance.config.load import parse_document
 from appliance.config.pointer import join
@@ -231,6 +233,9 @@ def test_a_bond_in_vpp_tells_which_members_are_used_and_why_others_are_not() -> 
     assert (waiting.interface, waiting.state, waiting.partner) == ("lan2", "waiting", None)
     assert waiting.reason == "no LACP packet has come from the other end"
     assert [(one.interface, one.state) for one in second.members] == [("lan3", "standby"), ("lan4", "active")]
+
+    shown = state_output(bonds.BONDS, bonds.Bonds(bonds=(first, second))).shown
+    assert re.search(r"^bond0 +lan0 +active +02:00:00:00:00:02 ", shown, re.MULTILINE), shown
 
 
 def test_a_bond_in_the_kernel_tells_which_members_are_used_and_why_others_are_not() -> None:

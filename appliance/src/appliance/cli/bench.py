@@ -66,8 +66,8 @@ def show_benches(agent: AgentClient, words: list[str]) -> Output:
             raise CommandError(f"there is no bench {words[0]}")
         return _shown(found)
     assert BENCHES.table is not None
-    rows = [row.model_dump() for row in BENCHES.table.rows(answer)]
-    return Output(answer.model_dump(mode="json")["benches"], text.table(rows, BENCHES.table.columns))
+    shown = text.table(BENCHES.table.cells(answer), BENCHES.table.columns)
+    return Output(answer.model_dump(mode="json")["benches"], shown)
 
 
 def _running(agent: AgentClient) -> str:

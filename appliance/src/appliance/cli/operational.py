@@ -232,9 +232,10 @@ def state_output(part: Part[Q, A], answer: A) -> Output:
     only = next(iter(data.values())) if len(data) == 1 else None
     if part.table is None:
         return Output(data, text.tree(data))
-    rows = [row.model_dump(mode="json") for row in part.table.rows(answer)]
     note = part.table.note(answer) if part.table.note is not None else ""
-    shown = text.table(rows, part.table.columns) + (f"\n{text.clean(note)}\n" if note else "")
+    shown = text.table(part.table.cells(answer), part.table.columns) + (
+        f"\n{text.clean(note)}\n" if note else ""
+    )
     return Output(only if isinstance(only, list) else data, shown)
 
 

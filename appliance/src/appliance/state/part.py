@@ -49,12 +49,20 @@ Q = TypeVar("Q", bound=Question)
 
 @dataclass(frozen=True)
 class Table(Generic[A]):
-    """How a terminal shows an answer: the rows, and the fields of them that are columns."""
+    """How a terminal shows an answer: the rows, and those of their fields and properties that are columns."""
 
     columns: tuple[str, ...]
     rows: Callable[[A], Iterable[BaseModel]]
     note: Callable[[A], str] | None = None
     """What is said below the rows, such as which are missing; nothing where it is empty."""
+
+    def cells(self, answer: A) -> list[dict[str, Any]]:
+        """The values of the columns, as JSON, by row."""
+        return [
+            {column: fields[column] if column in fields else getattr(row, column) for column in self.columns}
+            for row in self.rows(answer)
+            for fields in [row.model_dump(mode="json")]
+        ]
 
 
 @dataclass(frozen=True)

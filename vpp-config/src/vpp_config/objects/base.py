@@ -57,7 +57,9 @@ class VppObject(Declared):
     # -- reading
 
     plugins: ClassVar[tuple[str, ...]] = ()
-    """Plugins of VPP that the kind requires; those that all kinds need are in ``startup_conf``."""
+    """Plugins of VPP that the kind cannot be without; what all need is in ``startup_conf``."""
+    no_drops: ClassVar[frozenset[str]] = frozenset()
+    """What nodes that serve the kind count under ``/err`` though no packet is lost, in VPP's words."""
     tables: ClassVar[tuple[Request, ...]] = ()
     """The requests that observing the kind sends once. A message that VPP does not know gets an empty
     answer.
