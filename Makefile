@@ -5,14 +5,14 @@
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
 DATAPLANE ?=
-# feeder or linux-nl: what carries FRR's routes into VPP; left empty, the feeder.
+# feeder or linux-nl: the program that carries FRR's routes into VPP; left empty, the feeder.
 ROUTES ?=
 # postgres; left empty, the embedded SQLite and in-process jobs.
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
 PYTEST ?=
-# Tests run in so many processes, for they wait more than they compute; left empty, three, and two machines that boot
-# the image. 0: all in one, in order.
+# The number of processes that run tests, which wait more than they compute; left empty, three, and two machines that
+# boot the image. 0: all in one, in order.
 JOBS ?=
 # A feature's name, as in: make test FEATURE=bfd
 FEATURE ?=

@@ -65,7 +65,7 @@ def _down(arguments: argparse.Namespace, layout: Layout) -> int:
             if not any(layout.directory.iterdir()):
                 layout.directory.rmdir()
             return 0
-        # The record was deleted under a running lab: what it made is known all the same.
+        # The record was deleted while the lab ran: its namespaces and files are known by their names anyway.
         record = Topology(prefix, layout.directory, "vpp").presumed_state()
         state.save(layout.directory / _STATE_FILE, record)
     Lab(_recorded(layout, record), _say).down()
@@ -96,7 +96,7 @@ def _status(arguments: argparse.Namespace, layout: Layout) -> int:
 
 
 def _wanted(arguments: argparse.Namespace, layout: Layout, record: LabState | None) -> Wanted:
-    """The lab asked for; what exists already fills in what was left open. Raises LabConflict."""
+    """The requested lab, completed from an existing one where options were left open. Raises LabConflict."""
     if record is not None:
         recorded = _recorded(layout, record)
         asked = {
@@ -151,7 +151,7 @@ def _write_environment(lab: Lab) -> None:
 
 
 def _announce(lab: Lab) -> None:
-    """Tell how to reach it, on standard output: that is what was asked for."""
+    """Print how to reach the lab on standard output, because that is the command's result."""
     values = lab.environment()
     if "BASE_URL" in values:
         print(f"\n  {values['BASE_URL']}/   user {values['USERNAME']}   password {values['PASSWORD']}\n")
@@ -163,7 +163,7 @@ def _announce(lab: Lab) -> None:
 
 @contextmanager
 def _alone(layout: Layout) -> Iterator[None]:
-    """No two commands on one lab at a time."""
+    """Only one command at a time works on a lab."""
     layout.directory.mkdir(mode=0o711, parents=True, exist_ok=True)
     with layout.lock_file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

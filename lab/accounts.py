@@ -1,4 +1,4 @@
-"""Which unprivileged account the lab's web half and databases run as."""
+"""The unprivileged account that runs the lab's web half and databases."""
 
 import os
 import pwd
@@ -27,18 +27,18 @@ class Account:
 
 
 def invoking() -> Account:
-    """Who typed the command: the user behind sudo, else root."""
+    """The user who ran the command: the user behind sudo, otherwise root."""
     return Account.of(int(os.environ.get("SUDO_UID", "0")))
 
 
 def unprivileged() -> Account:
-    """The user behind sudo; `nobody` where root itself asked."""
+    """The user behind sudo; `nobody` where root itself ran the command."""
     account = invoking()
     return account if account.uid != 0 else Account.of(pwd.getpwnam("nobody").pw_uid)
 
 
 def can_run_the_code(account: Account) -> str | None:
-    """None when `account` can import the web half, else why not, in one line."""
+    """None when `account` can import the web half, otherwise the reason in one line."""
     for directory in (*reversed(REPOSITORY.parents), REPOSITORY):
         if can_reach(account, directory) is not None:
             return f"{directory} is closed to user {account.name}"
@@ -47,12 +47,12 @@ def can_run_the_code(account: Account) -> str | None:
 
 
 def can_reach(account: Account, path: Path) -> str | None:
-    """None when `account` can pass through to `path`, else why not."""
+    """None when `account` can traverse to `path`, otherwise the reason."""
     return _refusal(account, ["test", "-x", str(path)], str(path))
 
 
 def own(path: Path, account: Account) -> None:
-    """Give an existing directory and all in it to `account`."""
+    """Give an existing directory and its content to `account`."""
     run(["chown", "-R", "-h", f"{account.uid}:{account.gid}", "--", str(path)])
 
 

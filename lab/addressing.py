@@ -51,8 +51,8 @@ NIC_MAC = {
 WAN_HOST_PREFIX_V4 = IPv4Network("203.0.113.0/24")
 WAN_HOST_PREFIX_V6 = IPv6Network("2001:db8:f113::/48")
 
-# 1,000 IPv4 and 50 IPv6 prefixes from the WAN: the host's own, and slices of the ranges RFC 2544 and RFC 3849
-# set apart for tests.
+# 1,000 IPv4 and 50 IPv6 prefixes from the WAN: the host's own, and slices of the ranges that RFC 2544 and RFC
+# 3849 set apart for tests.
 WAN_PREFIXES_V4: tuple[IPv4Network, ...] = (
     WAN_HOST_PREFIX_V4,
     *list(IPv4Network("198.18.0.0/15").subnets(new_prefix=25))[:999],

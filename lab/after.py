@@ -1,7 +1,7 @@
 """Start a program once a Unix socket answers: ``python -m lab.after SOCKET -- PROGRAM ARG ...``.
 
-FRR's daemons retry zebra only every ten seconds; waiting for its socket makes the lab ready sooner. When the
-limit passes the program is started all the same: it has its own way of waiting.
+FRR's daemons retry zebra only every ten seconds; waiting for its socket makes the lab ready sooner. After the
+time limit the program is started anyway, since it can wait in its own way.
 """
 
 import argparse

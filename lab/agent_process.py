@@ -31,7 +31,7 @@ def write_settings(
         "frr_config_dir": str(layout.frr_config),
         "host_root": str(layout.host_root),
         "allowed_uids": sorted(set(allowed_uids)),
-        # Whoever owns the checkout has started this lab as root.
+        # The owner of the checkout has started this lab as root.
         "folder_owners": sorted(
             {place.stat().st_uid for place in (layout.directory, layout.directory.parent)}
         ),
@@ -54,7 +54,7 @@ def write_settings(
 
 
 def program(layout: Layout) -> Program:
-    """The agent; its clock is a test's where a test prepared one."""
+    """The agent; it uses a test's clock where a test prepared one."""
     return Program(
         "agent",
         [sys.executable, "-m", "appliance.agent", "--config", str(layout.agent_config)],

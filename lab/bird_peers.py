@@ -20,9 +20,9 @@ def argv(config: Path, control_socket: Path) -> list[str]:
 
 
 def wan_config() -> str:
-    """AS 65001: announces 1,000 IPv4 and 50 IPv6 prefixes, takes whatever the router announces.
+    """AS 65001: announces 1,000 IPv4 and 50 IPv6 prefixes, and accepts everything that the router announces.
 
-    Paths and communities differ from prefix to prefix, in a fixed way, so that a page has something to show.
+    Paths and communities vary from prefix to prefix in a fixed way, so that pages have something to show.
     """
     v4 = "\n".join(
         f"  route {prefix} blackhole {{ {_attributes(index)} }};"

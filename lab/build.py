@@ -1,4 +1,4 @@
-"""One lab, step by step: what `up` does from whatever state it finds, and what `down` undoes."""
+"""One lab, step by step: `up` from any state, and `down`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from lab.web_process import USERNAME, Web
 
 Database = Literal["sqlite", "postgres"]
 Stage = Literal["topology", "routing", "agent", "all"]
-"""How much is started: the neighbours; FRR and VPP too; the agent and its first commit too; everything."""
+"""How much is started: the neighbours; also FRR and VPP; also the agent and its first commit; everything."""
 
 _STAGES: tuple[Stage, ...] = ("topology", "routing", "agent", "all")
 _AGENT_LIMIT_S = 60.0
@@ -33,7 +33,7 @@ _READY_LIMIT_S = 120.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """The lab asked for."""
+    """The requested lab."""
 
     directory: Path
     prefix: str
@@ -59,15 +59,15 @@ class Lab:
         self.vpp = self.topology.vpp
 
     def up(self) -> None:
-        """Make what is missing, start what does not run, wait until it is ready.
+        """Make the missing parts, start the stopped programs, wait until the lab is ready.
 
-        Raises LabError (NotReady in particular); what was made so far stays, for a look and for `down`.
+        Raises LabError (NotReady in particular); the parts made so far stay, for inspection and for `down`.
         """
         self.layout.make(accounts.invoking().uid)
         if not self.topology.state_file.exists():
             self._note(self._first_record())
         if not self.topology.intact() or not self.supervisor.alive():
-            # Processes in namespaces whose names are gone cannot be kept, nor those that nobody looks after.
+            # Processes in namespaces without names cannot be kept, nor can processes without a supervisor.
             self.supervisor.stop()
         self.topology.create()
         traffic.build(self.layout.bin)
@@ -81,7 +81,7 @@ class Lab:
             databases.prepare()
         programs = self._network_programs(databases)
         if self._reaches("all") and self.supervisor.alive():
-            programs += self._web(databases).programs()  # keep what runs already
+            programs += self._web(databases).programs()  # keep the running programs
         self.supervisor.start(programs)
         self.supervisor.wait_running(_START_LIMIT_S)
         if self._reaches("agent"):
@@ -104,7 +104,7 @@ class Lab:
             self.layout.directory.rmdir()
 
     def checks(self) -> list[Check]:
-        """What makes this lab ready, as far as it is to be started."""
+        """The conditions for this lab to be ready, as far as it is started."""
         found = [
             Check("network", lambda: None if self.topology.intact() else "a namespace or link is missing"),
             Check("processes", self._stopped_processes),
@@ -119,7 +119,7 @@ class Lab:
         return found
 
     def environment(self) -> dict[str, str]:
-        """What is written to the env file."""
+        """The content of the env file."""
         values = {
             "AGENT_SOCKET": str(self.layout.agent_socket),
             "MILLRACE_AGENT_SOCKET": str(self.layout.agent_socket),
@@ -237,7 +237,7 @@ class Lab:
         return Account.of(0)
 
     def _runs_the_first_document(self) -> bool:
-        """Whether nobody changed the router yet: whether it forwards is theirs to say from then on."""
+        """Whether nobody has changed the router yet: after a change, its forwarding is up to the user."""
         return self.agent.problem() is None and self.agent.revision() <= 1
 
     def _databases(self) -> Databases | None:
@@ -246,7 +246,7 @@ class Lab:
         account = accounts.unprivileged()
         if accounts.can_reach(account, self.layout.directory) is None:
             return Databases(self.layout.directory / "databases", account)
-        # PostgreSQL refuses to run as root, and nobody else may enter here.
+        # PostgreSQL refuses to run as root, and no other account may enter here.
         elsewhere = Path("/var/tmp") / f"millrace-lab-{self.wanted.prefix}"
         self._note(self.topology.state.owning([elsewhere]))
         return Databases(elsewhere, account)

@@ -1,4 +1,4 @@
-"""A certificate authority and a server certificate of the lab's own, made anew for each lab."""
+"""The lab's own certificate authority and server certificate, made anew for each lab."""
 
 import datetime as dt
 from ipaddress import IPv4Address, IPv6Address
@@ -15,7 +15,7 @@ _LIFETIME = dt.timedelta(days=365)
 def make(ca_file: Path, certificate_file: Path, key_file: Path) -> None:
     """Write the authority's certificate, and a certificate and key for localhost, 127.0.0.1 and ::1.
 
-    The authority's key is forgotten, so nothing else can ever be signed with it.
+    The authority's key is not kept, so nothing else can ever be signed with it.
     """
     ca_key = ec.generate_private_key(ec.SECP256R1())
     server_key = ec.generate_private_key(ec.SECP256R1())

@@ -16,8 +16,8 @@ def run(
 ) -> str:
     """Run `argv` to its end and return its standard output.
 
-    Raises CommandFailed on a non-zero status (unless `check` is false) or when `timeout_s` has passed,
-    MissingProgram when there is no such program.
+    Raises CommandFailed on a non-zero status (unless `check` is false) or after `timeout_s`, MissingProgram
+    when the program does not exist.
     """
     try:
         done = subprocess.run(

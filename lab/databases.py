@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis of the lab's own, on Unix sockets that only their owner can reach."""
+"""The lab's own PostgreSQL and Redis, on Unix sockets that only their owner can reach."""
 
 import secrets
 import shutil
@@ -38,17 +38,17 @@ class Databases:
         return self.directory / "postgres-password"
 
     def database_url(self) -> str:
-        """For DATABASE_URL."""
+        """The value of DATABASE_URL."""
         password = self._password_file.read_text().strip()
         host = quote(str(self._sockets), safe="")
         return f"postgresql://{_DATABASE}:{password}@{host}/{_DATABASE}"
 
     def redis_url(self) -> str:
-        """For REDIS_URL: caches."""
+        """The value of REDIS_URL: caches."""
         return f"unix://{self._sockets}/redis.sock?db=0"
 
     def broker_url(self) -> str:
-        """For CELERY_BROKER_URL."""
+        """The value of CELERY_BROKER_URL."""
         return f"redis+socket://{self._sockets}/redis.sock?virtual_host=1"
 
     def prepare(self) -> None:
@@ -72,7 +72,7 @@ class Databases:
             run(as_account(self.account, initdb), timeout_s=120)
 
     def programs(self) -> list[Program]:
-        """The two servers. A lab's data need not outlive a power cut: nothing waits for the disk."""
+        """The two servers. A lab's data need not survive a power cut, so nothing waits for the disk."""
         postgres = [str(_postgres("postgres")), "-D", str(self._cluster), "-k", str(self._sockets)]
         settings = {"listen_addresses": "", "fsync": "off", "shared_buffers": "32MB", "max_connections": "50"}
         postgres += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -87,7 +87,7 @@ class Databases:
             "--daemonize",
             "no",
         ]
-        # Their own directory: the lab's may be closed to them.
+        # Their own directory: they may have no access to the lab's.
         user, directory = self.account.name, self.directory
         return [
             Program(
@@ -97,13 +97,15 @@ class Databases:
         ]
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until both take connections; raises NotReady."""
+        """Wait until both accept connections; raises NotReady."""
         for name in (".s.PGSQL.5432", "redis.sock"):
             if not wait_for_socket(self._sockets / name, timeout_s):
                 raise NotReady(f"{self._sockets / name} does not answer after {timeout_s:g} s")
 
     def ensure_database(self) -> None:
-        """Make the database in the running server, once. Raises CommandFailed while it does not answer."""
+        """Create the database in the running server, once. Raises CommandFailed while the server does not
+        answer.
+        """
         env = {"PGPASSWORD": self._password_file.read_text().strip(), "LC_ALL": "C.UTF-8"}
         psql = [str(_postgres("psql")), "-X", "-h", str(self._sockets), "-U", _DATABASE, "-d", "postgres"]
         psql += ["-tA", "-v", "ON_ERROR_STOP=1", "-c"]
@@ -120,7 +122,7 @@ def _postgres(program: str) -> Path:
 
 
 def _redis() -> str:
-    """Redis, or what Debian has in its place."""
+    """Redis, or Debian's replacement for it."""
     for name in _REDIS_PROGRAMS:
         if (found := shutil.which(name)) is not None:
             return found

@@ -1,4 +1,4 @@
-"""Which data plane the lab runs, and why; having VPP installed where it was asked for and is missing."""
+"""Which data plane the lab runs, and why; installs VPP where it is requested and missing."""
 
 import subprocess
 import sys
@@ -34,9 +34,9 @@ def choose(asked: Asked, vpp_binary: Path = VPP_BINARY) -> Choice:
 
 
 def ensure_vpp(vpp_binary: Path = VPP_BINARY, installer: Path = _INSTALLER) -> None:
-    """Have VPP installed, by the project's installer if need be (it talks on standard error).
+    """Have VPP installed, by the project's installer if need be (its messages go to standard error).
 
-    Raises DataplaneUnavailable where the pinned release cannot be had.
+    Raises DataplaneUnavailable where the pinned release is not available.
     """
     if vpp_binary.exists():
         return

@@ -1,10 +1,10 @@
-"""Named errors of the lab; every one of them is a sentence the person at the terminal can act on."""
+"""Named errors of the lab; each is a sentence that the person at the terminal can act on."""
 
 from collections.abc import Sequence
 
 
 class LabError(Exception):
-    """Base of everything the lab raises on purpose."""
+    """Base of all errors that the lab raises on purpose."""
 
 
 class CommandFailed(LabError):
@@ -18,16 +18,16 @@ class CommandFailed(LabError):
 
 
 class NotReady(LabError):
-    """Something did not reach its expected state in time; the message says what was seen last."""
+    """Something did not reach its expected state in time; the message says what was last observed."""
 
 
 class MissingProgram(LabError):
-    """A program the lab needs is not installed."""
+    """A program that the lab needs is not installed."""
 
 
 class DataplaneUnavailable(LabError):
-    """The data plane asked for cannot be had on this machine."""
+    """The requested data plane is not available on this machine."""
 
 
 class LabConflict(LabError):
-    """The lab that exists differs from the one asked for."""
+    """The existing lab differs from the requested one."""

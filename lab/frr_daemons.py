@@ -1,7 +1,7 @@
-"""FRR's daemons in the router's namespace: directories, command lines, what they show.
+"""FRR's daemons in the router's namespace: directories, command lines, output.
 
-They start with an empty configuration: all of it comes from the agent. The path space (`-N`) keeps them apart
-from FRR of the machine itself and from other labs.
+They start with an empty configuration: the agent provides all of it. The path space (`-N`) separates them
+from the machine's own FRR and from other labs.
 """
 
 import grp
@@ -27,18 +27,18 @@ _SCRATCH_DIR = Path("/var/tmp/frr")
 _USER, _GROUP, _VTY_GROUP = "frr", "frr", "frrvty"
 
 DAEMONS = required_daemons(V10_3)
-"""Those of every release: what an older one lacks is not on this machine."""
+"""The daemons of all releases; those that an older release lacks are not on this machine."""
 _NETLINK_BUFFER_BYTES = 134_217_728
 _KEEP_ROUTES_S = 60
 
 
 def vty_dir(path_space: str) -> Path:
-    """Where the daemons' vty sockets are."""
+    """The directory of the daemons' vty sockets."""
     return _RUN_DIR / path_space
 
 
 def config_dir(path_space: str) -> Path:
-    """Where vtysh looks for its configuration."""
+    """The directory in which vtysh looks for its configuration."""
     return _CONFIG_DIR / path_space
 
 
@@ -50,13 +50,13 @@ def daemons() -> tuple[str, ...]:
 
 
 def argv(daemon: str, path_space: str, dataplane: Dataplane, routes: Routes = "linux-nl") -> list[str]:
-    """The command that runs one daemon in the foreground; it becomes user frr by itself."""
+    """The command that runs one daemon in the foreground; the daemon itself changes to user frr."""
     command = [str(LIBEXEC / daemon), "-N", path_space, "--log", "stdout", "--log-level", "informational"]
     command += ["-A", "127.0.0.1", "-P", "0"]  # no vty on TCP
     if daemon == "bgpd" and bgp_index.lacking() is None:
         command += ["-M", bgp_index.MODULE]
     if daemon == "zebra":
-        # Routes left by a zebra that died stay until the new one knows which are still wanted.
+        # Routes that a dead zebra left stay until the new one knows which are still wanted.
         command += ["-K", str(_KEEP_ROUTES_S)]
         if dataplane == "vpp":
             command += ["-s", str(_NETLINK_BUFFER_BYTES)]
@@ -72,24 +72,25 @@ def directories(path_space: str) -> tuple[Path, ...]:
 
 
 def stray_files() -> tuple[Path, ...]:
-    """Files a daemon writes outside its path space (ospfd 8.4 does), as far as nobody wrote them before."""
+    """Files that a daemon writes outside its path space (ospfd 8.4 does), unless they existed before."""
     return tuple(path for path in (_RUN_DIR / "ospfd-gr.json",) if not path.exists())
 
 
 def missing_parents() -> tuple[Path, ...]:
-    """FRR's own directories that are not there yet (its run directory, where systemd did not start it)."""
+    """FRR's own directories that do not exist yet (its run directory, where systemd did not start it)."""
     return tuple(path for path in (_RUN_DIR, _SCRATCH_DIR) if not path.is_dir())
 
 
 def scratch(started: Iterable[tuple[str, int]]) -> tuple[Path, ...]:
-    """What daemons that did not end by themselves have left, of these (name, process id)."""
+    """The remains of daemons that were killed, among these (name, process id)."""
     return tuple(_SCRATCH_DIR / f"{name}.{pid}" for name, pid in started if name in DAEMONS)
 
 
 def make_directories(path_space: str) -> None:
-    """Make the path space's directories: the one with configuration is root's, the others are FRR's.
+    """Make the path space's directories: the one with configuration belongs to root, the others to FRR.
 
-    Owners are set on descriptors: what is above them may be FRR's, who could put a symbolic link there.
+    Owners are set on descriptors, because a parent directory may belong to FRR, which could put a symbolic
+    link there.
     """
     if not _RUN_DIR.is_dir():
         _RUN_DIR.mkdir(mode=0o755)
@@ -117,7 +118,7 @@ def _make_vtysh_settings(folder: int) -> None:
 
 
 def vtysh(path_space: str, *commands: str) -> str:
-    """Run commands in vtysh and return what they print."""
+    """Run commands in vtysh and return the output."""
     words = [word for command in commands for word in ("-c", command)]
     return run(["vtysh", "-N", path_space, *words])
 

@@ -1,7 +1,7 @@
-"""What watchfrr does on the appliance: when zebra dies, the daemons that leaned on it are restarted.
+"""The lab's counterpart of watchfrr: when zebra dies, it restarts the daemons that depend on zebra.
 
-They connect to a new zebra by themselves, but do not tell it their routes again: those would be gone as soon
-as zebra clears away what its predecessor left in the kernel.
+They connect to a new zebra themselves, but do not send their routes again: those would be lost as soon as
+zebra clears what its predecessor left in the kernel.
 ``python -m lab.frr_watch DIRECTORY SOCKET DAEMON ...``
 """
 
@@ -18,7 +18,7 @@ _WAIT_S = 3600.0
 
 
 def outlive(zserv: Path) -> bool:
-    """Hold a connection to zebra until it ends; False where there was none to hold."""
+    """Hold a connection to zebra until it ends; False if no connection was possible."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(str(zserv))

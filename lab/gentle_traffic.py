@@ -1,7 +1,8 @@
-"""A host's gentle traffic: UDP at a rate that comes and goes, so that charts are alive at first look.
+"""A host's gentle traffic: UDP at a varying rate, so that charts show activity from the start.
 
-``python -m lab.gentle_traffic --to ADDRESS [--to ADDRESS ...]`` takes what comes in on port 9000 and sends to
-each address, waving between a tenth of the peak and the peak; the peak is about 1 Mbit/s per address.
+``python -m lab.gentle_traffic --to ADDRESS [--to ADDRESS ...]`` receives on port 9000 and sends to each
+address at a rate that varies between a tenth of the peak and the peak; the peak is about 1 Mbit/s per
+address.
 """
 
 import argparse
@@ -44,7 +45,7 @@ class _Flow:
             try:
                 self.sender.sendto(payload, self.destination)
             except OSError:
-                return  # no route or a full queue just now: traffic that nobody misses
+                return  # no route or a full queue at the moment: nobody misses this traffic
 
 
 def _sink(family: socket.AddressFamily) -> socket.socket:

@@ -1,7 +1,7 @@
-"""The first document of the lab's router, so that a newcomer sees a router that works.
+"""The first document of the lab's router, so that a newcomer sees a working router.
 
-It is committed through the agent like anything a user writes, and shows the pieces worth looking at: BGP with
-a peer group, both families and policy in both directions (RFC 8212), OSPF, static routes and an access list.
+It is committed through the agent like any user's document, and shows the main features: BGP with a peer
+group, both families and policy in both directions (RFC 8212), OSPF, static routes and an access list.
 """
 
 from typing import Any

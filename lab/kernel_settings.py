@@ -1,7 +1,8 @@
-"""Settings of the whole machine that labs change, and put back when the last lab is gone.
+"""Settings of the whole machine that labs change, and restore when the last lab ends.
 
-Every running lab has a file in /run/millrace-lab, named by its prefix, with its directory and the values that
-were found before any lab changed them. Only the last one to go puts them back: others may still need them.
+Every running lab has a file in /run/millrace-lab, named by its prefix, with its directory and the original
+values from before any lab changed them. Only the last lab to end restores them, because others may still need
+the changes.
 """
 
 import fcntl
@@ -25,8 +26,8 @@ _RECEIVE_LIMIT = "net/core/rmem_max"
 class Registered:
     """A running lab; `originals` maps a setting (a path below /proc/sys) to its value before any lab ran.
 
-    `port` is the TCP port reserved for its page, 0 before there is one. `maker` is the process that made it,
-    which for `lab up` ends once the lab's own processes run.
+    `port` is the TCP port reserved for its page, 0 before there is one. `maker` is the process that created
+    it, which for `lab up` ends once the lab's own processes run.
     """
 
     directory: str
@@ -43,12 +44,14 @@ class Register:
     settings: Path = Path("/proc/sys")
 
     def find(self, prefix: str) -> Registered | None:
-        """The lab that runs under this prefix, if one does."""
+        """The running lab with this prefix, if any."""
         path = self._entry(prefix)
         return Registered(**json.loads(path.read_text())) if path.exists() else None
 
     def enrol(self, prefix: str, lab_directory: Path, dataplane: Dataplane) -> None:
-        """Put the lab on the register, then raise what its data plane needs. Twice is as good as once."""
+        """Register the lab, then raise the settings that its data plane needs. Repeating this has no
+        further effect.
+        """
         needs = _needs(dataplane)
         with self._alone():
             known: dict[str, str] = {}
@@ -63,7 +66,7 @@ class Register:
                     self._write(name, str(needs[name]))
 
     def reserve_port(self, prefix: str, lab_directory: Path, is_free: Callable[[int], bool]) -> int:
-        """A port for the lab's page, from 8443 on: free, and reserved by no other lab. Raises LabError."""
+        """A port for the lab's page, from 8443 on: free, and not reserved by another lab. Raises LabError."""
         with self._alone():
             labs = self._all()
             mine = labs.pop(prefix, Registered(str(lab_directory), {}))
@@ -75,7 +78,9 @@ class Register:
         raise LabError(f"no TCP port from {_PORTS.start} to {_PORTS.stop - 1} is free")
 
     def leave(self, prefix: str) -> None:
-        """Strike the lab off; the last one puts the settings back. No error where the lab is not there."""
+        """Remove the lab from the register; the last one restores the settings. No error where it is not
+        registered.
+        """
         if not self.directory.is_dir():
             return
         with self._alone():
@@ -121,7 +126,7 @@ class Register:
             try:
                 lock = lock_file.open("w")
             except FileNotFoundError:
-                continue  # the last lab left just now and took the directory along
+                continue  # the last lab has just ended and removed the directory
             with lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if lock_file.exists():
@@ -130,7 +135,7 @@ class Register:
 
 
 def _needs(dataplane: Dataplane) -> dict[str, int]:
-    """Setting -> the least it has to be. VPP takes huge pages by itself, so their number is noted too."""
+    """Setting -> its minimum. VPP reserves huge pages itself, so their number is recorded too."""
     if dataplane == "linux":
         return {}
     # linux-nl and zebra read the kernel's routes: with small buffers a full table causes resyncs.

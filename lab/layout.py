@@ -1,4 +1,4 @@
-"""Where a lab keeps its files, and who may read them."""
+"""The files of a lab, and who may read them."""
 
 import os
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class Layout:
 
     @property
     def env_file(self) -> Path:
-        """KEY=value lines: how to reach the lab."""
+        """KEY=value lines that say how to reach the lab."""
         return self.directory / "env"
 
     @property
     def lock_file(self) -> Path:
-        """Held while `up` or `down` works."""
+        """The lock held while `up` or `down` works."""
         return self.directory / "lock"
 
     @property
@@ -45,22 +45,22 @@ class Layout:
 
     @property
     def agent_socket(self) -> Path:
-        """Where the agent answers."""
+        """The agent's socket."""
         return self.run / "agent.sock"
 
     @property
     def feeder_socket(self) -> Path:
-        """Where the FIB feeder answers."""
+        """The FIB feeder's socket."""
         return self.run / "feeder.sock"
 
     @property
     def bgp_index_socket(self) -> Path:
-        """Where the index of BGP routes answers."""
+        """The socket of the index of BGP routes."""
         return self.run / "bgp-index.sock"
 
     @property
     def supervisor_socket(self) -> Path:
-        """Where supervisord answers."""
+        """The socket of supervisord."""
         return self.run / "supervisor.sock"
 
     @property
@@ -70,17 +70,19 @@ class Layout:
 
     @property
     def frr_config(self) -> Path:
-        """Where the agent writes the file FRR would boot from; Debian's own folder is user frr's."""
+        """The folder of the agent's boot file for FRR; Debian's own folder belongs to user frr."""
         return self.directory / "frr"
 
     @property
     def host_root(self) -> Path:
-        """Stands in for `/` where the agent writes host settings: the machine's own stay as they are."""
+        """The agent's replacement for `/` when it writes host settings, so that the machine's own stay
+        unchanged.
+        """
         return self.directory / "host-root"
 
     @property
     def web(self) -> Path:
-        """Files of the web half; its user owns them."""
+        """Files of the web half, owned by its user."""
         return self.directory / "web"
 
     @property
@@ -98,7 +100,9 @@ class Layout:
         return (self.directory if name.endswith(".conf") else self.run) / f"vpp-{name}"
 
     def files(self) -> tuple[Path, ...]:
-        """Everything a lab puts into its directory, and so everything `down` takes out of it."""
+        """Everything that a lab puts into its directory, and therefore everything that `down` removes
+        from it.
+        """
         directories = ("run", "log", "bin", "agent", "frr", "host-root", "web", "databases")
         settings = (
             "agent.json",
@@ -111,7 +115,9 @@ class Layout:
         return tuple(self.directory / name for name in (*directories, *settings, *rest))
 
     def make(self, owner_uid: int) -> None:
-        """Make the directories. Others may pass through to what is theirs, `owner_uid` may read the logs."""
+        """Make the directories. Other accounts may traverse to their own files; `owner_uid` may read the
+        logs.
+        """
         for path, mode in (
             (self.directory, 0o711),
             (self.run, 0o711),

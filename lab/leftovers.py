@@ -1,7 +1,7 @@
-"""Finding and ending the processes of a lab, also those whose supervisor was killed.
+"""Finds and ends the processes of a lab, including those whose supervisor was killed.
 
-Every process the lab starts inherits an environment variable naming the lab's directory. Programs that write
-over their environment (PostgreSQL and Redis, to show a title) are found by their working directory.
+Every process that the lab starts inherits an environment variable with the lab's directory. Programs that
+overwrite their environment (PostgreSQL and Redis, to show a title) are found by their working directory.
 """
 
 import os
@@ -15,7 +15,7 @@ _TITLED_PROGRAMS = ("postgres", "redis-server", "redis-check-rdb", "valkey-serve
 
 
 def marked_processes(directory: Path) -> list[int]:
-    """Process ids that belong to the lab in `directory`, this process excepted."""
+    """Process ids that belong to the lab in `directory`, except this process."""
     marker = f"{MARKER}={directory}".encode()
     found = []
     for entry in Path("/proc").iterdir():
@@ -26,7 +26,7 @@ def marked_processes(directory: Path) -> list[int]:
             if marker in environment or _titled_inside(entry, directory):
                 found.append(int(entry.name))
         except OSError:
-            continue  # it ended while we looked, or it is a kernel thread
+            continue  # it ended in the meantime, or it is a kernel thread
     return found
 
 
@@ -46,7 +46,7 @@ def process_alive(pid: int) -> bool:
 
 
 def end_processes(pids: Iterable[int], grace_s: float = 5.0) -> None:
-    """SIGTERM, then after `grace_s` SIGKILL, and wait until they are gone."""
+    """SIGTERM, then SIGKILL after `grace_s`, then wait until all have ended."""
     remaining = [pid for pid in pids if _signalled(pid, signal.SIGTERM)]
     deadline = time.monotonic() + grace_s
     while remaining and time.monotonic() < deadline:

@@ -28,11 +28,13 @@ _SOURCES = tuple(
 )
 _NICE = -19
 LOG2_RING = 12
-"""Packets that a ring holds, as a power of two: as many as are fast. The most is 14."""
+"""The size of a ring in packets, as a power of two: the largest that is still fast. The limit is 14."""
 
 
 def build(directory: Path, log2_ring: int = LOG2_RING) -> Path:
-    """The path of the compiled tool, built into `directory` unless these sources' is there already."""
+    """The path of the compiled tool; it is built into `directory` unless one built from these sources is
+    there.
+    """
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:12]
     tool = directory / f"memif-traffic-{digest}-{log2_ring}"
     if tool.exists():

@@ -11,11 +11,13 @@ from lab.errors import CommandFailed, LabError
 
 Dataplane = Literal["vpp", "linux"]
 Routes = Literal["feeder", "linux-nl"]
-"""What carries FRR's routes into VPP: the FIB feeder, or linux_nl. Of no use where the kernel forwards."""
+"""The program that carries FRR's routes into VPP: the FIB feeder or linux_nl. Unused where the kernel
+forwards.
+"""
 
 
 def routes_by_default(dataplane: Dataplane) -> Routes:
-    """As on the appliance: the feeder carries them into VPP."""
+    """As on the appliance: the feeder carries the routes into VPP."""
     return "feeder" if dataplane == "vpp" else "linux-nl"
 
 
@@ -28,8 +30,8 @@ _PREFIX = re.compile(r"[a-z][a-z0-9]{0,7}")
 class Namespaces:
     """The names of one lab's namespaces.
 
-    `nic` is where the router's NICs are before the data plane takes them: VPP's own namespace, or, where
-    the kernel forwards, the router's.
+    `nic` holds the router's NICs before the data plane takes them: VPP's own namespace or, where the kernel
+    forwards, the router's.
     """
 
     router: str
@@ -63,7 +65,7 @@ class Namespaces:
 
 
 def exists(name: str) -> bool:
-    """Whether the namespace is there *and* usable: a file left by a dead mount is not."""
+    """Whether the namespace exists *and* is usable: a file that remains of a dead mount is not."""
     path = NAMESPACE_DIR / name
     if not path.exists():
         return False
@@ -79,7 +81,7 @@ def add(name: str) -> None:
 
 
 def delete(name: str) -> None:
-    """Remove the namespace if it is there; its links go with it once no process is left inside."""
+    """Remove the namespace if it exists; its links are removed with it once no process is left inside."""
     if (NAMESPACE_DIR / name).exists():
         run(["ip", "netns", "delete", name])
 
@@ -95,19 +97,19 @@ def run_in(name: str, argv: Sequence[str], *, timeout_s: float = 60.0, check: bo
 
 
 def mount_is_shared_directory() -> bool:
-    """Whether /run/netns is a mount point of its own, which the first `ip netns add` makes it."""
+    """Whether /run/netns is a mount point of its own; the first `ip netns add` makes it one."""
     return any(line.split()[4] == str(NAMESPACE_DIR) for line in _mountinfo())
 
 
 def release_directory() -> None:
-    """Undo what the first `ip netns add` did to /run/netns; only when nobody has a namespace there."""
+    """Undo the effect of the first `ip netns add` on /run/netns, only when no namespace is left there."""
     while mount_is_shared_directory():
         if any(NAMESPACE_DIR.iterdir()):
             return
         try:
             run(["umount", str(NAMESPACE_DIR)])
         except CommandFailed:
-            return  # somebody made a namespace in between: the mount is theirs now
+            return  # somebody made a namespace in between and now owns the mount
     if NAMESPACE_DIR.is_dir() and not any(NAMESPACE_DIR.iterdir()):
         NAMESPACE_DIR.rmdir()
 

@@ -1,23 +1,26 @@
-"""Which sessions of processes the kernel gives the CPU first.
+"""The precedence of process sessions in the kernel's CPU scheduling.
 
 Where the kernel groups processes by session (sched_autogroup_enabled), the nice value of a process counts
-inside its session only, and each session counts as much as another: VPP at -13 then waits as long as any
-shell's loop. The session has a nice value of its own, in /proc/PID/autogroup; see sched(7).
+only inside its session, and all sessions count the same: VPP at -13 then waits as long as any shell's loop.
+The session has a nice value of its own, in /proc/PID/autogroup; see sched(7).
 """
 
 from pathlib import Path
 
 LAB_NICE = -13
-"""A lab's session among others, and VPP inside it: about what vpp.slice's CPUWeight is on an appliance."""
+"""The lab's session among others, and VPP within it: roughly the effect of vpp.slice's CPUWeight on an
+appliance.
+"""
 TRAFFIC_NICE = -15
-"""Whoever counts a lab's packets, so that what it misses is the router's doing."""
+"""The program that counts a lab's packets, so that missing packets are the router's losses."""
 
 
 def set_session_nice(pid: int, nice: int) -> bool:
-    """Give the session of process `pid` this nice value among the sessions; whether the kernel took it.
+    """Give the session of process `pid` this nice value among the sessions; returns whether the kernel
+    accepted it.
 
-    It does not where it does not group by session, has the process in a control group, or the caller is not
-    root: the nice values of processes count there, or nothing does.
+    It refuses where it does not group by session, has the process in a control group, or the caller is not
+    root: there the nice values of processes count, or nothing does.
     """
     try:
         Path(f"/proc/{pid}/autogroup").write_text(str(nice))

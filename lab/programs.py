@@ -1,4 +1,4 @@
-"""What runs in a lab's namespaces: neighbours, FRR, VPP and traffic, as supervised programs."""
+"""The programs in a lab's namespaces: neighbours, FRR, VPP and traffic, under supervision."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 _FRR, _PEERS, _TRAFFIC = 20, 30, 90
 _LAST_NICE = 10
-"""All else goes before a search."""
+"""Everything else goes before a search."""
 
 
 def peer_programs(directory: Path, names: Namespaces) -> list[Program]:
@@ -49,7 +49,7 @@ def frr_programs(names: Namespaces, dataplane: Dataplane, routes: Routes) -> lis
 
 
 def frr_watch(directory: Path, names: Namespaces) -> Program:
-    """What restarts FRR's other daemons when zebra dies."""
+    """Restarts FRR's other daemons when zebra dies."""
     leaning = [name for name in frr_daemons.daemons() if name not in ("mgmtd", "zebra")]
     zserv = frr_daemons.vty_dir(names.router) / "zserv.api"
     argv = [sys.executable, "-m", "lab.frr_watch", str(directory), str(zserv), *leaning]
@@ -57,7 +57,7 @@ def frr_watch(directory: Path, names: Namespaces) -> Program:
 
 
 def index_program(layout: Layout, names: Namespaces) -> Program | None:
-    """The index that BGP routes are searched in, beside bgpd; None where this machine cannot have one."""
+    """The search index of BGP routes, next to bgpd; None where this machine cannot run one."""
     if bgp_index.lacking() is not None:
         return None
     argv = bgp_index.argv(rust_program.build("bgp-index", rust_program.TOOLS), socket=layout.bgp_index_socket)

@@ -1,4 +1,4 @@
-"""When the lab is ready: sessions up, prefixes there, packets through, the page answering."""
+"""The conditions for a ready lab: sessions up, prefixes present, packets forwarded, the page answering."""
 
 import json
 import ssl
@@ -20,7 +20,7 @@ from lab.namespaces import Dataplane, Namespaces, run_in
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that has to be so. `problem` looks now: None when it is so, else what was seen instead."""
+    """One condition. `problem` checks it now: None when it holds, otherwise the observed state."""
 
     name: str
     problem: Callable[[], str | None]
@@ -35,7 +35,7 @@ def routing_checks(names: Namespaces) -> list[Check]:
 
 
 def forwarding_checks(names: Namespaces, dataplane: Dataplane, layout: Layout) -> list[Check]:
-    """All prefixes where packets are forwarded, and the far hosts answering the LAN host."""
+    """All prefixes present where packets are forwarded, and the far hosts answering the LAN host."""
     return [
         Check("prefixes in the data plane", lambda: _data_plane_routes(names, dataplane, layout)),
         *(
@@ -56,7 +56,7 @@ def page_check(base_url: str, ca_file: Path) -> Check:
 
 
 def problems(checks: Iterable[Check]) -> dict[str, str]:
-    """The checks that fail now, each with what was seen."""
+    """The conditions that do not hold now, each with the observed state."""
     found = {}
     for check in checks:
         seen = look(check)
@@ -66,7 +66,7 @@ def problems(checks: Iterable[Check]) -> dict[str, str]:
 
 
 def look(check: Check) -> str | None:
-    """The check's problem; not being able to look is one, too."""
+    """The condition's problem; failing to check it is a problem too."""
     try:
         return check.problem()
     except (LabError, OSError, json.JSONDecodeError) as error:
@@ -74,9 +74,9 @@ def look(check: Check) -> str | None:
 
 
 def wait(checks: Iterable[Check], timeout_s: float, told: Callable[[str], None]) -> None:
-    """Wait for one check after the other, telling each that passes.
+    """Wait for one condition after the other, reporting each that holds.
 
-    Raises NotReady with what was seen last when `timeout_s` is over for all of them together.
+    Raises NotReady with the last observed state when `timeout_s` is over for all of them together.
     """
     deadline = time.monotonic() + timeout_s
     for check in checks:

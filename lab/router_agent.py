@@ -1,4 +1,4 @@
-"""What the lab asks of the agent: is it there, and the first commit."""
+"""The lab's questions to the agent: whether it answers, and the first commit."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ class RouterAgent:
         self._client = AgentClient(socket)
 
     def problem(self) -> str | None:
-        """None when the agent answers, else what it or its socket said."""
+        """None when the agent answers, otherwise the error from it or its socket."""
         try:
             self._client.status()
         except MillraceError as error:

@@ -1,4 +1,4 @@
-"""The programs in Rust, each a folder of the repository: built once with the compiler of a Debian package."""
+"""The Rust programs, each a folder of the repository, built once with the compiler of a Debian package."""
 
 import hashlib
 import shutil
@@ -11,23 +11,24 @@ from lab.errors import MissingProgram
 from lab.layout import REPOSITORY
 
 Name = Literal["feeder", "bgp-index"]
-"""A program's folder, and what it is called where it is installed."""
+"""A program's folder, and its installed name."""
 PROGRAMS: tuple[Name, ...] = ("feeder", "bgp-index")
 TOOLS = REPOSITORY / ".tools" / "rust"
-"""Where labs and tests keep what they built."""
+"""The folder in which labs and tests keep the built programs."""
 _BUILT_S = 900.0
-"""It takes 20 s of a processor, which a busy machine may not have for long."""
+"""A build takes 20 s of CPU time, which a busy machine may provide only slowly."""
 _FLAGS = ("--edition", "2021", "-C", "opt-level=3", f"--remap-path-prefix={REPOSITORY}=millrace")
 
 
 def compiler() -> Path | None:
-    """rustc of this machine, 1.63 (Debian 12) or later; None where there is none."""
+    """This machine's rustc, 1.63 (Debian 12) or later; None where there is none."""
     found = shutil.which("rustc", path="/usr/bin") or shutil.which("rustc")
     return Path(found) if found else None
 
 
 def build(name: Name, directory: Path, *, tests: bool = False) -> Path:
-    """The compiled program, or its unit tests, in `directory`; built unless it is there from these sources.
+    """The compiled program, or its unit tests, in `directory`; built unless one built from these sources is
+    there.
 
     Raises MissingProgram where there is no compiler.
     """
@@ -51,5 +52,5 @@ def build(name: Name, directory: Path, *, tests: bool = False) -> Path:
 
 
 def _sources() -> list[Path]:
-    """Those of all programs: one takes modules of another by their path."""
+    """The sources of all programs, because one includes modules of another by path."""
     return [source for name in PROGRAMS for source in sorted((REPOSITORY / name / "src").glob("*.rs"))]

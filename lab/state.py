@@ -1,4 +1,4 @@
-"""The record of what a lab has made, written before it is made, so that `down` can undo exactly that."""
+"""The record of everything a lab makes, written before it is made, so that `down` can undo exactly that."""
 
 import json
 import os
@@ -14,10 +14,11 @@ from lab.namespaces import Dataplane, Routes
 
 @dataclass(frozen=True)
 class LabState:
-    """What exists because of this lab.
+    """Everything that exists because of this lab.
 
-    `paths` are trees and files outside the lab's own directory; `shared_directories` may hold things of
-    others and go only when empty; `namespace_mount` says that /run/netns became a mount by us.
+    `paths` are trees and files outside the lab's own directory. `shared_directories` may hold the files of
+    others and are removed only when empty. `namespace_mount` says that the lab turned /run/netns into a
+    mount.
     """
 
     prefix: str
@@ -40,7 +41,7 @@ class LabState:
         return replace(self, **changes)
 
     def owning(self, paths: Iterable[Path], shared: Iterable[Path] = ()) -> Self:
-        """A copy that has these on record, each once."""
+        """A copy with these added to the record, each once."""
         return self.changed(
             paths=_merged(self.paths, paths),
             shared_directories=_merged(self.shared_directories, shared),

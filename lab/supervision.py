@@ -28,7 +28,7 @@ class Program:
     """A process to keep running.
 
     `priority` orders the start (lower first); `stop_s` is how long it may take to end on SIGTERM; `user` is
-    a login name to become before the start; a program that is not `automatic` waits to be started by name.
+    the login name to change to before the start; a program that is not `automatic` is started only by name.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Program:
     stop_signal: str = "TERM"
     automatic: bool = True
     nice: int = 0
-    """Below 0 it is given more of the CPU than others, as its systemd unit does on the appliance."""
+    """Below 0 it gets more CPU time than others, as from its systemd unit on the appliance."""
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -76,9 +76,9 @@ class Supervisor:
             raise LabError(f"{self.socket}: too long for a Unix socket; use a directory with a shorter path")
 
     def start(self, programs: Sequence[Program]) -> None:
-        """Bring supervisord up with exactly `programs`, all of them started, whatever state it was in.
+        """Bring supervisord up with exactly `programs`, all of them started, from any state.
 
-        A running one takes the difference: what is unchanged keeps running; leftovers of a dead one are
+        A running one takes the difference: unchanged programs keep running; leftovers of a dead one are
         ended.
         """
         for name in ("run", "log"):
@@ -103,11 +103,11 @@ class Supervisor:
         if done.returncode != 0:
             raise LabError(f"supervisord did not start: {(done.stderr or done.stdout).strip()}")
         self._wait_answer()
-        # It made a session of its own, in which all its programs are.
+        # It created its own session, which contains all its programs.
         set_session_nice(int(self._call("supervisor.getPID")), LAB_NICE)
 
     def stop(self, timeout_s: float = 45.0) -> None:
-        """End supervisord and all it started; what does not end in time is killed."""
+        """End supervisord and everything it started; processes that do not end in time are killed."""
         pid = self._pid()
         if pid is not None:
             os.kill(pid, signal.SIGTERM)
@@ -150,7 +150,9 @@ class Supervisor:
         self.start_program(name)
 
     def wait_running(self, timeout_s: float = 60.0, names: Sequence[str] | None = None) -> None:
-        """Wait until the named (or all automatic) programs run; raises NotReady with what was seen last."""
+        """Wait until the named (or all automatic) programs run; raises NotReady with the last observed
+        state.
+        """
         deadline = time.monotonic() + timeout_s
         while True:
             seen = self.states()
@@ -168,7 +170,7 @@ class Supervisor:
             time.sleep(0.2)
 
     def start_program_later(self, name: str) -> None:
-        """Ask for a start without waiting for it."""
+        """Request a start without waiting for it."""
         self._call_tolerating(_FAULT_ALREADY_STARTED, "supervisor.startProcess", name, False)
 
     def _reread(self) -> None:
@@ -252,7 +254,7 @@ def _render_program(program: Program, directory: Path) -> list[str]:
         f"autostart={'true' if program.automatic else 'false'}",
         "autorestart=true",
         "startsecs=1",
-        # Neighbours of a process may need a while to be there: give up late.
+        # A process may wait for its neighbours for a while, so give up late.
         "startretries=1000",
         f"stopwaitsecs={program.stop_s}",
         f"stopsignal={program.stop_signal}",

@@ -48,8 +48,8 @@ class Topology:
     """One lab's network: the router's namespace in the middle, hosts and neighbours around it.
 
     `prefix` names the namespaces ("mr" is the live lab; give tests their own), `directory` holds files, logs
-    and sockets (keep its path below some 60 characters: Unix sockets live there). Making and removing are
-    both idempotent, and what was made is recorded in `directory/state.json` before it is made.
+    and sockets (keep its path below some 60 characters, because it holds Unix sockets). Making and removing
+    are both idempotent, and everything is recorded in `directory/state.json` before it is made.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class Topology:
 
     @property
     def state(self) -> LabState:
-        """What the record says was made; an empty record where there is none."""
+        """Everything that the record says was made; an empty record where there is none."""
         return state.load(self.state_file) or LabState(
             prefix=self.prefix, dataplane=self.dataplane, routes=self.routes
         )
 
     def presumed_state(self) -> LabState:
-        """What a lab of this name has made, for want of its record."""
+        """Everything that a lab of this name would have made, when its record is missing."""
         return LabState(
             prefix=self.prefix,
             dataplane=self.dataplane,
@@ -95,7 +95,7 @@ class Topology:
         return namespaces.run_in(namespace, argv, timeout_s=timeout_s, check=check)
 
     def create(self) -> None:
-        """Make whatever is missing of namespaces, links, addresses and FRR's directories."""
+        """Make the missing namespaces, links, addresses and FRR's directories."""
         record = self.state
         if not record.namespaces:
             self._refuse_what_belongs_to_others()
@@ -119,7 +119,7 @@ class Topology:
         frr_daemons.make_directories(self.namespaces.router)
 
     def destroy(self) -> None:
-        """Remove the recorded namespaces and directories; end no process (see `lab.down` for that)."""
+        """Remove the recorded namespaces and directories; ends no process (see `lab.down` for that)."""
         record = self.state
         for name in record.namespaces:
             namespaces.delete(name)
@@ -134,7 +134,7 @@ class Topology:
         self.state_file.unlink(missing_ok=True)
 
     def intact(self) -> bool:
-        """Whether every namespace and link is there."""
+        """Whether every namespace and link exists."""
         return all(namespaces.exists(name) for name in self.namespaces.all()) and all(
             self._has_link(link) for link in self._links()
         )
@@ -143,7 +143,7 @@ class Topology:
     def supervised(
         self, *, peers: bool = True, frr: bool = True, vpp: bool = False, extra: Sequence[Program] = ()
     ) -> Iterator[Supervisor]:
-        """The chosen programs under a supervisor of their own, ended on leaving."""
+        """The chosen programs under a supervisor of their own, which ends on leaving."""
         programs = [
             *(self.vpp.programs(print) if vpp and self.vpp is not None else ()),
             *(peer_programs(self.directory, self.namespaces) if peers else ()),
@@ -180,7 +180,7 @@ class Topology:
         )
 
     def _has_link(self, link: _Link) -> bool:
-        # The router's end may have been renamed by the data plane; a veth's ends live and die together.
+        # The data plane may have renamed the router's end; the two ends of a veth exist only together.
         return bool(run(["ip", "-n", link.namespace, "-o", "link", "show", "dev", link.end], check=False))
 
     def _ensure_link(self, link: _Link) -> None:
@@ -195,7 +195,7 @@ class Topology:
         run(["ip", "-n", link.namespace, "link", "set", link.end, "up"])
 
     def _offloads_off(self, namespace: str, device: str) -> None:
-        # VPP reads packets as they are on the link: an unfinished checksum or a merged segment breaks there.
+        # VPP reads packets as they are on the link: an unfinished checksum or a merged segment fails there.
         off = [word for name in ("tx", "rx", "gso", "gro", "tso") for word in (name, "off")]
         namespaces.run_in(namespace, ["ethtool", "-K", device, *off])
 
@@ -234,7 +234,7 @@ class Topology:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory the lab made, with all in it, following no symbolic link."""
+    """Remove a directory that the lab made, with its content, following no symbolic link."""
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return

@@ -37,7 +37,7 @@ _DRAIN_S = 0.5
 
 @dataclass(frozen=True)
 class FlowResult:
-    """What became of a flow.
+    """The result of a flow.
 
     `lost` counts packets that were sent, did not arrive, and were not dropped by the receiver's own socket
     (those are `receiver_drops`). `longest_gap_s` is the longest time between two arrivals by the kernel's
@@ -60,7 +60,9 @@ class FlowResult:
 
 
 def build(directory: Path) -> Path:
-    """The path of the compiled tool, built into `directory` unless this source's is there already."""
+    """The path of the compiled tool; it is built into `directory` unless one built from this source is
+    there.
+    """
     digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]
     tool = directory / f"traffic-{digest}"
     if tool.exists():
@@ -81,8 +83,8 @@ def build(directory: Path) -> Path:
 class Flow:
     """One UDP flow from namespace to namespace; the receiver listens on `destination` itself.
 
-    Entering starts it, and returns once packets are on their way. `result()` waits for the end of it;
-    `stop()` ends the sending early. Leaving ends both processes whatever happened.
+    Entering starts it, and returns once packets are on their way. `result()` waits until it ends; `stop()`
+    ends the sending early. Leaving ends both processes in any case.
     """
 
     def __init__(
@@ -126,11 +128,11 @@ class Flow:
 
     @property
     def sending(self) -> bool:
-        """Whether the sender still runs."""
+        """Whether the sender is still running."""
         return self._sender is not None and self._sender.poll() is None
 
     def stop(self) -> FlowResult:
-        """End the sending now and return what became of the packets sent until here."""
+        """End the sending now and return the result for the packets sent so far."""
         if self._sender is not None:
             self._sender.terminate()
         return self.result()

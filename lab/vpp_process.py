@@ -17,7 +17,7 @@ _PRIORITY = 10
 _NICE = LAB_NICE
 _RULE = "*" * 100
 _SHARED_MEMORY = Path("/dev/shm")
-# linux-cp's mirrors poll: without a pause VPP takes a whole core of a machine that also runs everything else.
+# linux-cp's mirrors poll: without a pause VPP uses a whole core of a machine that also runs everything else.
 _POLL_SLEEP_US = 100
 
 
@@ -30,10 +30,10 @@ class Vpp:
     routes: Routes
 
     def programs(self, say: Callable[[str], None]) -> list[Program]:
-        """VPP as a supervised program, with the feeder where it carries the routes; writes VPP's startup
-        configuration unless there is one.
+        """VPP as a supervised program, with the feeder where that carries the routes; writes VPP's startup
+        configuration unless it exists.
 
-        What is there may hold what the router's document says of it: the agent writes that.
+        An existing one may hold settings of the router's document, which the agent writes.
         """
         startup = self.layout.vpp("startup.conf")
         if not startup.exists():
@@ -58,8 +58,10 @@ class Vpp:
         return Program("feeder", enter(self.names.router, argv), priority=_PRIORITY + 1, nice=_NICE)
 
     def _startup_text(self) -> str:
-        """VPP as the document's defaults want it, with all it listens on inside the lab's directory."""
-        # A lab whose data plane is the kernel's needs nothing of VPP, not even its Python.
+        """VPP with the settings of the document's defaults, and all its sockets inside the lab's
+        directory.
+        """
+        # A lab with the kernel as data plane needs nothing of VPP, not even its Python.
         from appliance.dataplane.vpp.sizing import BASELINE
         from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
 
@@ -80,5 +82,5 @@ class Vpp:
         ).render()
 
     def shared_memory(self) -> tuple[Path, ...]:
-        """What a VPP that was killed leaves in shared memory."""
+        """Shared memory that a killed VPP leaves."""
         return tuple(_SHARED_MEMORY / f"{self.names.nic}-{name}" for name in ("global_vm", "vpe-api"))

@@ -23,7 +23,7 @@ _PRIORITY = 60
 def port_is_free(port: int) -> bool:
     """Whether a server could listen on this port of 127.0.0.1 now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # A port whose last connections are still in TIME_WAIT is free for a server.
+        # A port is free for a server even if its last connections are still in TIME_WAIT.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
@@ -43,7 +43,7 @@ class Web:
 
     @property
     def base_url(self) -> str:
-        """Where a browser finds it."""
+        """The URL for a browser."""
         return f"https://{HOST}:{self.port}"
 
     @property
@@ -74,7 +74,7 @@ class Web:
         own(self.layout.web, self.account)
 
     def environment(self) -> dict[str, str]:
-        """What the web half is told."""
+        """The environment of the web half."""
         values = {
             "DJANGO_SETTINGS_MODULE": "webui.settings",
             "MILLRACE_AGENT_SOCKET": str(self.layout.agent_socket),
@@ -94,7 +94,7 @@ class Web:
         self._webui("migrate")
 
     def ensure_administrator(self) -> None:
-        """Make the administrator and its API token, once."""
+        """Create the administrator and its API token, once."""
         if self._token_file.exists():
             return
         words = ["--username", USERNAME, "--password-file", str(self._password_file), "--print-token"]

@@ -70,7 +70,7 @@ def _domain(options: argparse.Namespace) -> int:
         options.hugepage_mib,
         options.numa_node,
     )
-    # A name says which router it is; without one each host's libvirt draws UUID and MAC addresses of its own.
+    # A name identifies the router; without one each host's libvirt generates its own UUID and MAC addresses.
     name, named = options.name or "millrace", options.name is not None
     guest = libvirt.Guest(name, size_named(options.size), options.disk, options.seed, named)
     options.out.write_bytes(libvirt.render(guest, host))

@@ -1,4 +1,6 @@
-"""Is a file an OVA that a platform will take? Archive, manifest, descriptor and disk, each by its rules."""
+"""Whether a platform will accept a file as an OVA: archive, manifest, descriptor and disk, each by its
+rules.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _USTAR = b"ustar\x0000"
 
 @dataclass(frozen=True)
 class Report:
-    """What was found. ``facts`` are for people; no ``problems`` means the file is good."""
+    """The result. ``facts`` are for people; no ``problems`` means the file is good."""
 
     facts: tuple[str, ...]
     problems: tuple[str, ...]

@@ -18,7 +18,7 @@ VMW = "http://www.vmware.com/schema/ovf"
 STREAM_OPTIMIZED = "http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized"
 
 HARDWARE_VERSION = "vmx-13"
-"""Of ESXi 6.5: taken by 6.7 and everything later."""
+"""The version of ESXi 6.5, accepted by 6.7 and everything later."""
 _DEBIAN_64 = "96"
 """CIM_OperatingSystem.OsType."""
 
@@ -37,14 +37,14 @@ class Disk:
 
     href: str
     size_bytes: int
-    """Of the file."""
+    """The size of the file."""
     capacity_bytes: int
     populated_bytes: int
 
 
 @dataclass(frozen=True)
 class Product:
-    """What the virtual machine is."""
+    """The description of the virtual machine."""
 
     name: str
     version: str
@@ -136,7 +136,7 @@ def _hardware(system: Element, product: Product) -> None:
         SubElement(machine, f"{{{VSSD}}}{name}").text = value
     for attributes, settings in _items():
         item = SubElement(section, _ovf("Item"), {_ovf(key): value for key, value in attributes.items()})
-        # The schema wants them in alphabetical order.
+        # The schema requires alphabetical order.
         for name in sorted(settings):
             SubElement(item, f"{{{RASD}}}{name}").text = settings[name]
 
@@ -144,7 +144,7 @@ def _hardware(system: Element, product: Product) -> None:
 def _items() -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Attributes and settings of each piece of hardware."""
     for size in SIZES:
-        # An item is used where its configuration was chosen; the instance is the same in all of them.
+        # An item applies to the configurations it names; the instance is the same in all of them.
         yield (
             {"configuration": size.name},
             {

@@ -1,4 +1,4 @@
-"""What can be wrong while an artefact is made or read."""
+"""Errors of making or reading an artefact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A libvirt domain that lets the router forward undisturbed: hugepages, pinned cores, no emulator on them."""
+"""A libvirt domain that lets the router forward undisturbed: hugepages, pinned cores, no emulator threads
+on them.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +15,38 @@ from ova.errors import OvaError
 from ova.sizes import DATA_NICS, Size
 
 _NAMESPACE = uuid.UUID("6f1f5b0e-4e0c-5b53-9a53-0c1f7f2f7a10")
-"""Of UUIDs made from names, so that the same arguments give the same file."""
+"""The namespace of UUIDs made from names, so that the same arguments give the same file."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """What the host gives. Numbers are its CPUs, as ``lscpu`` counts them."""
+    """The resources of the host. Numbers are its CPUs, as ``lscpu`` counts them."""
 
     cpus: Sequence[int]
     """One for each virtual CPU, in order: 0 manages, the others forward. All on one NUMA node."""
     emulator_cpus: Sequence[int]
-    """For QEMU itself and its I/O thread; none of ``cpus``."""
+    """CPUs for QEMU itself and its I/O thread; none of ``cpus``."""
     bridges: Sequence[str] = ("br-mgmt", *(f"br-data{number}" for number in range(1, DATA_NICS + 1)))
     """Bridge of the management NIC, then of each data NIC."""
     hugepage_mib: int = 1024
     """Size of the host's huge pages that hold the guest: 2 or 1024."""
     numa_node: int | None = None
-    """Node of ``cpus`` and of the NICs; None leaves the memory's place to the host."""
+    """The node of ``cpus`` and of the NICs; None leaves the memory's placement to the host."""
 
 
 @dataclass(frozen=True)
 class Guest:
-    """The virtual machine. Paths are the host's."""
+    """The virtual machine. Paths are paths on the host."""
 
     name: str
     size: Size
     disk: Path
     seed: Path | None = None
-    """ISO with the first boot's settings (NoCloud)."""
+    """ISO with the settings of the first boot (NoCloud)."""
     own_identity: bool = True
-    """UUID and MAC addresses follow from the name; if not, libvirt makes them when it defines the domain."""
+    """UUID and MAC addresses are derived from the name; if false, libvirt generates them when it defines
+    the domain.
+    """
 
 
 def render(guest: Guest, host: Host) -> bytes:
@@ -111,8 +115,9 @@ def _pinning(domain: Element, host: Host) -> None:
 
 def _devices(domain: Element, guest: Guest, host: Host) -> None:
     devices = SubElement(domain, "devices")
-    # On the first PCI bus of a "pc" a virtio NIC is transitional (1af4:1000), which VPP's own driver takes;
-    # on q35 libvirt puts it behind a root port, where it is modern only. So: pc, bus 0, slots by hand.
+    # On the first PCI bus of a "pc" a virtio NIC is transitional (1af4:1000), which VPP's own driver
+    # supports; on q35 libvirt puts it behind a root port, where it is modern only. Therefore: pc, bus 0,
+    # explicit slots.
     disk = SubElement(devices, "disk", type="file", device="disk")
     SubElement(disk, "driver", name="qemu", type="qcow2", cache="none", io="native", iothread="1")
     SubElement(disk, "source", file=str(guest.disk))
@@ -147,12 +152,13 @@ def _nic(devices: Element, guest: Guest, number: int, bridge: str) -> None:
     SubElement(nic, "source", bridge=bridge)
     SubElement(nic, "model", type="virtio-transitional")
     if number:
-        # A queue pair for each of VPP's threads; long rings, for a burst must not be lost.
+        # A queue pair for each of VPP's threads; long rings, because a burst must not be lost.
         queues = max(1, guest.size.cpus - 1)
         driver = SubElement(
             nic, "driver", name="vhost", queues=str(queues), rx_queue_size="1024", tx_queue_size="256"
         )
-        # What is forwarded has to leave as it came: no packets merged, no checksums left to the other end.
+        # Forwarded packets have to leave as they came: not merged, and with no checksums left to the other
+        # end.
         off = {"tso4": "off", "tso6": "off", "ecn": "off", "ufo": "off"}
         SubElement(driver, "host", {"csum": "off", "gso": "off", **off, "mrg_rxbuf": "on"})
         SubElement(driver, "guest", {"csum": "off", **off})

@@ -37,7 +37,7 @@ def render(digests: Mapping[str, str]) -> bytes:
 
 
 def read(manifest: bytes) -> Digests:
-    """The digests in a manifest. Raises OvaError; SHA-1 is refused, for it proves nothing any more."""
+    """The digests in a manifest. Raises OvaError; SHA-1 is refused, because it no longer proves anything."""
     found: Digests = {}
     for number, line in enumerate(manifest.decode("utf-8", "replace").splitlines(), 1):
         match = _LINE.fullmatch(line.strip())
@@ -68,9 +68,9 @@ def sign(manifest: bytes, manifest_name: str, key_pem: bytes, certificate_pem: b
 
 
 def verify(certificate_file: bytes, manifest: bytes, manifest_name: str) -> str:
-    """The signer's subject when the signature in a ``.cert`` file is of this manifest.
+    """The signer's subject if the signature in a ``.cert`` file is of this manifest.
 
-    Whether the certificate is to be trusted is the caller's to decide. Raises OvaError.
+    The caller decides whether to trust the certificate. Raises OvaError.
     """
     match = _SIGNATURE.match(certificate_file.decode("ascii", "replace"))
     if match is None or match["name"] != manifest_name:

@@ -21,7 +21,7 @@ _QCOW2 = b"QFI\xfb"
 
 @dataclass(frozen=True)
 class Signer:
-    """With what a manifest is signed: PEM files of an RSA key and its certificate."""
+    """The key pair that signs a manifest: PEM files of an RSA key and its certificate."""
 
     key: Path
     certificate: Path
@@ -29,7 +29,7 @@ class Signer:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to build. ``mtime_s`` is the time of every member, seconds since 1970."""
+    """The artefacts to build. ``mtime_s`` is the time of every member, seconds since 1970."""
 
     disk: Path
     version: str
@@ -41,14 +41,14 @@ class Wanted:
 
     @property
     def stem(self) -> str:
-        """Name of the artefact, without its ending. The linux data plane is part of it."""
+        """Name of the artefact, without its suffix. The linux data plane is part of it."""
         return f"millrace-{self.version}" + ("" if self.dataplane == "vpp" else f"-{self.dataplane}")
 
 
 def build(wanted: Wanted) -> Path:
-    """Write the OVA and return where it is. The same disk and arguments give the same bytes.
+    """Write the OVA and return its path. The same disk and arguments give the same bytes.
 
-    Needs room in ``directory`` for the disk, compressed, twice. Raises OvaError and OSError.
+    ``directory`` needs room for the compressed disk twice. Raises OvaError and OSError.
     """
     if not _VERSION.fullmatch(wanted.version):
         raise OvaError(f"version {wanted.version!r} has characters that a file name should not have")

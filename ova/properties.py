@@ -1,4 +1,4 @@
-"""What can be said to a router before its first boot, as vApp properties.
+"""The settings that a router accepts before its first boot, as vApp properties.
 
 The keys are those that the first boot reads from the OVF environment (DSP0243, chapter 11).
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Property:
-    """One vApp property. ``qualifiers`` is of DSP0243, table 7: ``MinLen(n) MaxLen(n)``."""
+    """One vApp property. ``qualifiers`` is that of DSP0243, table 7: ``MinLen(n) MaxLen(n)``."""
 
     key: str
     label: str
     description: str
     qualifiers: str = ""
     password: bool = False
-    """Not shown while it is typed."""
+    """Hidden while it is typed."""
 
 
 @dataclass(frozen=True)

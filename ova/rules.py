@@ -1,4 +1,6 @@
-"""What DSP0243 1.1 asks of a descriptor, as far as it can be said without its schema files."""
+"""The requirements of DSP0243 1.1 for a descriptor, as far as they can be checked without its schema
+files.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class DiskReference:
 
 @dataclass(frozen=True)
 class Described:
-    """What a descriptor says that has to fit the rest of the package."""
+    """The statements of a descriptor that must match the rest of the package."""
 
     sizes: Mapping[str, int | None]
     """Href of each referenced file, and the size it should have."""
@@ -60,7 +62,7 @@ def rasd(name: str) -> str:
 
 
 def problems(envelope: Element) -> list[str]:
-    """Everything that is wrong; empty when nothing is."""
+    """All problems; empty when there are none."""
     if envelope.tag != ovf("Envelope"):
         return [f"the root is {envelope.tag}, not Envelope in {OVF}"]
     rules: tuple[Callable[[Element], Iterator[str]], ...] = (

@@ -1,4 +1,4 @@
-"""XML of strangers: no document type, so no entity that could expand or reach a file."""
+"""Parsing of untrusted XML: no document type, so no entity that could expand or reach a file."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def parse(data: bytes) -> Element:
 
 
 def _name(expat_name: str) -> str:
-    """``{namespace}local``, ElementTree's way."""
+    """``{namespace}local``, ElementTree's notation."""
     return f"{{{expat_name}" if "}" in expat_name else expat_name

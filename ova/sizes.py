@@ -1,4 +1,4 @@
-"""The sizes a router comes in, and its disk. One table for OVF, libvirt and VNF descriptors."""
+"""The sizes of a router, and its disk. One table for OVF, libvirt and VNF descriptors."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ DATA_NICS = 2
 
 
 def size_named(name: str) -> Size:
-    """The size of this name. Raises KeyError."""
+    """The size with this name. Raises KeyError."""
     return {size.name: size for size in SIZES}[name]

@@ -1,7 +1,7 @@
-"""Disks as streamOptimized VMDK (VMware, Virtual Disk Format 5.0), written by ourselves.
+"""Disks as streamOptimized VMDK (VMware, Virtual Disk Format 5.0), written by this module.
 
-qemu-img writes the format too, but draws a random content id, so that no two builds are alike.
-All numbers on the disk are little-endian; a sector is 512 bytes, a grain 64 KiB.
+qemu-img writes the format too, but generates a random content id, so that two builds always differ. All
+numbers on the disk are little-endian; a sector is 512 bytes, a grain 64 KiB.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECTOR_BYTES = 512
 GRAIN_SECTORS = 128
 GRAIN_BYTES = GRAIN_SECTORS * SECTOR_BYTES
 TABLE_ENTRIES = 512
-"""Grains for which one grain table stands: 32 MiB of disk."""
+"""The number of grains in one grain table: 32 MiB of disk."""
 DESCRIPTOR_SECTORS = 20
 OVERHEAD_SECTORS = 128
 """Header and descriptor; grains begin after them."""
@@ -33,7 +33,7 @@ GD_AT_END = 0xFFFF_FFFF_FFFF_FFFF
 MAGIC = b"KDMV"
 VERSION = 3
 FLAGS = 0x1 | 1 << 16 | 1 << 17
-"""The newline test is valid, grains are compressed, markers tell what follows."""
+"""The newline test is valid, grains are compressed, and markers describe what follows."""
 COMPRESSION_DEFLATE = 1
 NEWLINES = b"\n \r\n"
 HEADER = struct.Struct("<4sIIQQQQIQQQ?4sH433x")
@@ -43,22 +43,22 @@ MARKER_END, MARKER_TABLE, MARKER_DIRECTORY, MARKER_FOOTER = 0, 1, 2, 3
 
 _LEVEL = 6
 _AHEAD = 64
-"""Grains that may wait to be written: bounds memory to some 4 MiB."""
+"""The most grains that may wait to be written: bounds memory to some 4 MiB."""
 _ZEROS = bytes(GRAIN_BYTES)
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a VMDK became."""
+    """The result of writing a VMDK."""
 
     capacity_bytes: int
     populated_bytes: int
-    """What its grains hold, uncompressed."""
+    """The size of its grains, uncompressed."""
     size_bytes: int
 
 
 def header(capacity_sectors: int, directory_sector: int) -> bytes:
-    """The sparse extent's header, or its footer when the directory's place is known."""
+    """The sparse extent's header, or its footer when the directory's position is known."""
     return HEADER.pack(
         MAGIC,
         VERSION,
@@ -80,8 +80,8 @@ def header(capacity_sectors: int, directory_sector: int) -> bytes:
 def write(raw: Path, vmdk: Path) -> Written:
     """Write the raw disk image ``raw`` as ``vmdk``; holes and zeros take no space.
 
-    The same bytes in give the same bytes out. Raises OvaError when ``raw`` is no whole number of sectors, and
-    OSError.
+    The same input gives the same output bytes. Raises OvaError when ``raw`` is not a whole number of sectors,
+    and OSError.
     """
     capacity_bytes = raw.stat().st_size
     if capacity_bytes == 0 or capacity_bytes % SECTOR_BYTES:
@@ -106,7 +106,7 @@ def _first(waiting: deque[tuple[int, Future[bytes]]]) -> tuple[int, bytes]:
 
 
 def _grains(source: BinaryIO, capacity_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each grain that is not all zeros, the disk's end filled up with zeros."""
+    """Number and content of each grain that is not all zeros; the last grain is padded with zeros."""
     for start, end in _extents(source, capacity_bytes):
         source.seek(start)
         for offset in range(start, end, GRAIN_BYTES):
@@ -117,7 +117,7 @@ def _grains(source: BinaryIO, capacity_bytes: int) -> Iterator[tuple[int, bytes]
 
 
 def _extents(source: BinaryIO, capacity_bytes: int) -> Iterator[tuple[int, int]]:
-    """The parts that are not holes, rounded outwards to whole grains, in order and apart."""
+    """The parts that are not holes, rounded outwards to whole grains, in order and disjoint."""
     descriptor, end = source.fileno(), 0
     while end < capacity_bytes:
         try:
@@ -159,7 +159,7 @@ class _Writer:
         self._put(marked)
 
     def finish(self, name: str) -> Written:
-        """Write what follows the grains, and what comes before them."""
+        """Write the parts after the grains, and the parts before them."""
         self._end_table()
         directory = struct.pack(f"<{len(self._directory)}I", *self._directory)
         self._marker(_sectors(directory), MARKER_DIRECTORY)
@@ -201,7 +201,7 @@ def _sectors(data: bytes) -> int:
 
 
 def descriptor(name: str, capacity_sectors: int, content_id: int) -> bytes:
-    """The text that describes the disk, as VMware's tools embed it."""
+    """The embedded descriptor, as VMware's tools write it."""
     cylinders = min(capacity_sectors // (255 * 63), 65535)
     lines = (
         "# Disk DescriptorFile",

@@ -32,7 +32,7 @@ _MAX_TABLE_ENTRIES = 4096
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a sparse extent's header that say something; sizes in sectors."""
+    """The significant fields of a sparse extent's header; sizes in sectors."""
 
     version: int
     flags: int
@@ -46,7 +46,7 @@ class Header:
 
 
 def read_header(stream: BinaryIO) -> Header:
-    """The header at the stream's place. Raises OvaError when it is not one of a streamOptimized VMDK."""
+    """The header at the stream's position. Raises OvaError when it is not one of a streamOptimized VMDK."""
     raw = stream.read(HEADER.size)
     if len(raw) != HEADER.size or raw[:4] != MAGIC:
         raise OvaError("VMDK: it does not begin with KDMV, so it is no sparse extent")
@@ -95,9 +95,9 @@ def read_descriptor(stream: BinaryIO, header: Header) -> dict[str, str]:
 
 
 def grains(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """First sector and content of each grain, in file order, everything around them checked.
+    """First sector and content of each grain, in file order; all structures around them are checked.
 
-    ``stream`` is at the start of the VMDK and ends with it. Raises OvaError at the first thing that is wrong.
+    ``stream`` is at the start of the VMDK and ends with it. Raises OvaError at the first error.
     """
     top = read_header(stream)
     if top.directory != GD_AT_END:

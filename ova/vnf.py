@@ -1,4 +1,4 @@
-"""Descriptors for an orchestrator: VNFD and NSD in ETSI's model (SOL006), as OSM takes them.
+"""Descriptors for an orchestrator: VNFD and NSD in ETSI's model (SOL006), as OSM accepts them.
 
 Each becomes a package: a tar.gz with one folder, its descriptor and the checksums of its files.
 """
@@ -46,7 +46,7 @@ def vnfd(version: str, image: str) -> dict[str, Any]:
                     "sw-image-desc": "millrace",
                     "virtual-compute-desc": DEFAULT_SIZE.name,
                     "virtual-storage-desc": ["disk"],
-                    # Orchestrators give it to the machine as cloud-init; the first boot reads it.
+                    # Orchestrators pass it to the machine as cloud-init; the first boot reads it.
                     "cloud-init": "#cloud-config\n{}\n",
                     "int-cpd": [_connection(name, number) for number, name in enumerate(_INTERFACES)],
                 }
@@ -134,7 +134,7 @@ def nsd(version: str) -> dict[str, Any]:
 def write(
     directory: Path, version: str, image: str, mtime_s: int, dataplane: str = "vpp"
 ) -> tuple[Path, ...]:
-    """Write both packages and return where they are. Raises OSError."""
+    """Write both packages and return their paths. Raises OSError."""
     suffix = "" if dataplane == "vpp" else f"-{dataplane}"
     directory.mkdir(parents=True, exist_ok=True)
     made = []
@@ -148,7 +148,7 @@ def write(
 
 def _package(folder: str, name: str, descriptor: Mapping[str, Any], mtime_s: int) -> bytes:
     content = yaml.safe_dump(descriptor, sort_keys=False).encode()
-    # OSM reads MD5; it guards against accidents only.
+    # OSM reads MD5; it protects against accidents only.
     checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
     files = {name: content, "checksums.txt": f"{checksum}  {name}\n".encode()}
     packed = io.BytesIO()

@@ -1,7 +1,7 @@
-"""Puts the scripts, styles and icons the pages use where Django serves them.
+"""Puts the scripts, styles and icons that the pages use into the folder from which Django serves them.
 
-Run as ``python -m setup.assets NODE_MODULES DESTINATION``. The destination is replaced as a whole, so that
-nothing of an earlier release stays behind.
+Run as ``python -m setup.assets NODE_MODULES DESTINATION``. The destination is replaced as a whole, so that no
+files of an earlier release remain.
 """
 
 import re
@@ -25,7 +25,7 @@ FILES = {
     "LICENSE.tabler-icons.txt": "@tabler/icons/LICENSE",
 }
 
-# The maps are not shipped, and Django's manifest storage refuses a reference to a file that is not there.
+# The maps are not shipped, and Django's manifest storage refuses a reference to a missing file.
 _SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=[^*]*\*/|^//# sourceMappingURL=.*$", re.MULTILINE)
 
 _SVG = "http://www.w3.org/2000/svg"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# After a run through sudo: the tools' caches stay the user's, who runs the linters without sudo.
+# After a run through sudo: gives the tools' caches to the user, who runs the linters without sudo.
 set -eu
 cd "$(dirname "$0")/.."
 . setup/stamp.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: setup/lock.sh [--upgrade]
 # Locks the dependencies of the workspace in requirements/*.txt, every file with its hashes.
-#   tools.txt    uv itself          build.txt  what builds the members' wheels
+#   tools.txt    uv itself          build.txt  builds the members' wheels
 #   runtime.txt  the appliance      dev.txt    all of it, the lab and the tests
 # These files name no registry, unlike uv.lock, so that a mirror serves as well as the original.
 set -eu

@@ -19,7 +19,7 @@ wanted() {
         case $group in
         python) echo ca-certificates python3 python3-venv ;;
         node)
-            # A newer node, from wherever, is as good; its package may conflict with Debian's npm.
+            # A newer node from any source will do; its package may conflict with Debian's npm.
             have node || echo nodejs
             have npm || echo npm
             ;;
@@ -73,7 +73,7 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
 fi
 
-# A list that cannot be fetched is not yet a failure: what is needed may be in the others.
+# A list that cannot be fetched is not yet a failure: the needed packages may be in the others.
 apt_get update || say "apt-get update failed; going on with the package lists at hand"
 packages=$(missing "$@") # again: whether there is a redis-server shows only now
 say "installing: $(echo "$packages" | tr '\n' ' ')"

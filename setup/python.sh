@@ -30,7 +30,7 @@ if ! fresh tools "$tools" || [ ! -x .tools/bin/uv ]; then
     give_back .tools
 fi
 
-# uv reads no pip.conf: where pip was told of a mirror, uv is told of the same one.
+# uv reads no pip.conf: if pip is configured with a mirror, uv gets the same one.
 if [ -z "${UV_DEFAULT_INDEX:-}" ]; then
     mirror=$(.tools/uv/bin/pip config get global.index-url 2>/dev/null || true)
     mirror=${PIP_INDEX_URL:-$mirror}

@@ -1,5 +1,5 @@
 # Sourced by the scripts that install Debian packages: no service that comes with one is started or left enabled.
-# The lab and the tests run their own copies; a machine that ran no PostgreSQL or FRR before runs none after.
+# The lab and the tests run their own copies; a machine that ran no PostgreSQL or FRR before runs none afterwards.
 # shellcheck shell=sh
 
 policy=/usr/sbin/policy-rc.d
@@ -28,7 +28,7 @@ forbid_starts() {
     chmod 755 "$policy"
 }
 
-# Only of packages that this run installed: a service somebody enabled stays as it was.
+# Only for packages that this run installed: a service that somebody enabled stays unchanged.
 disable_services() {
     command -v systemctl >/dev/null || return 0
     for package in "$@"; do

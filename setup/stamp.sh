@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: runs a step again only when what it depends on has changed.
+# Sourced by the other scripts here: runs a step again only when its dependencies have changed.
 # shellcheck shell=sh
 
 stamps=.tools/stamps
@@ -24,7 +24,7 @@ finished() {
     echo "$2" >"$stamps/$1"
 }
 
-# give_back PATH... : what root made in a user's checkout through sudo stays the user's.
+# give_back PATH... : gives files that root made in a user's checkout through sudo to the user.
 give_back() {
     if [ -n "${SUDO_UID:-}" ] && [ "$(id -u)" = 0 ]; then
         chown -R -h "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$@"

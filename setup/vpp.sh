@@ -48,6 +48,6 @@ unset APT_SEQUOIA_CRYPTO_POLICY
 export VPP_INSTALL_SKIP_SYSCTL=1
 quiet_install "libvppinfra=$release" "vpp=$release" "vpp-plugin-core=$release" ||
     give_up "apt-get could not install VPP $release"
-# Another release is another VPP: an upgrade of the machine must not bring it.
+# Another release is another VPP: an upgrade of the machine must not install it.
 rm -f "$key" "$sources" "$policy_for_fdio"
 say "note: VPP's package has put /etc/sysctl.d/80-vpp.conf in place: it reserves huge pages from the next boot on"

@@ -1,4 +1,4 @@
-"""What bfdd 8.4 prints of three sessions: one up, one that nothing came from, one over several hops."""
+"""bfdd 8.4's output for three sessions: one up, one that received nothing, one multihop."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ COUNTERS: list[dict[str, Any]] = [
 
 
 class _Bfdd:
-    """As much of bfdd as shows sessions."""
+    """The part of bfdd that shows sessions."""
 
     def __init__(self, peers: list[dict[str, Any]]) -> None:
         self._peers = peers

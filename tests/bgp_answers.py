@@ -1,4 +1,4 @@
-"""What bgpd answers of its sessions: as FRR 8.4 was seen to say it."""
+"""bgpd's answers about its sessions, as observed from FRR 8.4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of BGP routes as a process of a test's own, and what it answers."""
+"""The index of BGP routes as a process of a test's own, and its answers."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class BgpIndex:
         return read
 
     def status(self) -> Answer:
-        """What it says of itself."""
+        """Its status."""
         return self.ask("status")[0]
 
     def search(self, words: str) -> Answer:
-        """What it finds."""
+        """The results of a search."""
         return self.ask(f"search {words}")[0]
 
     def prefixes(self, words: str) -> list[str]:
@@ -96,5 +96,5 @@ class BgpIndex:
         return self.wait(lambda status: bool(status["state"] == state), f"state {state}", timeout_s)
 
     def wait_paths(self, family: str, count: int) -> Answer:
-        """Until it holds so many paths of a family."""
+        """Wait until it holds this many paths of a family."""
         return self.wait(lambda status: bool(status[family]["paths"] == count), f"{count} paths of {family}")

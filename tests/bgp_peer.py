@@ -1,4 +1,4 @@
-"""A BGP neighbor that a test plays, in a network namespace: it sends what the test wants and nothing else."""
+"""A BGP neighbor played by a test, in a network namespace: it sends exactly what the test wants."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BgpPeer:
         self.close()
 
     def connect(self, limit_s: float = 30) -> None:
-        """A session that both sides hold for established. Raises TimeoutError."""
+        """A session that both sides consider established. Raises TimeoutError."""
         until = time.monotonic() + limit_s
         while self._connection is None:
             if time.monotonic() > until:
@@ -88,7 +88,7 @@ class BgpPeer:
 
 
 def _listen(connection: socket.socket) -> None:
-    """Forget what the router sends, and answer each KEEPALIVE: that is often enough."""
+    """Discard the router's messages, and answer each KEEPALIVE, which is often enough."""
     try:
         while True:
             if _receive(connection) == bgp.KEEPALIVE:

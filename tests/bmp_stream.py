@@ -1,4 +1,4 @@
-"""bgpd's side of BMP (RFC 7854) as a test makes it: messages, and a listener that an index connects to."""
+"""bgpd's side of BMP (RFC 7854), made by a test: messages, and a listener that an index connects to."""
 
 from __future__ import annotations
 
@@ -137,12 +137,12 @@ def withdrawal(peer: Peer, prefix: str) -> bytes:
 
 
 def raw_update(peer: Peer, body: bytes) -> bytes:
-    """Whatever stands where an UPDATE should."""
+    """Arbitrary bytes in place of an UPDATE."""
     return message(_ROUTE_MONITORING, peer.header() + body)
 
 
 def end_of_rib(peer: Peer, family: int) -> bytes:
-    """All of a family was told."""
+    """End of a family."""
     unreach = b"" if family == 4 else attribute(15, struct.pack("!HB", 2, 1))
     return message(_ROUTE_MONITORING, peer.header() + bgp.update(b"", unreach, b""))
 
@@ -165,19 +165,19 @@ class Listener:
         self.close()
 
     def listen(self) -> None:
-        """As before on the same port, once there is one."""
+        """Listen again, on the same port if there was one."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self.port = self._listener.getsockname()[1]
 
     def close(self) -> None:
-        """Neither listen nor be connected, as a bgpd that died."""
+        """Stop listening and close the connection, like a crashed bgpd."""
         self.hang_up()
         if self._listener is not None:
             self._listener.close()
         self._listener = None
 
     def is_asked(self) -> bool:
-        """Whether somebody connected that was not accepted yet."""
+        """Whether a client connected that was not accepted yet."""
         assert self._listener is not None
         return bool(select.select([self._listener], [], [], 0)[0])
 

@@ -1,4 +1,4 @@
-"""What captures of a router became, for the tests of both data planes."""
+"""The results of a router's captures, for the tests of both data planes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PART_BYTES = 10**6
 
 
 def when_ended(files: CaptureFiles, state: CaptureState, timeout_s: float = 15) -> CaptureState:
-    """The capture once it has ended by itself."""
+    """The capture once it has ended without being stopped."""
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         now = next(one for one in files.all() if one.id == state.id)

@@ -1,4 +1,4 @@
-"""Shared by all tests: markers by folder, order, skips, Django on the tests' own PostgreSQL."""
+"""Common to all tests: markers by folder, order, skips, Django on the tests' own PostgreSQL."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ from tests.services import broker_url, postgres_url, redis_url
 
 __all__ = ["broker_url", "postgres_url", "redis_url"]
 
-# Cheap and telling first: what fails in tests/unit need not wait for a browser.
+# Cheap and informative tests first: a failure in tests/unit need not wait for a browser.
 _FOLDERS = ("unit", "golden", "property", "api", "integration", "browser", "bench", "soak", "image")
 _HERE = Path(__file__).resolve().parent
 
@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share the tests out by their labs and files."""
+    """Distribute the tests by their labs and files."""
     from tests import worker_scheduler
 
     return worker_scheduler.scheduler(config, log)
@@ -71,7 +71,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what this machine cannot run; let labs that run beside it have the processor first."""
+    """Skip the tests that this machine cannot run; give the processor first to labs that run next to it."""
     worker_groups.give_way(item)
     requirements.skip_unmet(item)
 

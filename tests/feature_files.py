@@ -1,4 +1,4 @@
-"""Which product files name a feature: ``python -m tests.feature_files [FEATURE]`` lists them."""
+"""The product files that name a feature: ``python -m tests.feature_files [FEATURE]`` lists them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
     "vrf": r"\bvrfs?\b|\bvrf_|_vrfs?\b|Vrf(?=[A-Z]|\b)|\bVRF",
     "ospf": r"\bospf\b|_ospf\b|\bospf_|\bOspf|\bOSPF",
 }
-"""By feature, what it is called in code and in texts. A new feature gets a line."""
+"""The words for each feature in code and in texts. A new feature needs a line."""
 
 
 @cache
@@ -42,7 +42,7 @@ def product_files() -> dict[str, str]:
 
 
 def naming(feature: str) -> list[str]:
-    """Paths of the product files that name the feature, but for those of its own folders."""
+    """Paths of the product files that name the feature, except those in its own folders."""
     word = re.compile(WORDS[feature])
     own = (f"/features/{feature}/", f"/protocols/{feature}/")
     return [

@@ -1,7 +1,7 @@
 """``make test FEATURE=bfd``: the tests that concern one feature.
 
-Those whose file, function or parameters name it, in the words of ``feature_files.WORDS``; and what holds
-every feature: the house rules, the linters and the random documents.
+These are the tests whose file, function or parameters name it, in the words of ``feature_files.WORDS``, and
+the tests that cover every feature: the house rules, the linters and the random documents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALWAYS = (
     "property/test_documents.py",
     "property/test_documents_on_fake_vpp.py",
 )
-"""Paths under tests/ whose tests look at every feature."""
+"""Paths under tests/ whose tests cover every feature."""
 
 _TESTS = Path(__file__).resolve().parent
 
@@ -35,7 +35,7 @@ def add_option(parser: pytest.Parser) -> None:
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave in ``items`` what concerns the feature asked for; all of them where none was."""
+    """Keep in ``items`` the tests of the requested feature; all of them without a request."""
     feature = str(config.getoption("--feature"))
     if not feature:
         return

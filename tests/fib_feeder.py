@@ -105,7 +105,7 @@ class Feeder:
         return self.ask("status")
 
     def barrier(self, timeout_s: float = 30) -> None:
-        """Wait until VPP has all that was sent."""
+        """Wait until VPP has everything that was sent."""
         deadline = time.monotonic() + timeout_s
         while not all(zebra.all_arrived() for zebra in self._zebras):
             assert time.monotonic() < deadline, "the feeder has not read what was sent"

@@ -1,4 +1,4 @@
-"""zebra's side of FPM, as frames that a test makes: the layout of FRR's module dplane_fpm_nl."""
+"""zebra's side of FPM, as frames made by a test: the layout of FRR's module dplane_fpm_nl."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _message(kind: int, body: bytes) -> bytes:
 
 
 def frame(*messages: bytes) -> bytes:
-    """One frame; what zebra 8.4 changes is a withdrawal and a route in one."""
+    """One frame; a change by zebra 8.4 is a withdrawal and a route in one frame."""
     payload = b"".join(messages)
     return struct.pack(">BBH", 1, 1, 4 + len(payload)) + payload
 
@@ -52,7 +52,7 @@ def special(prefix: str, rtype: int) -> bytes:
 
 
 def withdraw(prefix: str, *, table: int = _MAIN) -> bytes:
-    """The end of a route."""
+    """The withdrawal of a route."""
     return _route(_DELROUTE, ip_network(prefix), 0, table, b"")
 
 
@@ -65,7 +65,7 @@ def next_hop(identifier: int, address: str | None, ifindex: int) -> bytes:
 
 
 def next_hop_gone(identifier: int) -> bytes:
-    """The end of a next-hop object."""
+    """The removal of a next-hop object."""
     body = struct.pack("=BBBBI", 0, 0, _BGP, 0, 0) + _attribute(1, struct.pack("=I", identifier))
     return _message(_DELNEXTHOP, body)
 
@@ -115,7 +115,9 @@ class Zebra:
         self.connection.sendall(frames if isinstance(frames, bytes) else b"".join(frames))
 
     def all_arrived(self) -> bool:
-        """Whether the feeder's socket has all that was sent: a busy machine leaves it on its way."""
+        """Whether the feeder's socket has everything that was sent: on a busy machine it may still be on
+        its way.
+        """
         if self.connection.fileno() < 0:
             return True
         unsent = array.array("i", [0])
@@ -123,5 +125,5 @@ class Zebra:
         return unsent[0] == 0
 
     def close(self) -> None:
-        """Go away, as a zebra that was killed."""
+        """Disconnect, like a killed zebra."""
         self.connection.close()

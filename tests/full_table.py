@@ -1,4 +1,4 @@
-"""A full table for a lab: BIRD beside lan0, and what the router's document needs to take its routes into VPP.
+"""A full table for a lab: BIRD next to lan0, and the document's settings to take its routes into VPP.
 
 ::
 
@@ -18,14 +18,14 @@ from tests.route_feed import BIRD, prefix
 
 _PEER, _PEER_AS = str(at.LAN.far_v4.ip), 65010
 HEAPS = {"main_heap_mb": 3072, "stats_segment_mb": 512}
-"""The section of the data plane: what VPP needs for 1,000,000 routes. It starts anew for this."""
+"""The section of the data plane: what VPP needs for 1,000,000 routes. It restarts for this."""
 ROUTING: dict[str, Any] = {
     "bgp": {
         "ebgp_requires_policy": False,
         "neighbors": {_PEER: {"remote_asn": _PEER_AS, "connect_retry_s": 1, "ipv4_unicast": {}}},
     }
 }
-"""What the section of routing gets besides."""
+"""Additions to the section of routing."""
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def wait_until(
     what: str,
     instead: Callable[[], object] = lambda: "",
 ) -> None:
-    """Wait for a state, and say which one did not come, and what there was ``instead``."""
+    """Wait for a state; the failure names the state that was not reached, and what there was ``instead``."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:
@@ -125,7 +125,7 @@ def live_lab(
 
 
 def clear_dead_lab(prefix: str) -> None:
-    """Remove what a test run that was killed left under this prefix; a lab that still runs is left alone."""
+    """Remove the remains of a killed test run under this prefix; a running lab is left alone."""
     registered = Register().find(prefix)
     if registered is None or marked_processes(Path(registered.directory)):
         return
@@ -139,7 +139,7 @@ def clear_dead_lab(prefix: str) -> None:
 
 
 def _unmount_below(directory: Path) -> None:
-    """Detach what a test mounted inside a lab's directory, also while processes still use it."""
+    """Unmount what a test mounted inside a lab's directory, even while processes still use it."""
     mounts = [Path(line.split()[4]) for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     for mount in sorted((path for path in mounts if path.is_relative_to(directory)), reverse=True):
         subprocess.run(["umount", "--lazy", str(mount)], check=True, capture_output=True, timeout=30)
@@ -163,7 +163,7 @@ def _lab(prefix: str, directory: Path, *arguments: str, timeout_s: float = 180) 
 
 
 def json_of(response: httpx.Response, *, status: int = 200) -> Any:
-    """The body of an answer that has to have this status."""
+    """The body of an answer that must have this status."""
     assert response.status_code == status, (
         f"{response.request.method} {response.request.url}: {response.text}"
     )

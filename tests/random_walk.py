@@ -14,7 +14,9 @@ from tests.real_router import RealRouter
 
 
 def walk(router: RealRouter, seed: int, documents: int) -> None:
-    """Commit so many documents drawn from ``seed``, then go back to nothing. Asserts that each reads back."""
+    """Commit this many documents drawn from ``seed``, then return to nothing. Asserts that each reads
+    back.
+    """
     engine = router.engine()
     engine.recover()
     rng = random.Random(seed)

@@ -81,7 +81,7 @@ _DIRECTORY = Path(__file__).parent / "recorded"
 
 
 class RecordedFrr(FakeFrr):
-    """Answers what was recorded, and writes down what it is asked."""
+    """Answers from the recording, and records the questions."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How large a test's case is: whole, or a share of it where the machine is an emulated one."""
+"""The size of a test's case: full, or a part of it where the machine is emulated."""
 
 import os
 

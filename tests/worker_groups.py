@@ -1,8 +1,9 @@
-"""Which tests run one after another in one worker, where ``make test`` and ``make image-test`` run several.
+"""Which tests run one after another in one worker, when ``make test`` and ``make image-test`` run several
+workers.
 
-Tests of one lab go together, since its namespaces have names of their own, and those of one machine that
-boots the image; else those of one file do. Labs come first: they wait more than they compute, and what
-computes fills the time beside them.
+Tests of one lab go together, because its namespaces have names of their own, and so do those of one machine
+that boots the image; otherwise those of one file do. Labs come first: they wait more than they compute, and
+other tests use the CPU in that time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from _pytest.nodeid import coerce_node_id
 _LIVE = ("vpp", "linux", "lab", "browser")
 """Groups of live labs, the longest first."""
 _BESIDE_LABS = 10
-"""Nice value of everything else: what a lab forwards is counted to the packet."""
+"""Nice value of everything else: a lab's forwarded packets are counted to the packet."""
 _IMAGE = "tests/image/"
 _OF_A_KIND = re.compile(r"^KIND = (\w+)$", re.MULTILINE)
 _ON_LINUX = re.compile(r"\[(?:.*-)?linux(?:-.*)?\]$")
@@ -40,7 +41,7 @@ def tell_apart(items: list[pytest.Item]) -> None:
 
 
 def labs_first(items: list[pytest.Item]) -> None:
-    """Put the labs in front of all else where work is shared; the order is otherwise kept."""
+    """Put the labs before everything else when work is shared; the order is otherwise kept."""
     if _is_worker():
         items.sort(key=lambda item: _place(group_of(item.nodeid)))
 
@@ -75,7 +76,9 @@ def _machine_of_file(path: str) -> str | None:
 
 
 def give_way(item: pytest.Item) -> None:
-    """Let labs of other workers have the processor first. Machines that boot the image run beside no lab."""
+    """Give labs of other workers the processor first. Machines that boot the image never run next to a
+    lab.
+    """
     if os.geteuid() == 0 and _is_worker() and not item.nodeid.startswith(_IMAGE):
         os.setpriority(os.PRIO_PROCESS, 0, 0 if group_of(item.nodeid) in _LIVE else _BESIDE_LABS)
 

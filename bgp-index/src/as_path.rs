@@ -9,7 +9,7 @@ const CONFEDERATION_SET: u8 = 4;
 /// Stands for a number that does not fit into 2 bytes.
 pub const AS_TRANS: u32 = 23456;
 
-/// The path with numbers of 4 bytes, from one of 4 (`wide`) or of 2. None where it is malformed.
+/// The path with 4-byte numbers, from one with numbers of 4 bytes (`wide`) or of 2. None where it is malformed.
 pub fn widened(value: &[u8], wide: bool) -> Option<Vec<u8>> {
     let mut reader = Reader::new(value);
     let mut path = Vec::with_capacity(value.len() * if wide { 1 } else { 2 });
@@ -30,8 +30,8 @@ pub fn widened(value: &[u8], wide: bool) -> Option<Vec<u8>> {
     Some(path)
 }
 
-/// A neighbor that knows numbers of 2 bytes alone passes the others on in AS4_PATH (RFC 6793 4.2.3): the path's front is
-/// kept as far as it is longer.
+/// A neighbor that supports only 2-byte numbers passes the others on in AS4_PATH (RFC 6793 4.2.3). The part of the
+/// path by which it is longer than AS4_PATH is kept in front.
 pub fn merged(path: Vec<u8>, as4_path: &[u8]) -> Vec<u8> {
     let surplus = match length(&path).checked_sub(length(as4_path)) {
         Some(surplus) => surplus,
@@ -60,7 +60,7 @@ pub fn merged(path: Vec<u8>, as4_path: &[u8]) -> Vec<u8> {
     merged
 }
 
-/// Without its first number where that is this one and stands in a sequence.
+/// The path without its first number, if that is this one and is in a sequence.
 pub fn without_first(mut path: Vec<u8>, number: u32) -> Vec<u8> {
     if path.len() >= 6 && path[0] == SEQUENCE && path[2..6] == number.to_be_bytes() {
         if path[1] == 1 {
@@ -92,7 +92,8 @@ impl<'a> Segment<'a> {
         self.kind == SEQUENCE || self.kind == CONFEDERATION_SEQUENCE
     }
 
-    /// What it adds to the path's length: a set counts as one, and confederations do not count (RFC 4271 9.1.2.2).
+    /// The segment's contribution to the path's length: a set counts as one, and confederations do not count (RFC
+    /// 4271 9.1.2.2).
     fn counted(&self) -> usize {
         match self.kind {
             SET => 1,
@@ -105,7 +106,7 @@ impl<'a> Segment<'a> {
         self.numbers.chunks_exact(4).map(|number| u32::from_be_bytes([number[0], number[1], number[2], number[3]]))
     }
 
-    /// The ways through it: each number of a sequence alone, the numbers of a set together.
+    /// The steps of the segment: each number of a sequence separately, the numbers of a set together.
     fn steps(&self) -> impl Iterator<Item = &'a [u8]> + 'a {
         let size = if self.is_sequence() { 4 } else { self.numbers.len().max(4) };
         self.numbers.chunks(size)
@@ -129,7 +130,7 @@ pub fn holds(path: &[u8], number: u32) -> bool {
     segments(path).any(|segment| segment.numbers().any(|other| other == number))
 }
 
-/// Whether the path begins with the number, or with a set that has it.
+/// Whether the path begins with the number, or with a set that contains it.
 pub fn begins_with(path: &[u8], number: u32) -> bool {
     match segments(path).find(|segment| !segment.is_confederation()) {
         Some(segment) if segment.is_sequence() => segment.numbers().next() == Some(number),
@@ -138,7 +139,7 @@ pub fn begins_with(path: &[u8], number: u32) -> bool {
     }
 }
 
-/// Whether the path ends with the number, or with a set that has it.
+/// Whether the path ends with the number, or with a set that contains it.
 pub fn ends_with(path: &[u8], number: u32) -> bool {
     match segments(path).filter(|segment| !segment.is_confederation()).last() {
         Some(segment) if segment.is_sequence() => segment.numbers().last() == Some(number),
@@ -147,7 +148,7 @@ pub fn ends_with(path: &[u8], number: u32) -> bool {
     }
 }
 
-/// Whether the numbers stand next to each other, in this order; a set stands for any one of its numbers.
+/// Whether the numbers are adjacent in this order; a set matches any one of its numbers.
 pub fn passes(path: &[u8], wanted: &[u32]) -> bool {
     let steps: Vec<&[u8]> = segments(path).flat_map(|segment| segment.steps()).collect();
     let is = |step: &[u8], number: u32| step.chunks_exact(4).any(|other| other == number.to_be_bytes());

@@ -1,15 +1,17 @@
-//! A set of attributes in the one form in which it is held and compared: what bgpd did to it on the way is taken back.
+//! A set of attributes in the single form in which it is stored and compared: changes that bgpd made on the way are
+//! undone.
 //!
-//! bgpd (8.4 and 10.3) writes a path into BMP as if it sent it to the neighbor it has it from. So the path of an external
-//! neighbor begins with the router's own AS; one of an internal neighbor has the router's cluster in front of its cluster
-//! list, and an originator; and a neighbor that knows AS numbers of 2 bytes, like the router itself, has such numbers, though
-//! no flag says so. What bgpd leaves out by the same rule cannot be known: LOCAL_PREF of an external neighbor.
+//! bgpd (8.4 and 10.3) writes a path into BMP as if it sent it to the neighbor it received it from. Therefore the
+//! path of an external neighbor begins with the router's own AS. A path of an internal neighbor has the router's
+//! cluster in front of its cluster list, and an originator. A neighbor that knows only 2-byte AS numbers, like the
+//! router itself, has such numbers, though no flag says so. Attributes that bgpd omits by the same rule cannot be
+//! recovered: LOCAL_PREF of an external neighbor.
 
 use crate::as_path;
 use crate::reader::Reader;
 use crate::update::*;
 
-/// Whose attributes they are.
+/// The owner of the attributes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
     /// The router's own routes.
@@ -21,8 +23,8 @@ pub struct Origin {
     pub two_byte_as: bool,
 }
 
-/// Writes the set for prefixes of one family to `out`: type, length and value of each attribute, by type. The next hop, of
-/// 4, 16 or 32 bytes, stands as NEXT_HOP. False where an attribute is malformed.
+/// Writes the set for prefixes of one family to `out`: type, length and value of each attribute, by type. The next
+/// hop, of 4, 16 or 32 bytes, is written as NEXT_HOP. False where an attribute is malformed.
 pub fn write_set(raw: &Raw, mp_next_hop: Option<&[u8]>, v6: bool, from: &Origin, out: &mut Vec<u8>) -> bool {
     out.clear();
     write(raw, mp_next_hop, v6, from, out).is_some()
@@ -59,14 +61,14 @@ fn write(raw: &Raw, mp_next_hop: Option<&[u8]>, v6: bool, from: &Origin, out: &m
 
 fn put(out: &mut Vec<u8>, kind: u8, value: Option<&[u8]>) {
     if let Some(value) = value {
-        // A path of 4-byte numbers may take twice the space that a message has.
+        // A path of 4-byte numbers may take twice the space of the message.
         out.push(kind);
         out.extend_from_slice(&(value.len() as u32).to_be_bytes());
         out.extend_from_slice(value);
     }
 }
 
-/// The attribute, where there is one; None where its length is wrong.
+/// The attribute, if present; None where its length is wrong.
 fn sized<'a>(raw: &Raw<'a>, kind: u8, is_right: impl Fn(usize) -> bool) -> Option<Option<&'a [u8]>> {
     match raw.get(kind) {
         Some(value) if !is_right(value.len()) => None,
@@ -76,7 +78,7 @@ fn sized<'a>(raw: &Raw<'a>, kind: u8, is_right: impl Fn(usize) -> bool) -> Optio
 
 fn path(value: &[u8], raw: &Raw, from: &Origin, internal: bool) -> Option<Vec<u8>> {
     let wide = !(from.two_byte_as || from.own);
-    // The other width is what bgpd took where the OPENs do not tell it.
+    // The other width is the one that bgpd used where the OPENs do not tell it.
     let (mut path, narrow) = match as_path::widened(value, wide) {
         Some(path) => (path, !wide),
         None => (as_path::widened(value, !wide)?, wide),
@@ -92,7 +94,7 @@ fn path(value: &[u8], raw: &Raw, from: &Origin, internal: bool) -> Option<Vec<u8
     }
 }
 
-/// AS4_PATH is of no account where an AGGREGATOR of 2 bytes was made after AS4_AGGREGATOR (RFC 6793 4.2.3).
+/// AS4_PATH is ignored where an AGGREGATOR of 2 bytes was made after AS4_AGGREGATOR (RFC 6793 4.2.3).
 fn is_of_two_byte_aggregator(raw: &Raw) -> bool {
     let number = raw.get(AGGREGATOR).filter(|value| value.len() == 6).map(|value| u16::from_be_bytes([value[0], value[1]]));
     raw.get(AS4_AGGREGATOR).is_some() && number.map_or(false, |number| u32::from(number) != as_path::AS_TRANS)

@@ -1,4 +1,4 @@
-//! The connection to bgpd's BMP listener, and what came over it.
+//! The connection to bgpd's BMP listener, and the data received over it.
 
 use crate::bmp::Deframer;
 use crate::table::{Limits, Table};
@@ -11,23 +11,26 @@ use std::time::{Duration, Instant};
 const CONNECT: Duration = Duration::from_millis(200);
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(2);
-/// Whoever asks waits no longer than for this.
+/// Bytes read in one turn: a client waits no longer than for this.
 const READ_AT_ONCE: usize = 1 << 20;
 const BUFFER: usize = 256 * 1024;
-/// bgpd tells of all sessions in one go, those that are down too; what it tells so long after the first came up since.
+/// bgpd reports all sessions in one go, including those that are down. A session reported this long after the first
+/// one came up since then.
 const ANSWER: Duration = Duration::from_millis(100);
-/// A family that no session spoke when bgpd answered has no end that it tells: all was told when nothing came for so long
-/// after the end of the other family,
+/// For a family that no session spoke when bgpd answered, bgpd sends no end. It is complete when nothing arrived for
+/// this long after the end of the other family,
 const QUIET_AFTER_OTHER: Duration = Duration::from_millis(100);
-/// or, where no session speaks any, since bgpd answered.
+/// or, where no session speaks any family, since bgpd answered.
 const QUIET: Duration = Duration::from_secs(1);
-/// Sessions that came up since may never be quiet: what bgpd had before them was told by then.
+/// Sessions that came up since may never be quiet: after this time everything that bgpd had before them has been
+/// sent.
 const NOT_QUIET: Duration = Duration::from_secs(5);
-/// bgpd 8.4 does not tell of a path whose next hop it resolves after the path came, as with a session that has just come
-/// up: the table is read once more when nothing came for so long,
+/// bgpd 8.4 does not report a path whose next hop it resolves after the path arrived, as with a session that has just
+/// come up. The table is read once more when nothing arrived for this long,
 const SETTLED: Duration = Duration::from_secs(2);
-/// or so long after the last session came up, and not sooner after the connection than the third, or, where that was made
-/// for this already, the fourth: a session that comes and goes has bgpd write its table no more often.
+/// or this long after the last session came up. It is not read sooner after the connection than the third of these
+/// times, or, if that connection was already made for this purpose, the fourth: a session that flaps does not make
+/// bgpd write its table more often.
 const NOT_SETTLED: Duration = Duration::from_secs(15);
 const FIRST_AGAIN: Duration = Duration::from_secs(5);
 const NEXT_AGAIN: Duration = Duration::from_secs(15);
@@ -38,7 +41,7 @@ pub enum Bgpd {
     Idle,
     /// It does not answer, or did not speak BMP.
     Away { why: String, next: Instant, pause: Duration },
-    /// It was left to be read once more.
+    /// The connection was closed to read the table once more.
     Again { next: Instant },
     Connected(Box<Connection>),
 }
@@ -53,16 +56,16 @@ pub struct Connection {
     again: bool,
     /// When bgpd began to answer.
     answer: Option<Instant>,
-    /// When it told an end, or began to answer.
+    /// When it reported an end, or began to answer.
     last_end: Instant,
     pub table: Table,
     pub ready: bool,
-    /// What has to pass before it is tried again, if this one is lost.
+    /// The delay before the next attempt, if this connection is lost.
     pause: Duration,
 }
 
 impl Bgpd {
-    /// Connects, unless it is connected or was tried a moment ago.
+    /// Connects, unless it is connected or has just tried.
     pub fn connect(&mut self, address: SocketAddr, limits: Limits, now: Instant) {
         let (pause, again) = match self {
             Bgpd::Idle => (FIRST_RETRY, false),
@@ -76,11 +79,11 @@ impl Bgpd {
         };
     }
 
-    /// Reads what came; a connection that is lost takes all with it that was read over it.
+    /// Reads the data that arrived; when a connection is lost, all data read over it is discarded.
     pub fn read(&mut self, address: SocketAddr) {
         if let Bgpd::Connected(connection) = self {
             if let Err(why) = connection.read() {
-                // One that brought everything may be followed at once.
+                // A connection that delivered everything may be followed by another at once.
                 let pause = if connection.ready { FIRST_RETRY } else { connection.pause };
                 *self = away(format!("bgpd at {}: {}", address, why), pause);
                 give_back();
@@ -91,7 +94,7 @@ impl Bgpd {
         }
     }
 
-    /// Disconnects, and gives back what was read.
+    /// Disconnects, and frees the memory of the data.
     pub fn release(&mut self) {
         if let Bgpd::Connected(_) = std::mem::replace(self, Bgpd::Idle) {
             give_back();
@@ -131,7 +134,7 @@ impl Bgpd {
         }
     }
 
-    /// When something is to be done even if nothing comes.
+    /// When something has to be done even if nothing arrives.
     pub fn next_deadline(&self) -> Option<Instant> {
         match self {
             Bgpd::Idle => None,
@@ -148,7 +151,7 @@ fn away(why: String, pause: Duration) -> Bgpd {
     Bgpd::Away { why, next: Instant::now() + pause, pause: (pause * 2).min(LAST_RETRY) }
 }
 
-/// The allocator keeps what was freed in small pieces, unless it is told.
+/// The allocator keeps freed memory in small pieces unless it is told to return it.
 fn give_back() {
     extern "C" {
         fn malloc_trim(pad: usize) -> i32;
@@ -211,7 +214,7 @@ impl Connection {
         self.again || self.again_at().is_some()
     }
 
-    /// When the table is read once more, if nothing comes until then.
+    /// When the table is read once more, if nothing arrives until then.
     fn again_at(&self) -> Option<Instant> {
         let came_up = self.table.peers.came_up?;
         let soonest = self.opened + if self.again { NEXT_AGAIN } else { FIRST_AGAIN };
@@ -232,7 +235,7 @@ impl Connection {
         }
     }
 
-    /// Whether bgpd will tell the end of a family that it has not told yet.
+    /// Whether bgpd has yet to report the end of a family.
     fn waits_for_an_end(&self) -> bool {
         [false, true].into_iter().any(|v6| !self.table.told[usize::from(v6)] && self.table.peers.speak(v6))
     }
@@ -242,7 +245,7 @@ impl Connection {
         self.table.told == [true; 2] || (self.answer.is_some() && quiet && !self.waits_for_an_end())
     }
 
-    /// From when on nothing more is waited for, if nothing comes.
+    /// The time after which nothing more is expected, if nothing arrives.
     fn quiet_at(&self) -> Instant {
         let quiet = if self.table.told.contains(&true) { QUIET_AFTER_OTHER } else { QUIET };
         (self.last_bytes + quiet).min(self.last_end + NOT_QUIET)

@@ -1,10 +1,10 @@
-//! The BGP Monitoring Protocol (RFC 7854, RFC 9069): messages out of the stream, and the header of a neighbor.
+//! The BGP Monitoring Protocol (RFC 7854, RFC 9069): splits the stream into messages, and reads the per-peer header.
 
 use crate::reader::Reader;
 
 const VERSION: u8 = 3;
 const HEADER: usize = 6;
-/// Two OPENs of 64 KiB, a description, and the headers: nothing of bgpd's is longer.
+/// Two OPENs of 64 KiB, a description, and the headers: no message of bgpd is longer.
 const LONGEST: usize = 256 * 1024;
 
 pub const ROUTE_MONITORING: u8 = 0;
@@ -19,11 +19,11 @@ const POST_POLICY: u8 = 0x40;
 const TWO_BYTE_AS: u8 = 0x20;
 const ADJ_RIB_OUT: u8 = 0x10;
 
-/// The stream was not BMP's, or its framing is lost; the connection has to be given up.
+/// The stream was not BMP, or its framing is lost; the connection has to be closed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NotBmp;
 
-/// Takes the stream's bytes as they come, and gives whole messages.
+/// Takes the stream's bytes as they arrive, and returns whole messages.
 #[derive(Default)]
 pub struct Deframer {
     buffer: Vec<u8>,
@@ -39,7 +39,7 @@ impl Deframer {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The type of the next whole message, and what follows its header.
+    /// The type of the next whole message, and the part after its header.
     pub fn next_message(&mut self) -> Result<Option<(u8, &[u8])>, NotBmp> {
         let rest = &self.buffer[self.start..];
         if rest.first().map_or(false, |version| *version != VERSION) {
@@ -61,10 +61,10 @@ impl Deframer {
     }
 }
 
-/// Of whom a message tells.
+/// The peer that a message is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PerPeer {
-    /// 0 of IPv4, else of IPv6; the address of an IPv4 neighbor is the first 4 bytes.
+    /// 0 for IPv4, otherwise IPv6; the address of an IPv4 neighbor is the first 4 bytes.
     pub v6: bool,
     pub address: [u8; 16],
     pub asn: u32,
@@ -72,13 +72,13 @@ pub struct PerPeer {
     /// The router itself: its own routes.
     pub own: bool,
     pub two_byte_as: bool,
-    /// After the router's policy for what it takes in.
+    /// After the router's inbound policy.
     pub post_policy: bool,
     pub seconds: u32,
 }
 
-/// The header and what follows; None in the middle where it is of another VRF than the default one, or of what the router
-/// sends.
+/// The header and the part after it; None in the middle where the message is about another VRF than the default one,
+/// or about routes that the router sends.
 pub fn read_peer(body: &[u8]) -> Option<(Option<PerPeer>, &[u8])> {
     let mut reader = Reader::new(body);
     let (kind, flags) = (reader.u8()?, reader.u8()?);
@@ -108,7 +108,7 @@ pub fn read_peer(body: &[u8]) -> Option<(Option<PerPeer>, &[u8])> {
     Some((Some(peer).filter(|_| ours && distinguisher == [0; 8]), reader.rest))
 }
 
-/// What follows the header in Peer Up: the OPEN that was sent, and the one that was received.
+/// The part after the header in Peer Up: the OPEN that was sent, and the one that was received.
 pub fn read_opens(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut reader = Reader::new(rest);
     reader.take(20)?;

@@ -1,8 +1,8 @@
-//! The socket: one line asks, one line of JSON answers, as often as a client likes.
+//! The socket: one line is a question, one line of JSON the answer, as often as a client likes.
 //!
-//! `status` - how far the index is. It does not connect to bgpd.
-//! `search FAMILY KEY=VALUE ...` - paths, by what their attributes say (`question.rs`).
-//! `release` - disconnects from bgpd and gives everything back.
+//! `status` - the progress of the index. It does not connect to bgpd.
+//! `search FAMILY KEY=VALUE ...` - paths, by their attributes (`question.rs`).
+//! `release` - disconnects from bgpd and frees all data.
 
 use crate::poll::{POLLIN, POLLOUT};
 use crate::question::Search;
@@ -16,18 +16,18 @@ use std::time::{Duration, Instant};
 
 const LINE_BYTES: usize = 2048;
 const CLIENTS: usize = 64;
-/// For a question to come, and for an answer to be read.
+/// The time for a question to arrive, and for an answer to be read.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Client {
     stream: UnixStream,
     line: Vec<u8>,
-    /// What of the answer the socket has not taken yet.
+    /// The part of the answer that the socket has not accepted yet.
     unwritten: Vec<u8>,
-    /// A search that is not answered yet, and when it is at the latest.
+    /// An unanswered search, and the latest time to answer it.
     pub search: Option<(Search, Instant)>,
     until: Instant,
-    /// It asks nothing more.
+    /// The client will not ask anything more.
     ended: bool,
     gone: bool,
 }
@@ -49,13 +49,13 @@ impl Clients {
         Ok(Clients { listener, clients: Vec::new() })
     }
 
-    /// What to wait for, and which events of it.
+    /// The descriptor to wait for, and its events.
     pub fn fds(&self) -> Vec<(RawFd, i16)> {
         let clients = self.clients.iter().map(|client| (client.stream.as_raw_fd(), client.events()));
         clients.chain([(self.listener.as_raw_fd(), POLLIN)]).collect()
     }
 
-    /// Takes new clients, reads what they ask and writes what they were answered.
+    /// Accepts new clients, reads their questions and writes their answers.
     pub fn turn(&mut self) {
         for _ in 0..CLIENTS {
             match self.listener.accept() {
@@ -72,7 +72,7 @@ impl Clients {
         self.clients.retain(|client| client.stays(now));
     }
 
-    /// Where there are too many, the one goes that asks nothing for longest.
+    /// Where there are too many clients, closes the one that has been idle longest.
     fn take(&mut self, stream: UnixStream) {
         if self.clients.len() >= CLIENTS {
             match self.clients.iter().position(|client| client.search.is_none()) {
@@ -83,14 +83,14 @@ impl Clients {
         self.clients.push(Client::new(stream));
     }
 
-    /// Nobody hears an answer over this socket any more.
+    /// Nobody receives an answer over this socket any more.
     pub fn hung_up(&mut self, fd: RawFd) {
         for client in self.clients.iter_mut().filter(|client| client.stream.as_raw_fd() == fd) {
             client.gone = true;
         }
     }
 
-    /// When somebody has to be answered, or is given up.
+    /// When the next client has to be answered or dropped.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.clients.iter().map(|client| client.search.as_ref().map_or(client.until, |(_, until)| *until)).min()
     }
@@ -140,7 +140,7 @@ impl Client {
         }
     }
 
-    /// The next question, where the one before is answered; None in the middle where it is too long.
+    /// The next question, once the previous one is answered; None in the middle where it is too long.
     pub fn next_line(&mut self) -> Option<Option<String>> {
         if self.search.is_some() || !self.unwritten.is_empty() || self.gone {
             return None;
@@ -161,7 +161,7 @@ impl Client {
         }
     }
 
-    /// Answers. What the socket does not take now is written when it does, without waiting for it.
+    /// Answers. The part that the socket does not accept now is written later, without waiting for it.
     pub fn answer(&mut self, json: &str) {
         self.search = None;
         self.until = Instant::now() + PATIENCE;

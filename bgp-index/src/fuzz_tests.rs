@@ -1,5 +1,5 @@
-//! Streams of BMP that are torn and mutated: nothing is read past its end, what is held can be found, and nothing is left of
-//! what went. Seeded: a failure comes again.
+//! Torn and mutated BMP streams: nothing is read past its end, everything stored can be found, and nothing remains of
+//! removed data. Seeded, so that a failure is reproducible.
 
 use crate::bmp::{Deframer, NotBmp, PEER_DOWN, PEER_UP, ROUTE_MONITORING};
 use crate::json::Json;
@@ -57,7 +57,7 @@ fn some_message(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// The message, some of it changed; its length is told as it is, so that the framing stays.
+/// The message with some bytes changed; its length stays correct, so that the framing is preserved.
 fn mutated(random: &mut Random, mut message: Vec<u8>) -> Vec<u8> {
     if random.below(4) == 0 {
         for _ in 0..1 + random.below(4) {

@@ -1,7 +1,7 @@
-//! The main loop, in one thread: bgpd's stream into the table, and whoever asks.
+//! The main loop, in one thread: bgpd's stream into the table, and the clients' questions.
 //!
-//! A search holds the loop for as long as it takes (see docs/bgp-index.md). bgpd does not wait for it: it writes when the
-//! socket has room, and keeps no more than which prefixes changed.
+//! A search occupies the loop until it ends (see docs/bgp-index.md). bgpd does not wait for it: it writes when the
+//! socket has room, and stores only which prefixes changed.
 
 use crate::bgpd::Bgpd;
 use crate::clients::{Client, Clients};
@@ -23,7 +23,7 @@ pub struct Index {
     clients: Clients,
     /// The last search.
     asked: Instant,
-    /// What the state is, and since when.
+    /// The state, and since when.
     state: (&'static str, Instant),
 }
 
@@ -40,7 +40,7 @@ impl Index {
         })
     }
 
-    /// Runs until the process is ended.
+    /// Runs until the process ends.
     pub fn run(&mut self) -> io::Result<()> {
         loop {
             self.sleep()?;
@@ -78,7 +78,7 @@ impl Index {
         let deadlines = [self.bgpd.next_deadline(), self.clients.next_deadline(), idle];
         let until = deadlines.into_iter().flatten().min().unwrap_or(now + LONGEST_SLEEP);
         let left = until.saturating_duration_since(now).min(LONGEST_SLEEP);
-        // Rounded up: a millisecond too early would be a turn for nothing.
+        // Rounded up: waking a millisecond too early would be a wasted turn.
         let left_ms = left.as_millis() as i32 + i32::from(left.subsec_nanos() % 1_000_000 != 0);
         wait(&mut fds, left_ms)?;
         for ended in fds.iter().filter(|fd| fd.revents & (POLLHUP | POLLERR) != 0) {
@@ -87,7 +87,7 @@ impl Index {
         Ok(())
     }
 
-    /// Answers what can be answered.
+    /// Answers the questions that can be answered.
     fn serve(&mut self, client: &mut Client, now: Instant) {
         loop {
             if let Some((asked, until)) = &client.search {

@@ -1,4 +1,4 @@
-//! millrace-bgp-index: the routes of FRRouting's bgpd, searched by what their attributes say.
+//! millrace-bgp-index: searches the routes of FRRouting's bgpd by their attributes.
 //!
 //! It reads them from bgpd's BMP listener (RFC 7854), only while somebody asks, and answers over a Unix socket.
 

@@ -1,4 +1,4 @@
-//! What a path's attributes have to say for it to be found.
+//! The conditions on a path's attributes.
 
 use crate::as_path;
 use crate::attributes::Attributes;
@@ -28,7 +28,7 @@ pub enum Extended {
 }
 
 impl Wanted {
-    /// Whether every set of attributes will do.
+    /// Whether every set of attributes matches.
     pub fn is_all(&self) -> bool {
         *self == Wanted::default()
     }

@@ -1,4 +1,4 @@
-//! OPEN messages of BGP (RFC 4271 4.2, RFC 5492) as Peer Up tells them: what both ends can.
+//! OPEN messages of BGP (RFC 4271 4.2, RFC 5492) as Peer Up reports them: the capabilities of both ends.
 
 use crate::reader::Reader;
 
@@ -15,14 +15,14 @@ pub struct Open {
     pub families: [bool; 2],
 }
 
-/// The message's length by its header.
+/// The message's length from its header.
 pub fn length(bytes: &[u8]) -> Option<usize> {
     let mut reader = Reader::new(bytes);
     reader.take(16)?;
     reader.u16().map(usize::from).filter(|length| *length >= 19)
 }
 
-/// None where it is no OPEN: bgpd tells an empty message where it has none.
+/// None where it is not an OPEN: bgpd reports an empty message where it has none.
 pub fn read(message: &[u8]) -> Option<Open> {
     let mut reader = Reader::new(message);
     reader.take(18)?;
@@ -66,7 +66,7 @@ pub fn read(message: &[u8]) -> Option<Open> {
             }
         }
     }
-    // Whoever tells no family speaks IPv4 (RFC 4760 8).
+    // A speaker that announces no family speaks IPv4 (RFC 4760 8).
     open.families[0] |= !told_families;
     Some(open)
 }

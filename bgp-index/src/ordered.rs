@@ -1,19 +1,19 @@
 //! Paths in the order of their keys: sorted chunks, of which the last grows while bgpd sends its table in order.
 //!
-//! A chunk that is full is cut in two, and small ones are joined: an entry is found in two binary searches, and all are
-//! walked through as fast as memory is read.
+//! A full chunk is split in two, and small ones are joined: an entry is found in two binary searches, and a walk over
+//! all entries is as fast as memory can be read.
 
 use std::mem::size_of;
 
 const FULL: usize = 512;
 const SMALL: usize = FULL / 4;
-/// Two that are joined leave room for what comes.
+/// Two joined chunks leave room for later entries.
 const JOINED: usize = FULL / 4 * 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<K> {
     pub key: K,
-    /// The set of attributes, by its number.
+    /// The number of its set of attributes.
     pub set: u32,
     /// When it was received, in seconds since 1970; 0 where that is not known.
     pub received_s: u32,
@@ -34,12 +34,12 @@ impl<K: Copy + Ord> Ordered<K> {
         self.len
     }
 
-    /// What the chunks take.
+    /// The memory of the chunks.
     pub fn bytes(&self) -> usize {
         self.chunks.len() * (FULL * size_of::<Entry<K>>() + size_of::<Vec<Entry<K>>>())
     }
 
-    /// The first chunk that may hold the key, and where in it the key is or would be.
+    /// The first chunk that may hold the key, and the position in it where the key is or would be.
     fn place(&self, key: K) -> (usize, Result<usize, usize>) {
         let at = self.chunks.partition_point(|chunk| chunk[chunk.len() - 1].key < key);
         let within = self.chunks.get(at).map_or(Err(0), |chunk| chunk.binary_search_by_key(&key, |entry| entry.key));
@@ -53,7 +53,7 @@ impl<K: Copy + Ord> Ordered<K> {
         }
     }
 
-    /// Puts it where its key belongs; returns what stood there.
+    /// Inserts it in the order of the keys; returns the entry that it replaces.
     pub fn put(&mut self, entry: Entry<K>) -> Option<Entry<K>> {
         match self.place(entry.key) {
             (at, Ok(within)) => return Some(std::mem::replace(&mut self.chunks[at][within], entry)),
@@ -103,7 +103,7 @@ impl<K: Copy + Ord> Ordered<K> {
         Some(removed)
     }
 
-    /// Removes what `stays` does not say stays.
+    /// Removes the entries for which `stays` is false.
     pub fn retain(&mut self, mut stays: impl FnMut(&Entry<K>) -> bool) {
         self.len = 0;
         for mut chunk in std::mem::take(&mut self.chunks) {

@@ -1,4 +1,4 @@
-//! The neighbors that bgpd tells of, by a number that the keys of paths hold.
+//! The neighbors that bgpd reports, by the number that the keys of paths contain.
 
 use crate::attributes::Origin;
 use crate::bmp::PerPeer;
@@ -7,9 +7,9 @@ use crate::prefix::address_text;
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Fewer than numbers there are: bgpd has some hundreds at most.
+/// Fewer than the available numbers: bgpd has some hundreds at most.
 const MOST: usize = 20_000;
-/// bgpd resolves the next hops of a session's paths while it takes them in.
+/// bgpd resolves the next hops of a session's paths while it receives them.
 const YOUNG: Duration = Duration::from_secs(5);
 
 pub struct Peer {
@@ -21,8 +21,8 @@ pub struct Peer {
     pub paths: [usize; 2],
     /// The families that both ends speak.
     pub families: [bool; 2],
-    /// It was up when bgpd answered: bgpd tells the end of what it has of it. Of one that comes up later it does not, unless
-    /// it is still busy with its table.
+    /// It was up when bgpd answered, and bgpd sends the end of its routes for it. For one that comes up later it does
+    /// not, unless it is still busy with its table.
     pub from_start: bool,
 }
 
@@ -39,7 +39,7 @@ impl Peer {
     }
 }
 
-/// Link-local addresses may be the same on two links: the identifier tells them apart.
+/// Two links may have the same link-local addresses: the identifier distinguishes them.
 type Name = (bool, [u8; 16], Option<[u8; 4]>);
 
 #[derive(Default)]
@@ -47,11 +47,11 @@ pub struct Peers {
     peers: Vec<Peer>,
     known: HashMap<Name, u16>,
     own_as: Option<u32>,
-    /// When the first session was told, up or down.
+    /// When the first session was reported, up or down.
     pub first_told: Option<Instant>,
-    /// bgpd has told which sessions are up; those that it tells of from now on came up since.
+    /// bgpd has reported which sessions are up; a session reported from now on came up since.
     pub answered: bool,
-    /// When a session came up last, or was told of that had come up a moment before: bgpd may not have all its paths yet.
+    /// When a session last came up, or one was reported that had just come up: bgpd may not have all its paths yet.
     pub came_up: Option<Instant>,
 }
 
@@ -68,7 +68,7 @@ impl Peers {
         &mut self.peers[usize::from(number)]
     }
 
-    /// The AS of a neighbor, or the router's own: bgpd 8.4 tells 0 as that of the router.
+    /// The AS of a neighbor, or the router's own, for which bgpd 8.4 reports 0.
     pub fn asn(&self, peer: &Peer) -> u32 {
         match self.own_as {
             Some(own) if peer.origin.own && peer.origin.asn == 0 => own,
@@ -76,12 +76,12 @@ impl Peers {
         }
     }
 
-    /// What their table takes, about.
+    /// The approximate memory of their table.
     pub fn memory_bytes(&self) -> usize {
         self.peers.len() * 200
     }
 
-    /// The number of the neighbor that a header names, made where it is new; None where there are too many.
+    /// The number of the neighbor that a header names, assigned if it is new; None where there are too many.
     pub fn number(&mut self, told: &PerPeer) -> Option<u16> {
         let name = name(told);
         if let Some(number) = self.known.get(&name) {
@@ -92,7 +92,7 @@ impl Peers {
         }
         let number = self.peers.len() as u16;
         let origin = Origin { own: told.own, asn: told.asn, id: told.id, own_as: None, two_byte_as: told.two_byte_as };
-        // The router itself comes up with no message in bgpd 8.4.
+        // bgpd 8.4 sends no message when the router itself comes up.
         let up = told.own;
         let (v6, address, _) = name;
         self.peers.push(Peer { v6, address, origin, up, paths: [0; 2], families: [false; 2], from_start: false });
@@ -100,7 +100,8 @@ impl Peers {
         Some(number)
     }
 
-    /// Whose session went down: bgpd may have forgotten its identifier by then, so that only the address is known.
+    /// The neighbor whose session went down: bgpd may have forgotten its identifier by then, so that only the address
+    /// is known.
     pub fn gone(&mut self, told: &PerPeer) -> Vec<u16> {
         if self.known.contains_key(&name(told)) {
             return self.number(told).into_iter().collect();
@@ -113,7 +114,7 @@ impl Peers {
         }
     }
 
-    /// A session came up, with what both ends said of it where bgpd knows that.
+    /// A session came up, with the OPENs of both ends where bgpd knows them.
     pub fn up(&mut self, number: u16, told: &PerPeer, sent: Option<Open>, received: Option<Open>) {
         if let (Some(open), false) = (sent, told.own) {
             self.own_as = Some(open.asn);
@@ -139,12 +140,12 @@ impl Peers {
         };
     }
 
-    /// Whether some session that was up from the start, and is, speaks the family.
+    /// Whether a session that was up from the start, and still is, speaks the family.
     pub fn speak(&self, v6: bool) -> bool {
         self.peers.iter().any(|peer| peer.up && peer.from_start && peer.families[usize::from(v6)])
     }
 
-    /// The neighbors in the order of their names' addresses, the router itself first: each one's place.
+    /// The rank of each neighbor by the addresses of their names, the router itself first.
     pub fn ranks(&self) -> Vec<u16> {
         let mut order: Vec<u16> = (0..self.peers.len() as u16).collect();
         order.sort_by_key(|number| {
@@ -159,10 +160,10 @@ impl Peers {
     }
 }
 
-/// Whether a session that came up then, by the clock of the machine, did so a moment ago.
+/// Whether a session that came up at this time, by the machine's clock, has only just done so.
 fn is_young(seconds: u32) -> bool {
     let since = SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_secs(seconds.into()));
-    // One that came up in the future did so before the clock was set back.
+    // A time in the future means that the clock was set back since.
     since.map_or(true, |since| since < YOUNG)
 }
 

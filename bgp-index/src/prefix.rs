@@ -1,9 +1,9 @@
-//! Prefixes of IPv4 and IPv6, and the keys by which paths stand in the order of prefix and neighbor.
+//! Prefixes of IPv4 and IPv6, and the keys that order paths by prefix and neighbor.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address is its first bytes: 4 of IPv4, 16 of IPv6. Bits past the length are 0.
+/// An address is its first bytes: 4 for IPv4, 16 for IPv6. Bits beyond the length are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Prefix {
     pub v6: bool,
@@ -28,7 +28,7 @@ impl Prefix {
         }
     }
 
-    /// ADDRESS/LENGTH; bits past the length may be set. With `or_host` an address alone is its longest prefix.
+    /// ADDRESS/LENGTH; bits beyond the length may be set. With `or_host`, an address alone is its longest prefix.
     pub fn parse(text: &str, or_host: bool) -> Option<Prefix> {
         let (host, length) = match text.split_once('/') {
             Some((host, length)) => (host, Some(length.parse().ok()?)),
@@ -39,7 +39,7 @@ impl Prefix {
         Prefix::new(v6, address, length.unwrap_or_else(|| Prefix::longest(v6)))
     }
 
-    /// The prefix of this length around it.
+    /// The prefix of this length that contains it.
     pub fn shortened(&self, length: u8) -> Prefix {
         let mut address = self.address;
         for (at, byte) in address.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ impl Prefix {
     }
 }
 
-/// How many bits of the byte at this place belong to a prefix.
+/// How many bits of the byte at this position belong to a prefix.
 fn kept_bits(length: u8, at: usize) -> usize {
     usize::from(length).saturating_sub(8 * at).min(8)
 }
@@ -94,7 +94,7 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// Where a path stands: address, length, neighbor, in this order.
+/// The position of a path: address, length, neighbor, in this order.
 pub trait Key: Copy + Ord {
     fn of(prefix: &Prefix, neighbor: u16) -> Self;
     fn prefix(self) -> Prefix;
@@ -119,7 +119,7 @@ impl Key for u64 {
     }
 }
 
-/// IPv6: bytes in the order of the parts, so that arrays compare as the parts do.
+/// IPv6: bytes in the order of the parts, so that arrays compare like the parts.
 pub type V6Key = [u8; 19];
 
 impl Key for V6Key {
@@ -147,7 +147,7 @@ pub fn keys_of<K: Key>(prefix: &Prefix) -> (K, K) {
     (K::of(prefix, 0), K::of(prefix, u16::MAX))
 }
 
-/// The keys of a prefix and of all that it contains.
+/// The keys of a prefix and of all prefixes that it contains.
 pub fn keys_within<K: Key>(prefix: &Prefix) -> (K, K) {
     let last = Prefix { address: prefix.last(), length: Prefix::longest(prefix.v6), ..*prefix };
     (K::of(prefix, 0), K::of(&last, u16::MAX))

@@ -1,4 +1,4 @@
-//! What one line over the socket asks.
+//! The question in one line over the socket.
 
 use crate::matching::{Extended, Wanted};
 use crate::prefix::{address_bytes, Prefix};
@@ -36,7 +36,7 @@ pub enum Neighbor {
     Address(bool, [u8; 16]),
 }
 
-/// The question, or what is wrong with it.
+/// The question, or the error in it.
 pub fn parse(line: &str) -> Result<Question, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {

@@ -1,4 +1,4 @@
-//! Lines that are asked, and what is wrong with others.
+//! Valid questions, and the errors of invalid ones.
 
 use crate::matching::Extended;
 use crate::prefix::Prefix;

@@ -1,4 +1,4 @@
-//! Numbers for tests: the same from the same seed, so that a failure comes again.
+//! Random numbers for tests: the same from the same seed, so that a failure is reproducible.
 
 pub struct Random(pub u64);
 

@@ -1,4 +1,4 @@
-//! Bytes of the network, taken from the front; nothing is read past their end.
+//! Bytes from the network, taken from the front; nothing is read past their end.
 
 pub struct Reader<'a> {
     pub rest: &'a [u8],

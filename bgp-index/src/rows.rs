@@ -14,7 +14,7 @@ pub struct Row<'a> {
     pub asn: u32,
     pub set: Attributes<'a>,
     pub received_s: Option<u64>,
-    /// How old what is known of the router's own routes is.
+    /// The age of the known state of the router's own routes.
     pub as_of_s: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ fn origin(set: &Attributes) -> &'static str {
     }
 }
 
-/// The next hop, and the link-local one that may stand beside an IPv6 one (RFC 2545).
+/// The next hop, and the link-local one that may accompany an IPv6 one (RFC 2545).
 pub fn next_hops<'a>(set: &Attributes<'a>) -> [Option<&'a [u8]>; 2] {
     match set.get(NEXT_HOP) {
         Some(both) if both.len() == 32 => [Some(&both[..16]), Some(&both[16..])],

@@ -1,7 +1,8 @@
-//! A search: the attributes of each distinct set are looked at once, then the paths of the prefixes that may match are walked
-//! through in order.
+//! A search: checks the attributes of each distinct set once, then walks in order through the paths of the prefixes
+//! that may match.
 //!
-//! It runs to its end in one turn of the main loop. bgpd is not kept waiting by it: what it cannot send stays in its table.
+//! It runs to its end in one turn of the main loop. bgpd does not wait for it: messages that it cannot send stay in
+//! its table.
 
 use crate::attributes::Attributes;
 use crate::json::Json;
@@ -12,16 +13,16 @@ use crate::rows::Row;
 use crate::table::Table;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A neighbor chooses how long its attributes are: rows end where an answer would be longer than this.
+/// A neighbor chooses the length of its attributes: rows end where an answer would exceed this.
 const LONGEST_BYTES: usize = 4 << 20;
 
-/// How many paths match, and those of the page.
+/// The number of matching paths, and those of the page.
 pub struct Found<K> {
     pub matching: usize,
     pub page: Vec<Entry<K>>,
 }
 
-/// Adds `matching`, `rows` and where they are cut `shortened` to an answer.
+/// Adds `matching`, `rows` and, where they are cut, `shortened` to an answer.
 pub fn answer(table: &Table, search: &Search, now: Instant, json: Json) -> Json {
     match search.v6 {
         false => rows(table, &find(table, &table.v4, search), now, json),
@@ -93,7 +94,7 @@ pub fn find<K: Key>(table: &Table, ordered: &Ordered<K>, search: &Search) -> Fou
     Found { matching: page.matching, page: page.rows }
 }
 
-/// The keys that may match: of the narrowest of what is asked for. `is_inside` looks at the rest.
+/// The keys that may match: those of the narrowest condition. `is_inside` checks the other conditions.
 fn ranges<K: Key>(search: &Search) -> Vec<(K, K)> {
     if let Some(exact) = &search.exact {
         return vec![keys_of(exact)];
@@ -110,7 +111,7 @@ fn ranges<K: Key>(search: &Search) -> Vec<(K, K)> {
     }
 }
 
-/// Whether `ranges` took all that is asked for of prefixes: it takes one, and the others are looked at by `is_inside`.
+/// Whether `ranges` covers all conditions on prefixes: it uses one, and `is_inside` checks the others.
 fn ranges_say_all(search: &Search) -> bool {
     [&search.exact, &search.covering, &search.within].into_iter().flatten().count() <= 1
 }
@@ -123,11 +124,11 @@ fn is_inside<K: Key>(key: K, search: &Search) -> bool {
     search.covering.map_or(true, |covered| prefix.contains(&covered)) && search.within.map_or(true, |outer| outer.contains(&prefix))
 }
 
-/// Whether a set's attributes match, looked at when the first path with it comes.
+/// Whether a set's attributes match, checked at the first path with it.
 struct Verdicts<'a> {
     table: &'a Table,
     search: &'a Search,
-    /// 0 where nobody looked yet. Empty where every set matches.
+    /// 0 where it is not checked yet. Empty where every set matches.
     known: Vec<u8>,
 }
 
@@ -154,20 +155,20 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// The page of what matches: paths of one prefix are put in the order of their neighbors before they are counted.
+/// The page of matches: paths of one prefix are sorted by neighbor before they are counted.
 struct Page<K> {
     offset: usize,
     limit: usize,
     matching: usize,
     rows: Vec<Entry<K>>,
-    /// Those of the prefix at hand.
+    /// The paths of the current prefix.
     group: Vec<Entry<K>>,
 }
 
 impl<K: Key> Page<K> {
-    /// Counts so many that match, where none of them can be on the page; false where some may be.
+    /// Counts this many matches if none of them can be on the page; false where some may be.
     fn pass(&mut self, count: usize, ranks: &[u16]) -> bool {
-        // A prefix has no more paths than there are neighbors: one that begins here ends before the page.
+        // A prefix has at most one path for each neighbor: one that begins here ends before the page.
         let before = self.matching + self.group.len() + count + ranks.len() <= self.offset;
         let passes = self.rows.len() >= self.limit || before;
         if passes {

@@ -1,4 +1,4 @@
-//! Sets of attributes, each held once however many paths have it.
+//! Sets of attributes, each stored once however many paths use it.
 
 use std::collections::hash_map::RandomState;
 use std::collections::HashMap;
@@ -10,13 +10,13 @@ const NONE: u32 = u32::MAX;
 struct Slot {
     /// Empty where the slot is free.
     bytes: Box<[u8]>,
-    /// How many paths have it.
+    /// The number of paths that use it.
     used: u32,
-    /// The next of the same hash, or the next free one.
+    /// The next one with the same hash, or the next free one.
     next: u32,
 }
 
-/// What a set costs beside its bytes: its slot, its place in the hash, and what the allocator keeps.
+/// The cost of a set besides its bytes: its slot, its place in the hash, and the allocator's overhead.
 const BESIDE: usize = size_of::<Slot>() + 2 * size_of::<(u64, u32)>() + 16;
 
 pub struct Sets {
@@ -26,7 +26,7 @@ pub struct Sets {
     free: u32,
     len: usize,
     bytes: usize,
-    /// Of this table alone: a neighbor must not be able to choose sets that share a place.
+    /// Private to this table: a neighbor must not be able to choose sets that share a place.
     hashing: RandomState,
 }
 
@@ -35,7 +35,7 @@ impl Sets {
         Sets { slots: Vec::new(), heads: HashMap::new(), free: NONE, len: 0, bytes: 0, hashing: RandomState::new() }
     }
 
-    /// How many distinct sets there are.
+    /// The number of distinct sets.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -45,7 +45,7 @@ impl Sets {
         self.slots.len()
     }
 
-    /// What they take, about.
+    /// Their approximate memory.
     pub fn memory_bytes(&self) -> usize {
         self.bytes + self.slots.len() * BESIDE
     }
@@ -54,7 +54,7 @@ impl Sets {
         &self.slots[set as usize].bytes
     }
 
-    /// The number of the set of these bytes, with one more use.
+    /// The number of the set with these bytes, with one more use.
     pub fn take(&mut self, bytes: &[u8]) -> u32 {
         let hash = self.hash(bytes);
         let head = self.heads.get(&hash).copied().unwrap_or(NONE);
@@ -69,7 +69,7 @@ impl Sets {
         }
         let slot = Slot { bytes: bytes.into(), used: 1, next: head };
         let at = if self.free == NONE {
-            // A vector that doubles holds three times its content for a moment: a quarter at a time is enough.
+            // A vector that doubles holds three times its content for a moment: growing by a quarter is enough.
             if self.slots.len() == self.slots.capacity() {
                 self.slots.reserve_exact(self.slots.len() / 4 + 64);
             }
@@ -87,7 +87,7 @@ impl Sets {
         at
     }
 
-    /// One use less; a set that nobody uses is gone.
+    /// One use less; a set without uses is removed.
     pub fn release(&mut self, set: u32) {
         let slot = &mut self.slots[set as usize];
         slot.used -= 1;

@@ -1,4 +1,4 @@
-//! What bgpd has told: paths by prefix and neighbor, with their attributes.
+//! The routes that bgpd reported: paths by prefix and neighbor, with their attributes.
 
 use crate::attributes::write_set;
 use crate::bmp::{self, PerPeer};
@@ -16,13 +16,13 @@ pub struct Table {
     pub sets: Sets,
     pub peers: Peers,
     pub limits: Limits,
-    /// Some path was not taken for want of room, since the connection was made.
+    /// Some path was dropped for lack of room, since the connection was made.
     pub truncated: bool,
-    /// All of the family was told once: IPv4, IPv6.
+    /// The whole family was reported once: IPv4, IPv6.
     pub told: [bool; 2],
-    /// Messages that could not be read, in whole or in part.
+    /// Messages that could not be read, entirely or in part.
     pub malformed: u64,
-    /// When the router's own routes were told last.
+    /// When the router's own routes were last reported.
     pub own_told: Option<Instant>,
     set: Vec<u8>,
 }
@@ -53,7 +53,7 @@ impl Table {
         self.v4.len() + self.v6.len()
     }
 
-    /// What it takes, about.
+    /// Its approximate memory.
     pub fn memory_bytes(&self) -> usize {
         self.v4.bytes() + self.v6.bytes() + self.sets.memory_bytes() + self.peers.memory_bytes()
     }
@@ -86,7 +86,7 @@ impl Table {
             bmp::PEER_UP => {
                 let (sent, received) = bmp::read_opens(rest)?;
                 if let Some(number) = self.peers.number(&peer) {
-                    // The router's own routes are not told again.
+                    // The router's own routes are not reported again.
                     if !peer.own {
                         self.forget(number);
                     }
@@ -104,7 +104,7 @@ impl Table {
         Some(())
     }
 
-    /// All paths of the neighbor go.
+    /// Removes all paths of the neighbor.
     fn forget(&mut self, number: u16) {
         let Table { v4, v6, sets, peers, .. } = self;
         let held = std::mem::take(&mut peers.get_mut(number).paths);
@@ -132,7 +132,7 @@ impl Table {
                 return Some(());
             }
         };
-        // bgpd may send what it is about to forget of a session that is down, and then not say that it is gone.
+        // bgpd may send routes of a closed session that it is about to forget, and then not report their withdrawal.
         if !self.peers.get(number).up {
             return Some(());
         }
@@ -176,7 +176,7 @@ impl Table {
             Put::Changed => {}
             Put::NoRoom => self.truncated = true,
         }
-        // What changed may have grown: what is held has to be true, or not be held.
+        // Changed entries may have grown: what is stored has to be true, or must not be stored.
         if self.memory_bytes() > self.limits.bytes {
             self.withdraw(number, prefix);
             self.truncated = true;
@@ -214,7 +214,7 @@ fn put<K: Key>(ordered: &mut Ordered<K>, sets: &mut Sets, key: K, set: &[u8], re
     }
 }
 
-/// Whether a path stays when those of a neighbor go; its set is given back where not.
+/// Whether a path stays when those of a neighbor are removed; if not, its set is released.
 fn stays<K: Key>(entry: &Entry<K>, number: u16, sets: &mut Sets) -> bool {
     let stays = entry.key.neighbor() != number;
     if !stays {
@@ -223,7 +223,7 @@ fn stays<K: Key>(entry: &Entry<K>, number: u16, sets: &mut Sets) -> bool {
     stays
 }
 
-/// How many prefixes there are.
+/// The number of prefixes.
 pub fn prefixes<K: Key>(ordered: &Ordered<K>) -> usize {
     let mut count = 0;
     let mut last = None;

@@ -1,4 +1,4 @@
-//! Messages of BMP into the table, and what is found there.
+//! Messages of BMP into the table, and searches in it.
 
 use crate::bmp::{PEER_DOWN, PEER_UP, ROUTE_MONITORING, TERMINATION};
 use crate::json::Json;
@@ -49,7 +49,7 @@ fn asked(line: &str) -> Search {
     }
 }
 
-/// How many match, and of the page the second byte of each prefix with the neighbor's last one.
+/// The number of matches, and for the page the second byte of each prefix with the neighbor's last byte.
 fn found(table: &Table, line: &str) -> (usize, Vec<(u8, u8)>) {
     let found = find(table, &table.v4, &asked(line));
     let rows = found.page.iter().map(|entry| {
@@ -112,7 +112,7 @@ fn the_routers_own_routes_stay_whatever_is_told_of_it_and_have_its_as() {
 #[test]
 fn a_page_is_in_the_order_of_prefix_and_neighbor_wherever_it_begins() {
     let mut table = Table::new(Limits { paths: 10_000, bytes: 1 << 30 });
-    // They come up in another order than that of their addresses.
+    // They come up in an order that differs from that of their addresses.
     for last in [7, 3, 5, 1, 9] {
         up(&mut table, last, 65000 + u32::from(last));
     }

@@ -1,6 +1,7 @@
-//! UPDATE messages of BGP (RFC 4271 4.3, RFC 4760) as they stand in BMP: prefixes that come and go, and raw attributes.
+//! UPDATE messages of BGP (RFC 4271 4.3, RFC 4760) as contained in BMP: announced and withdrawn prefixes, and raw
+//! attributes.
 //!
-//! bgpd writes none with path identifiers (RFC 7911) into BMP: of several paths of a neighbor it tells one.
+//! bgpd writes none with path identifiers (RFC 7911) into BMP: of several paths of a neighbor it reports one.
 
 use crate::prefix::Prefix;
 use crate::reader::Reader;
@@ -21,7 +22,7 @@ pub const EXTENDED_COMMUNITIES: u8 = 16;
 pub const AS4_PATH: u8 = 17;
 pub const AS4_AGGREGATOR: u8 = 18;
 pub const LARGE_COMMUNITIES: u8 = 32;
-/// One more than the last attribute that is read.
+/// One more than the highest attribute that is read.
 const KINDS: usize = 33;
 
 const HEADER: usize = 19;
@@ -41,15 +42,15 @@ impl<'a> Raw<'a> {
 pub struct Update<'a> {
     pub gone: Vec<Prefix>,
     pub come: Vec<Prefix>,
-    /// None where they are malformed: what comes with them is not known, and whatever was there is not so any more.
+    /// None where they are malformed: the announced routes are unknown, and earlier ones are no longer valid.
     pub attributes: Option<Raw<'a>>,
     /// The next hop of MP_REACH_NLRI.
     pub next_hop: Option<&'a [u8]>,
-    /// All of this family was told (RFC 4724 2); true for IPv6.
+    /// The whole family was reported (RFC 4724 2); true for IPv6.
     pub end_of_rib: Option<bool>,
 }
 
-/// A whole BGP message with its header. None where it is no UPDATE, or malformed outside its attributes.
+/// A whole BGP message with its header. None where it is not an UPDATE, or malformed outside its attributes.
 pub fn read(message: &[u8]) -> Option<Update<'_>> {
     let mut reader = Reader::new(message);
     reader.take(16)?;
@@ -93,7 +94,7 @@ pub fn read(message: &[u8]) -> Option<Update<'_>> {
     Some(update)
 }
 
-/// Whether it is IPv6, for unicast of IPv4 and IPv6; and what follows.
+/// Whether it is IPv6, for unicast of IPv4 and IPv6; and the rest.
 fn family(value: &[u8]) -> Option<(Option<bool>, &[u8])> {
     let mut reader = Reader::new(value);
     let v6 = match (reader.u16()?, reader.u8()?) {
@@ -104,7 +105,8 @@ fn family(value: &[u8]) -> Option<(Option<bool>, &[u8])> {
     Some((v6, reader.rest))
 }
 
-/// None where the block is malformed; what stands before that is in `raw`. Of two of a type the first counts (RFC 7606 3).
+/// None where the block is malformed; the part before the error is in `raw`. Of two attributes of a type the first
+/// counts (RFC 7606 3).
 fn read_attributes<'a>(block: &'a [u8], raw: &mut Raw<'a>) -> Option<()> {
     let mut reader = Reader::new(block);
     while !reader.rest.is_empty() {

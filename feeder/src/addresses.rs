@@ -1,4 +1,4 @@
-//! The addresses of Linux's interfaces: which networks are on the link.
+//! The addresses of Linux's interfaces, which give the directly connected networks.
 
 use crate::fpm::Prefix;
 use crate::netlink::*;
@@ -7,12 +7,12 @@ use std::collections::HashSet;
 
 #[derive(Default)]
 pub struct Addresses {
-    /// Linux's index, and the address with the length of its network.
+    /// Linux's index, and the address with its network's prefix length.
     known: HashSet<(u32, Prefix)>,
 }
 
 impl Addresses {
-    /// Takes a message of an address; true when something changed.
+    /// Takes a message about an address; true when something changed.
     pub fn take(&mut self, message: &Message) -> bool {
         match address(message.body) {
             Some(found) if message.kind == RTM_NEWADDR => self.known.insert(found),
@@ -21,12 +21,13 @@ impl Addresses {
         }
     }
 
-    /// The interface is gone, and its addresses with it.
+    /// The interface was removed, and its addresses with it.
     pub fn forget(&mut self, ifindex: u32) {
         self.known.retain(|(of, _)| *of != ifindex);
     }
 
-    /// The interface of the smallest network that holds the address, of those `chosen`, and the network's length.
+    /// The interface, among those `chosen`, with the smallest network that holds the address, and the network's
+    /// length.
     pub fn on_link(&self, one: &Prefix, chosen: impl Fn(u32) -> bool) -> Option<(u32, u8)> {
         let holding = self.known.iter().filter(|(_, own)| {
             own.v6 == one.v6 && shortened(own, own.length).address == shortened(one, own.length).address
@@ -36,7 +37,7 @@ impl Addresses {
     }
 }
 
-/// From the body of RTM_NEWADDR or RTM_DELADDR, of all but link-local addresses.
+/// From the body of RTM_NEWADDR or RTM_DELADDR; link-local addresses are skipped.
 fn address(body: &[u8]) -> Option<(u32, Prefix)> {
     let (family, length, scope) = (*body.first()?, *body.get(1)?, *body.get(3)?);
     if scope == RT_SCOPE_LINK {

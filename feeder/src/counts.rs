@@ -1,4 +1,4 @@
-//! How many routes of a family stand how.
+//! The number of routes of a family in each state.
 
 use crate::rib::Rib;
 use crate::table::*;

@@ -1,4 +1,4 @@
-//! The main loop: zebra's stream into the RIB, the RIB into VPP, and whoever asks how far it is.
+//! The main loop: zebra's stream into the RIB, the RIB into VPP, and the clients' questions.
 
 use crate::fpm::{read_frame, Deframer};
 use crate::lag::Lag;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const READ_AT_ONCE: usize = 512 * 1024;
 const VPP_RETRY: Duration = Duration::from_millis(100);
 const REFRESH: Duration = Duration::from_secs(5);
-/// Links come in bursts; one reading of the pairs serves a burst.
+/// Link events come in bursts; one reading of the pairs serves a burst.
 const REFRESH_AT_MOST: Duration = Duration::from_millis(20);
 const ROUTE_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_SLEEP_MS: i32 = 100;
@@ -34,7 +34,7 @@ pub struct Options {
     pub most_routes: u64,
 }
 
-/// zebra's connection, and what came over it and those before.
+/// zebra's connection, and the data of it and of earlier ones.
 pub struct Zebra {
     listener: TcpListener,
     stream: Option<TcpStream>,
@@ -45,9 +45,9 @@ pub struct Zebra {
     pub connections: u64,
     pub bytes: u64,
     pub malformed: u64,
-    /// The last reading found nothing more.
+    /// The last reading found no more data.
     pub empty: bool,
-    /// What zebra told before this connection is still marked.
+    /// Routes that zebra sent before this connection are still marked.
     pub resync: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Feeder {
     pub lag: Lag,
     pub swept: u64,
     pub resync: Resync,
-    /// Mirrors whose vacancy somebody who asked for it goes without.
+    /// Mirrors whose vacancy a client gave up.
     pub given_back: Vec<u32>,
     pub status: StatusSocket,
     next_vpp: Instant,
@@ -118,7 +118,7 @@ impl Feeder {
         })
     }
 
-    /// Runs until the process is ended. What is in VPP stays there.
+    /// Runs until the process ends. Routes in VPP stay there.
     pub fn run(&mut self) -> io::Result<()> {
         loop {
             let vpp_hung_up = self.sleep()?;
@@ -145,7 +145,7 @@ impl Feeder {
         }
     }
 
-    /// Waits for something to do; true when VPP closed a connection.
+    /// Waits for work; true when VPP closed a connection.
     fn sleep(&mut self) -> io::Result<bool> {
         let mut fds: Vec<PollFd> = Vec::with_capacity(16);
         let mut add = |fd, events| fds.push(PollFd { fd, events, revents: 0 });
@@ -168,8 +168,8 @@ impl Feeder {
             if self.rib.pending() > self.rib.in_flight() && vpp.has_room() {
                 timeout_ms = 0;
             } else if self.rib.in_flight() > 0 {
-                // VPP answers each route with a system call of its own. Waking for each would cost it and us more
-                // than the route does: answers are left to gather.
+                // VPP answers each route with a system call of its own. Waking for each answer would cost both sides
+                // more than the route does, so answers accumulate.
                 timeout_ms = 1;
             }
         }
@@ -178,7 +178,7 @@ impl Feeder {
         }
         let others = fds.len();
         if let Some(vpp) = &self.vpp {
-            // Something is always left unread there: only the end is heard of.
+            // Data is always left unread there: only the end of the stream is reported.
             fds.extend(vpp.fds().into_iter().map(|fd| PollFd { fd, events: 0, revents: 0 }));
         }
         wait(&mut fds, timeout_ms)?;
@@ -218,7 +218,7 @@ impl Feeder {
         if vpp.marked && !self.zebra.resync && self.rib.pending() == 0 {
             vpp.sweep(&self.mirrors)?;
         }
-        // Before the sweep routes of an earlier feeder may stand in for those that were given.
+        // Before the sweep, routes of an earlier feeder may substitute for those that were given.
         if !vpp.marked && self.rib.pending() == 0 {
             let due = self.proof.due(&self.rib, now);
             let same = vpp.compare(&self.rib, &self.mirrors, &due)?;

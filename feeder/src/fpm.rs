@@ -9,7 +9,7 @@ use crate::pins::shortened;
 
 const FRAME_HEADER: usize = 4;
 
-/// A route's destination in VPP's terms: table 0 is Linux's main table. IPv4 takes the first 4 bytes.
+/// A route's destination in VPP's terms: table 0 is Linux's main table. IPv4 uses the first 4 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Prefix {
     pub table: u32,
@@ -27,28 +27,28 @@ pub enum Target {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A route, where it leads, and by which protocol zebra has it (RTPROT_*).
+    /// A route, its next hops, and the protocol by which zebra has it (RTPROT_*).
     Route(Prefix, Target, u8),
     Withdraw(Prefix),
-    /// The prefix is now that of a connected or kernel route, which VPP makes itself, whatever zebra told before.
+    /// The prefix now belongs to a connected or kernel route, which VPP makes itself, whatever zebra sent before.
     TakenOver(Prefix),
     NextHop(u32, Object),
     NextHopGone(u32),
-    /// Not for VPP, and no loss: routes of the link's scope; MAC addresses of bridges.
+    /// Not for VPP, and no loss: routes with link scope; MAC addresses of bridges.
     NotOurs,
-    /// Something that VPP would need and this feeder cannot give it; the word says what.
+    /// Something that VPP would need and this feeder cannot give it; the word names it.
     Unsupported(&'static str),
-    /// The same of a route, in whose place nothing else of this prefix may stay.
+    /// The same for a route; no earlier route of this prefix may stay in its place.
     UnsupportedRoute(Prefix, &'static str),
-    /// The same of a next-hop object.
+    /// The same for a next-hop object.
     UnsupportedNextHop(u32, &'static str),
 }
 
-/// The stream was not FPM's; the connection has to be given up.
+/// The stream was not FPM; the connection has to be closed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NotFpm;
 
-/// Takes the stream's bytes as they come, and gives whole frames.
+/// Takes the stream's bytes as they arrive, and returns whole frames.
 #[derive(Default)]
 pub struct Deframer {
     buffer: Vec<u8>,
@@ -116,7 +116,7 @@ fn read_message(message: &Message) -> Event {
     }
 }
 
-/// None where it is not even known which prefix it is about.
+/// None where even the prefix is unknown.
 fn read_route(message: &Message) -> Option<Event> {
     let body = message.body;
     let (family, length, protocol, kind) = (*body.first()?, *body.get(1)?, *body.get(5)?, *body.get(7)?);
@@ -161,7 +161,7 @@ fn read_route(message: &Message) -> Option<Event> {
     })
 }
 
-/// The attributes of a route that say where it leads.
+/// The attributes of a route that describe its next hops.
 #[derive(Default)]
 struct Leads<'a> {
     object: Option<&'a [u8]>,
@@ -195,7 +195,7 @@ impl<'a> Leads<'a> {
     }
 }
 
-/// The destination of a route in the kernel's dump, where a routing protocol of zebra's put it there.
+/// The destination of a route in the kernel's dump, if one of zebra's routing protocols installed it.
 pub fn kernel_route(message: &Message) -> Option<Prefix> {
     let protocol = *message.body.get(5)?;
     if protocol != RTPROT_ZEBRA && !(RTPROT_BGP..=RTPROT_LAST_OF_ZEBRA).contains(&protocol) {
@@ -207,7 +207,7 @@ pub fn kernel_route(message: &Message) -> Option<Prefix> {
     }
 }
 
-/// struct rtnexthop: length, flags, weight less one, interface; its attributes follow.
+/// struct rtnexthop: length, flags, weight minus one, interface; its attributes follow.
 fn read_multipath(mut rest: &[u8]) -> Option<Vec<NextHop>> {
     let mut hops = Vec::new();
     while rest.len() >= 8 {

@@ -1,5 +1,6 @@
-//! Streams of a zebra that is torn, mutated and replaced, into the RIB and on to a VPP that refuses, dies and loses mirrors:
-//! in the end VPP has what zebra wants, and nothing is left of what went. Seeded: a failure comes again.
+//! Torn, mutated and replaced streams of zebra, into the RIB and on to a VPP that refuses, dies and loses mirrors. In
+//! the end VPP has what zebra wants, and nothing remains of withdrawn routes. Seeded, so that a failure is
+//! reproducible.
 
 use crate::fpm::{read_frame, Deframer, Prefix};
 use crate::netlink::*;
@@ -26,7 +27,7 @@ impl Random {
     }
 }
 
-/// One message of zebra's, of numbers so small that they meet again and again.
+/// One message of zebra, with numbers so small that they repeat often.
 fn some_message(random: &mut Random) -> Vec<u8> {
     let v6 = random.below(3) == 0;
     let (family, size) = if v6 { (AF_INET6, 16) } else { (AF_INET, 4) };
@@ -83,7 +84,7 @@ fn some_message(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// A frame, mostly whole.
+/// A frame, usually whole.
 fn some_frame(random: &mut Random) -> Vec<u8> {
     let mut payload: Vec<u8> = (0..1 + random.below(3)).flat_map(|_| some_message(random)).collect();
     match random.below(12) {
@@ -104,7 +105,7 @@ fn some_frame(random: &mut Random) -> Vec<u8> {
     whole
 }
 
-/// A VPP that takes what it is told in order, and what the feeder keeps of it.
+/// A VPP that processes messages in order, and the feeder's state of it.
 struct Model {
     rib: Rib,
     cache: PathCache,
@@ -172,7 +173,7 @@ impl Model {
         }
     }
 
-    /// VPP has every route whose next hops are known as zebra wants it, and no other.
+    /// VPP has every route with known next hops as zebra wants it, and no other.
     fn check(&self, seed: u64) {
         let mut wanted = 0;
         for handle in self.rib.handles() {
@@ -252,7 +253,7 @@ fn run(seed: u64) {
             }
             25 if random.below(4) == 0 => drop(model.rib.sweep()),
             26 if random.below(4) == 0 => {
-                // What a table held goes with it; an answer of before says nothing of it.
+                // The content of a table is lost with it; an earlier answer says nothing about it.
                 model.settle();
                 let table = [0, 2][random.below(2)];
                 model.routes.retain(|prefix, _| prefix.table != table || prefix.v6);

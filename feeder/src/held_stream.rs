@@ -1,9 +1,9 @@
-//! A connection whose last byte received is left in the kernel's queue until more comes.
+//! A connection whose last byte received stays in the kernel's queue until more arrives.
 //!
-//! VPP 26.06 takes the end of a client's stream for nothing to read where the last system call that failed in its thread
-//! failed with EAGAIN, and keeps the socket. From 16 such sockets on its main loop never ends, and it neither answers nor
-//! forwards. The end of a socket that has something unread is an error (ECONNRESET), by which VPP closes its side, however
-//! this process came to its end.
+//! VPP 26.06 mistakes the end of a client's stream for "nothing to read" if the last failed system call of its thread
+//! failed with EAGAIN, and keeps the socket. From 16 such sockets on its main loop never ends, and it neither answers
+//! nor forwards. With unread data, the end of a socket is an error (ECONNRESET), on which VPP closes its side,
+//! however this process ended.
 
 use crate::sys::peek;
 use std::io::{self, ErrorKind, Read};
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 
 pub struct HeldStream {
     pub stream: UnixStream,
-    /// The first byte in the queue was taken for read already.
+    /// The first byte in the queue was already counted as read.
     held: bool,
 }
 
@@ -21,7 +21,7 @@ impl HeldStream {
         HeldStream { stream, held: false }
     }
 
-    /// What came since, without waiting; 0 at the end of the stream.
+    /// The new data, without waiting; 0 at the end of the stream.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<std::ops::Range<usize>> {
         let length = peek(self.stream.as_raw_fd(), buffer, false)?;
         let known = usize::from(self.held);
@@ -33,11 +33,11 @@ impl HeldStream {
         }
         self.stream.read_exact(&mut buffer[..length - 1])?;
         self.held = true;
-        // The last byte is still there from the look.
+        // The last byte is still there because it was only peeked at.
         Ok(known..length)
     }
 
-    /// One message after a header, by which `length` tells how long it is; waits for it.
+    /// One message after a header, from which `length` tells its size; waits for it.
     pub fn message<const HEAD: usize>(&mut self, length: impl Fn(&[u8; HEAD]) -> usize) -> io::Result<Vec<u8>> {
         if self.held {
             self.stream.read_exact(&mut [0])?;

@@ -1,7 +1,7 @@
-//! Whether zebra has told everything it has: it does not say so, but the kernel has what it installed.
+//! Determines whether zebra has sent everything: it does not say so, but the kernel has the routes it installed.
 //!
-//! The kernel's routes are read as a dump, a little at a time, for those of routing protocols that zebra has not told
-//! of since it came back.
+//! The kernel's routes are read as a dump, a little at a time, to find those of routing protocols that zebra has not
+//! sent since it came back.
 
 use crate::fpm::{kernel_route, Prefix};
 use crate::netlink::*;
@@ -14,10 +14,10 @@ const DUMP_BYTES: i32 = 8 << 20;
 const BODY: usize = 12;
 const DATAGRAMS_AT_ONCE: usize = 64;
 
-/// Routes that are remembered by name.
+/// The most routes that are remembered by name.
 const NAMED: usize = 4096;
 
-/// Routes of the kernel that zebra has not told of.
+/// Routes of the kernel that zebra has not sent.
 #[derive(Default)]
 pub struct Untold {
     pub count: u64,
@@ -32,12 +32,12 @@ impl Untold {
         self.count += u64::from(is_new);
     }
 
-    /// Whether there are more than are named.
+    /// Whether there are more than those named.
     pub fn is_cut(&self) -> bool {
         self.count > self.named.len() as u64
     }
 
-    /// Forgets those that zebra told of meanwhile.
+    /// Forgets the routes that zebra has sent by now.
     pub fn forget_told(&mut self, rib: &Rib) {
         let named = self.named.len();
         self.named.retain(|prefix| !rib.is_fresh(prefix));
@@ -62,7 +62,7 @@ impl KernelCheck {
         self.netlink.fd()
     }
 
-    /// Reads on; when the dump is complete, the routes that zebra has not told of.
+    /// Continues the dump; when it is complete, returns the routes that zebra has not sent.
     pub fn read(&mut self, rib: &Rib) -> io::Result<Option<Untold>> {
         let mut buffer = vec![0; 64 * 1024];
         for _ in 0..DATAGRAMS_AT_ONCE {

@@ -1,4 +1,4 @@
-//! How far VPP is behind zebra, in time: when the oldest change that VPP does not have yet came in.
+//! How far VPP is behind zebra, in time: when the oldest change that VPP does not have yet arrived.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 pub const BUCKETS_MS: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
 pub struct Lag {
-    /// How many changes had come in when, in order.
+    /// The number of changes that had arrived, and when, in order.
     marks: VecDeque<(u64, Instant)>,
     last: u64,
     pub counts: [u64; BUCKETS_MS.len() + 1],
     pub sum_ms: u64,
-    /// The last time VPP was behind: how many changes, and from the first one until it had them all.
+    /// The last time VPP was behind: how many changes, and the time from the first one until it had them all.
     pub burst: (u64, Duration),
     burst_start: Option<(u64, Instant)>,
 }
@@ -29,7 +29,7 @@ impl Lag {
         }
     }
 
-    /// `queued` changes came in so far; all but `pending` of them are in VPP.
+    /// `queued` changes arrived so far; all but `pending` of them are in VPP.
     pub fn observe(&mut self, now: Instant, queued: u64, pending: u64) {
         if queued > self.last {
             if self.burst_start.is_none() {

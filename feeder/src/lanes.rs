@@ -1,4 +1,4 @@
-//! VPP's side: several connections for routes, one for everything else, and what was marked in VPP.
+//! VPP's side: several connections for routes, one for everything else, and the marks in VPP.
 
 use crate::fpm::Prefix;
 use crate::mirrors::{prepare_table, Mirrors};
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
-/// Routes on their way to VPP over one connection: as many as its socket holds answers to.
+/// Routes on their way to VPP over one connection: as many as its socket has room for answers.
 const WINDOW: usize = 256;
-/// The table that is always there.
+/// The table that always exists.
 const MAIN: u32 = 0;
 const WRITE_AT_BYTES: usize = 48 * 1024;
 
@@ -37,15 +37,17 @@ pub struct Vpp {
     pub control: Connection,
     lanes: Vec<Lane>,
     tables: Vec<FibTable>,
-    /// Those of VRFs that were given routes since the tables were read: one may come, get routes and go between two readings.
+    /// Tables of VRFs that were given routes since the tables were read: one may be created, get routes and be
+    /// removed between two readings.
     given_to: HashSet<FibTable>,
     cache: PathCache,
     pub pins: Pins,
-    /// What VPP held before this connection is marked: what is not given again goes with `sweep`.
+    /// Routes that VPP held before this connection are marked: those that are not given again are removed with
+    /// `sweep`.
     pub marked: bool,
 }
 
-/// What VPP was given and what it answered, over all its lives.
+/// The routes given to VPP and its answers, over all its lives.
 #[derive(Default)]
 pub struct Answers {
     pub given: u64,
@@ -55,7 +57,7 @@ pub struct Answers {
 }
 
 impl Vpp {
-    /// Connects, marks all that VPP holds of an earlier feeder, and prepares its tables and mirrors.
+    /// Connects, marks all routes of an earlier feeder in VPP, and prepares its tables and mirrors.
     pub fn open(path: &Path, lanes: usize, mirrors: &mut Mirrors) -> io::Result<Vpp> {
         let mut control = Connection::open(path, "millrace-feeder")?;
         let mut opened = Vec::new();
@@ -86,18 +88,18 @@ impl Vpp {
         self.lanes.iter().map(|lane| lane.connection.fd()).chain([self.control.fd()]).collect()
     }
 
-    /// Whether every connection takes more routes.
+    /// Whether every connection accepts more routes.
     pub fn has_room(&self) -> bool {
         self.lanes.iter().all(|lane| lane.asked.len() < WINDOW)
     }
 
-    /// Next-hop groups changed: their paths are made again.
+    /// Next-hop groups changed: their paths are computed again.
     pub fn regroup(&mut self, regrouped: &[Regrouped]) {
         self.cache.regroup(regrouped);
     }
 
-    /// Reads tables and mirrors again; routes whose paths change with the mirrors are queued, and those of tables that
-    /// came or went.
+    /// Reads tables and mirrors again; routes whose paths change with the mirrors are queued, and those of tables
+    /// that were created or removed.
     pub fn refresh(&mut self, mirrors: &mut Mirrors, rib: &mut Rib) -> io::Result<()> {
         let now = tables(&mut self.control)?;
         for table in now.iter().filter(|table| !self.tables.contains(table)) {
@@ -115,7 +117,7 @@ impl Vpp {
         Ok(())
     }
 
-    /// Mirrors came, went or may no longer be used: routes whose paths change with them are queued.
+    /// Mirrors were created, removed or may no longer be used: routes whose paths change with them are queued.
     pub fn repath(&mut self, mirrors: &Mirrors, rib: &mut Rib) {
         let changed = self.cache.renew(rib, |ifindex| mirrors.way(ifindex));
         if !changed.is_empty() {
@@ -163,7 +165,7 @@ impl Vpp {
         Ok(())
     }
 
-    /// Takes the answers that are there.
+    /// Takes the answers that have arrived.
     pub fn receive(&mut self, rib: &mut Rib, answers: &mut Answers) -> io::Result<()> {
         for lane in &mut self.lanes {
             let asked = &mut lane.asked;
@@ -179,7 +181,7 @@ impl Vpp {
         Ok(())
     }
 
-    /// For each route whether VPP has it as it was given.
+    /// For each route, whether VPP has it as it was given.
     pub fn compare(&mut self, rib: &Rib, mirrors: &Mirrors, routes: &[Handle]) -> io::Result<Vec<bool>> {
         let prefixes: Vec<Prefix> = routes.iter().map(|handle| rib.prefix(*handle)).collect();
         let found = self.control.ask_each(Kind::RouteLookup, Kind::RouteLookupReply, &prefixes, lookup)?;
@@ -188,13 +190,13 @@ impl Vpp {
             let group = rib.group(*handle);
             let wanted = self.cache.of(rib, (group, prefix.v6), |ifindex| mirrors.way(ifindex));
             let is_there = || answer.retval() == 0 && wanted.as_ref().map_or(false, |paths| leads_there(&answer.body, paths));
-            // What is pinned is another route on purpose.
+            // A pinned route differs on purpose.
             same.push(self.pins.hold(prefix) || is_there());
         }
         Ok(same)
     }
 
-    /// Everything wanted was given: what is still marked in VPP is from before, and goes.
+    /// Everything wanted was given: marks left in VPP are from earlier, and are removed.
     pub fn sweep(&mut self, mirrors: &Mirrors) -> io::Result<()> {
         for table in &self.tables {
             prepare_table(&mut self.control, *table)?;

@@ -1,7 +1,8 @@
-//! Pages of the routes in the order of their prefixes, from an index that is made when somebody asks.
+//! Pages of the routes in the order of their prefixes, from an index that is made when a client asks.
 //!
-//! The table is a hash: an order has to be made. Sorting 1,000,000 IPv4 routes holds the main loop for some 60 ms, so
-//! an index serves all questions until routes came or went and it is old enough; and it goes when nobody asks any more.
+//! The table is a hash, so an order has to be computed. Sorting 1,000,000 IPv4 routes occupies the main loop for some
+//! 60 ms, so an index serves all questions until routes were added or removed and it is old enough; and it is freed
+//! when nobody asks any more.
 
 use crate::nexthop::GroupId;
 use crate::rib::{Handle, Rib};
@@ -10,13 +11,13 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// An index is used at least this many times as long as its making took, whatever came or went meanwhile.
+/// An index is used at least this many times as long as it took to make, whatever was added or removed in that time.
 const REST: u32 = 20;
 const AT_LEAST: Duration = Duration::from_secs(1);
-/// Memory is given back when nobody asked for so long.
+/// Memory is freed when nobody asked for this long.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// What is asked for.
+/// The question.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     pub v6: bool,
@@ -25,7 +26,7 @@ pub struct Wanted {
     /// This prefix and longer ones inside it: address and length.
     pub within: Option<([u8; 16], u8)>,
     pub protocol: Option<u8>,
-    /// Some path leads to this gateway: address and its length in bytes.
+    /// Some path has this gateway: address and its length in bytes.
     pub gateway: Option<([u8; 16], u8)>,
     /// Not in VPP as zebra wants it.
     pub missing: bool,
@@ -33,7 +34,7 @@ pub struct Wanted {
     pub limit: usize,
 }
 
-/// A page, and how many routes there are of what was asked for.
+/// A page, and the total number of matching routes.
 pub struct Page {
     pub total: usize,
     pub age: Duration,
@@ -56,7 +57,7 @@ pub struct Listing {
     v6: Option<Order<(u128, u8, u32)>>,
 }
 
-/// An address whose routes can be put in order.
+/// An address whose routes can be sorted.
 pub trait Ordered: Address {
     type Key: Ord + Copy;
     /// More than any prefix length.
@@ -69,7 +70,7 @@ pub trait Ordered: Address {
     fn cut(address: &[u8; 16]) -> Self;
 }
 
-/// Positions of IPv4 routes fit into what address and length leave of a word.
+/// Positions of IPv4 routes fit into the bits of a word that address and length leave free.
 const V4_POSITION_BITS: u32 = 26;
 
 impl Ordered for [u8; 4] {
@@ -111,7 +112,7 @@ impl Ordered for [u8; 16] {
 impl Listing {
     pub fn page(&mut self, rib: &Rib, wanted: &Wanted, now: Instant) -> Page {
         let gateways = wanted.gateway.map(|(address, length)| rib.groups.leading_to(&address, length));
-        // Neighbors in the order are mostly of the same group.
+        // Adjacent routes in the order usually have the same group.
         let last = Cell::new((0, gateways.as_ref().map_or(false, |groups| groups.contains(&0))));
         let leads = |groups: &HashSet<GroupId>, group: GroupId| {
             if last.get().0 != group {
@@ -134,7 +135,7 @@ impl Listing {
         Page { total, age, routes }
     }
 
-    /// Gives an index back that nobody used for a while.
+    /// Frees an index that nobody used for a while.
     pub fn forget_unused(&mut self, now: Instant) {
         if self.v4.as_ref().map_or(false, |order| now.duration_since(order.used) > UNUSED) {
             self.v4 = None;
@@ -178,7 +179,7 @@ fn page<A: Ordered>(
     let mut positions = Vec::new();
     for key in keys {
         let at = A::position(*key);
-        // What came or went since the index was made may stand in another's place.
+        // A route added or removed since the index was made may be in the position of another.
         let is = table.positions().contains(&at) && {
             let entry = table.entry(at);
             entry.table == number

@@ -1,12 +1,13 @@
-//! Another zebra, another VPP, another table: what was told and given before.
+//! A new zebra, VPP or table: the state of routes that were sent and given before.
 
 use crate::fpm::Prefix;
 use crate::rib::Rib;
 use crate::table::*;
 
 impl Rib {
-    /// VPP is another one, or out of reach: nothing is known of what it holds. What it had comes first: where there is not
-    /// room for all it is the same routes again, and those that an unreachable VPP still has are not joined by others.
+    /// VPP is a new one, or unreachable: its routes are unknown. Routes that it had come first: where there is not
+    /// room for all, it gets the same routes again, and routes that an unreachable VPP still has are not joined by
+    /// others.
     pub fn vpp_is_new(&mut self) {
         self.queue.clear();
         self.taken = self.queued;
@@ -28,7 +29,7 @@ impl Rib {
         }
     }
 
-    /// A table of VPP's came or went, and with it all that it held.
+    /// A table of VPP was created or removed, and with it all its routes.
     pub fn table_is_another(&mut self, table: u32, v6: bool) {
         let number = match self.number_of_table(table) {
             Some(number) => number,
@@ -43,7 +44,7 @@ impl Rib {
         }
     }
 
-    /// zebra went away: what it told stays, and is marked until it tells it again.
+    /// zebra disconnected: its routes stay, and are marked until it sends them again.
     pub fn mark_stale(&mut self) {
         self.keep_next_hops();
         for handle in self.handles() {
@@ -53,7 +54,7 @@ impl Rib {
         }
     }
 
-    /// zebra has told all it has: what is still marked goes. Returns how many routes.
+    /// zebra has sent everything: routes that are still marked are removed. Returns how many.
     pub fn sweep(&mut self) -> u64 {
         let mut swept = 0;
         for handle in self.handles() {
@@ -90,7 +91,7 @@ mod tests {
         rib.take(Event::Route(prefix(at, table), target, 186));
     }
 
-    /// What VPP is given, and takes, until nothing is queued.
+    /// Gives VPP routes, all of which it accepts, until nothing is queued.
     fn given(rib: &mut Rib) -> Vec<Prefix> {
         let mut all = Vec::new();
         while let Some((handle, work)) = rib.next() {
@@ -111,7 +112,8 @@ mod tests {
             want(&mut rib, at, 0);
         }
         given(&mut rib);
-        // Two go, and those that had waited for room take it: what VPP has is no longer what was told first.
+        // Two routes are removed, and those that waited for room take their place: VPP's routes are no longer the
+        // first ones given.
         rib.take(Event::Withdraw(prefix(0, 0)));
         rib.take(Event::Withdraw(prefix(1, 0)));
         given(&mut rib);

@@ -1,8 +1,8 @@
-//! millrace-feeder: routes of FRRouting's zebra into the FIB of VPP.
+//! millrace-feeder: brings the routes of FRRouting's zebra into the FIB of VPP.
 //!
 //! zebra's module dplane_fpm_nl connects to it; it connects to VPP's API socket and asks linux-cp which interface
-//! mirrors which. It keeps what zebra wants, so a VPP that starts again gets everything at once, and a zebra that
-//! starts again finds its routes still forwarding.
+//! mirrors which. It stores the routes that zebra wants, so that a restarted VPP gets everything at once, and a
+//! restarted zebra finds its routes still forwarding.
 
 mod addresses;
 mod counts;

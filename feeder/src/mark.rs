@@ -1,8 +1,8 @@
-//! A point in the queue, and whether VPP has everything that stood before it. Changes that keep coming do not hold it up.
+//! A point in the queue, and whether VPP has everything queued before it. Continuous changes do not delay it.
 
 use crate::rib::Rib;
 
-/// Everything queued before a mark has been sent; what VPP has still to answer of it counts as `sent`.
+/// Everything queued before a mark has been sent; the part that VPP has still to answer counts as `sent`.
 #[derive(Clone, Copy)]
 pub struct Mark {
     vpp_life: u64,
@@ -11,8 +11,8 @@ pub struct Mark {
     rounds: u8,
 }
 
-/// What stood in the queue while an older form of it was on its way is queued again when VPP answers: it has been
-/// sent after a second round.
+/// An entry queued while an older form of it was in flight is queued again when VPP answers: it has been sent after a
+/// second round.
 const ROUNDS: u8 = 2;
 
 impl Mark {
@@ -21,7 +21,7 @@ impl Mark {
         Mark { vpp_life, queued: rib.queued, sent: None, rounds: 0 }
     }
 
-    /// Whether VPP has answered all that stood before it. `oldest_unanswered` is a number of `Rib::sent`.
+    /// Whether VPP has answered everything before it. `oldest_unanswered` is a number of `Rib::sent`.
     pub fn passed(&mut self, rib: &Rib, vpp_life: u64, oldest_unanswered: Option<u64>) -> bool {
         if self.vpp_life != vpp_life {
             *self = Mark::here(rib, vpp_life); // another VPP has nothing of it

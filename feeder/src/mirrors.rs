@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 const ANSWERS_BYTES: i32 = 4 << 20;
-/// For the kernel to go on with the list of its links.
+/// The time for the kernel to continue the list of its links.
 const DUMP_MS: i32 = 5000;
 /// Linux's index of lo, in every network namespace.
 const LOOPBACK: u32 = 1;
@@ -23,7 +23,7 @@ pub struct Mirrors {
     pairs: HashMap<u32, Pair>,
     /// The table of each VRF, by Linux's index of its device.
     vrfs: HashMap<u32, u32>,
-    /// A VRF came, went or has another table since the pairs were read.
+    /// A VRF was created, removed or has another table since the pairs were read.
     vrfs_changed: bool,
     link_local: HashMap<u32, [u8; 16]>,
     /// Linux's index of each mirror that no route may use.
@@ -32,7 +32,7 @@ pub struct Mirrors {
     /// The tables of VPP's interfaces that are mirrored, for IPv4 and IPv6.
     tables: HashMap<u32, [u32; 2]>,
     pub tunnels: Tunnels,
-    /// Counts what may change the way to the far end of a tunnel.
+    /// Counts changes that may affect the path to the far end of a tunnel.
     pub changes: u64,
     /// Linux's index of each link that changed since the pairs were read.
     touched: HashSet<u32>,
@@ -42,7 +42,8 @@ pub struct Mirrors {
 }
 
 impl Mirrors {
-    /// Hears of links and addresses of this process's network namespace. Pairs of another `namespace` are left out.
+    /// Receives events of links and addresses in this process's network namespace. Pairs of another `namespace` are
+    /// left out.
     pub fn open(namespace: Option<String>) -> io::Result<Mirrors> {
         let events = Netlink::open(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, ANSWERS_BYTES)?;
         events.send(&dump_request(RTM_GETADDR, AF_UNSPEC, 8))?;
@@ -77,8 +78,8 @@ impl Mirrors {
         self.pairs.get(&ifindex).map(|pair| pair.sw_if_index)
     }
 
-    /// Where packets go that Linux would send to this interface; None for one that is neither a mirror that routes may
-    /// use nor the device of a VRF. FRR leads what leaks by the device of the VRF that it is from: lo for the default one.
+    /// Where packets go that Linux would send to this interface; None for one that is neither a usable mirror nor the
+    /// device of a VRF. FRR leads leaked routes through the device of the VRF they come from: lo for the default one.
     pub fn way(&self, ifindex: u32) -> Option<Way> {
         if ifindex == LOOPBACK {
             return Some(Way::Table(0));
@@ -87,12 +88,13 @@ impl Mirrors {
         out.or_else(|| self.vrfs.get(&ifindex).map(|table| Way::Table(*table)))
     }
 
-    /// VPP's index of the mirrored interface where it is no tunnel.
+    /// VPP's index of the mirrored interface, unless that is a tunnel.
     pub fn outside(&self, ifindex: u32) -> Option<u32> {
         self.sw_if_index(ifindex).filter(|found| !self.tunnels.has(*found))
     }
 
-    /// Linux's index of the mirror, of none of a tunnel, whose network holds the address, and the network's length.
+    /// Linux's index of the mirror, excluding those of tunnels, whose network holds the address, and the network's
+    /// length.
     pub fn connected(&self, one: &Prefix) -> Option<(u32, u8)> {
         self.addresses.on_link(one, |ifindex| {
             let found = self.outside(ifindex).and_then(|index| self.tables.get(&index));
@@ -100,7 +102,7 @@ impl Mirrors {
         })
     }
 
-    /// From now on no route may use the mirror; Linux's index of it, or None where there is none of that name.
+    /// From now on no route may use the mirror; returns Linux's index of it, or None where none has that name.
     pub fn vacate(&mut self, name: &str) -> Option<u32> {
         let ifindex = self.pairs.values().find(|pair| pair.name == name)?.ifindex;
         self.vacated.insert(ifindex);
@@ -108,7 +110,7 @@ impl Mirrors {
         Some(ifindex)
     }
 
-    /// Routes may use it again, where it is still there: that is read before any does.
+    /// Routes may use it again if it still exists: the pairs are read before any route does.
     pub fn readmit(&mut self, ifindex: u32) {
         self.vacated.remove(&ifindex);
         self.pairs.remove(&ifindex);
@@ -131,7 +133,7 @@ impl Mirrors {
         self.changed = true;
     }
 
-    /// Reads the events that are there.
+    /// Reads the pending events.
     pub fn hear(&mut self) {
         let mut buffer = vec![0; 64 * 1024];
         loop {
@@ -158,7 +160,7 @@ impl Mirrors {
         match message.kind {
             RTM_NEWLINK | RTM_DELLINK => {
                 self.changed = true;
-                // Its VRF may be another one.
+                // It may be in another VRF.
                 self.touched.extend(u32_at(message.body, 4));
                 self.take_vrf(message);
                 if let (RTM_DELLINK, Some(ifindex)) = (message.kind, u32_at(message.body, 4)) {
@@ -190,7 +192,7 @@ impl Mirrors {
         }
     }
 
-    /// Reads which links are VRFs; those that come later are heard of.
+    /// Reads which links are VRFs; events report later ones.
     fn read_vrfs(&mut self) -> io::Result<()> {
         let links = Netlink::open(0, ANSWERS_BYTES)?;
         links.send(&dump_request(RTM_GETLINK, AF_UNSPEC, 16))?;
@@ -221,8 +223,8 @@ impl Mirrors {
         }
     }
 
-    /// Reads linux-cp's pairs and does what new mirrors need. Returns true when a Linux interface got a mirror, another
-    /// one, or none any more: routes over it lead elsewhere.
+    /// Reads linux-cp's pairs and does what new mirrors need. Returns true when a Linux interface got a mirror, got
+    /// another one, or lost its mirror: routes over it then lead elsewhere.
     pub fn refresh(&mut self, vpp: &mut Connection) -> io::Result<bool> {
         self.changed = false;
         let answers = vpp.ask_for_list(Kind::PairGet, Kind::PairGetReply, Kind::PairDetails)?;
@@ -234,7 +236,7 @@ impl Mirrors {
                 }
             }
         }
-        // After the pairs: where a tunnel has a mirror, the tunnel is known.
+        // After the pairs: when a tunnel has a mirror, the tunnel is known.
         let tunnels = Tunnels::read(vpp)?;
         self.changes += u64::from(tunnels != self.tunnels || pairs != self.pairs);
         self.tunnels = tunnels;
@@ -256,7 +258,7 @@ impl Mirrors {
         Ok(lead_elsewhere)
     }
 
-    /// After a mark of all tables everything that is to stay has to be told again.
+    /// After a mark of all tables, every route that is to stay has to be given again.
     pub fn repeat(&self, vpp: &mut Connection) -> io::Result<()> {
         for pair in self.pairs.values() {
             accept_multicast(vpp, pair.sw_if_index)?;
@@ -270,7 +272,7 @@ fn indexes(pairs: &HashMap<u32, Pair>) -> HashMap<u32, u32> {
     pairs.iter().map(|(ifindex, pair)| (*ifindex, pair.sw_if_index)).collect()
 }
 
-/// What linux-nl puts into each table it uses: link-scope multicast and the broadcast address go to Linux.
+/// The entries that linux-nl adds to each table it uses: link-scope multicast and the broadcast address go to Linux.
 pub fn prepare_table(vpp: &mut Connection, table: FibTable) -> io::Result<()> {
     let group = link_scope_multicast(table);
     if !table.v6 {

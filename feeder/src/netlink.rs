@@ -68,13 +68,14 @@ pub const MPLS_IPTUNNEL_DST: u16 = 1;
 const HEADER: usize = 16;
 const TYPE_MASK: u16 = 0x3fff;
 
-/// One message: its type, and what follows the header.
+/// One message: its type, and the part after the header.
 pub struct Message<'a> {
     pub kind: u16,
     pub body: &'a [u8],
 }
 
-/// The messages of a buffer. `None` in the middle of one means the buffer is malformed: `rest` is not empty then.
+/// The messages of a buffer. `None` in the middle of one means that the buffer is malformed: `rest` is then not
+/// empty.
 pub struct Messages<'a> {
     pub rest: &'a [u8],
 }
@@ -94,7 +95,7 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-/// Attributes: type without its flags, and value. What is malformed ends them.
+/// Attributes: type without its flags, and value. They end at malformed data.
 pub struct Attributes<'a> {
     pub rest: &'a [u8],
 }

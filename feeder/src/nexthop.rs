@@ -27,18 +27,18 @@ pub enum Object {
     Group(Vec<(u32, u8)>),
 }
 
-/// What a route refers to: an object of zebra's by its id, or next hops that came with the route.
+/// The target of a route: an object of zebra by its id, or next hops that came with the route.
 pub type GroupId = u32;
 const INLINE: u32 = 1 << 31;
 const DEPTH: u32 = 4;
-/// VPP takes 255 paths; a group of groups must not become without end.
+/// VPP accepts 255 paths; a group of groups must not recurse without end.
 const MOST_HOPS: usize = 256;
 
-/// Every next-hop group that zebra told of or a route brought along.
+/// Every next-hop group that zebra sent or that came with a route.
 #[derive(Default)]
 pub struct Groups {
     objects: HashMap<u32, Object>,
-    /// How many routes use an object, whether zebra told of it or not.
+    /// The number of routes that use an object, whether zebra sent it or not.
     uses: HashMap<u32, u32>,
     inline: HashMap<GroupId, (Vec<NextHop>, u32)>,
     inline_ids: HashMap<Vec<NextHop>, GroupId>,
@@ -50,7 +50,7 @@ impl Groups {
         self.objects.len() + self.inline.len()
     }
 
-    /// Takes an object; true when it differs from what was there.
+    /// Takes an object; true when it differs from the previous one.
     pub fn set(&mut self, id: u32, object: Object) -> bool {
         match self.objects.get(&id) {
             Some(before) if *before == object => false,
@@ -71,7 +71,7 @@ impl Groups {
         objects.into_keys().filter(|id| !self.is_used(*id)).collect()
     }
 
-    /// The groups that contain one of `changed`, and these themselves.
+    /// The groups that contain one of `changed`, and those themselves.
     pub fn affected(&self, changed: &[u32]) -> HashSet<GroupId> {
         let mut all: HashSet<u32> = changed.iter().copied().collect();
         for _ in 0..DEPTH {
@@ -99,12 +99,12 @@ impl Groups {
         self.uses.contains_key(&id) || self.inline.contains_key(&id)
     }
 
-    /// How many groups routes use.
+    /// The number of groups that routes use.
     pub fn used(&self) -> usize {
         self.uses.len() + self.inline.len()
     }
 
-    /// Whether what it leads to can never change: next hops that came with a route.
+    /// Whether its target can never change: next hops that came with a route.
     pub fn is_constant(&self, id: GroupId) -> bool {
         id & INLINE != 0
     }
@@ -154,7 +154,7 @@ impl Groups {
         }
     }
 
-    /// The next hops of a group; `None` while zebra has not told of it, or of one of its members.
+    /// The next hops of a group; `None` while zebra has not sent it, or one of its members.
     pub fn resolve(&self, id: GroupId) -> Option<Vec<NextHop>> {
         if id & INLINE != 0 {
             return self.inline.get(&id).map(|(hops, _)| hops.clone());
@@ -162,14 +162,14 @@ impl Groups {
         self.resolve_object(id)
     }
 
-    /// The next hops of an object; `None` for next hops that came with a route, too.
+    /// The next hops of an object; also `None` for next hops that came with a route.
     pub fn resolve_object(&self, id: GroupId) -> Option<Vec<NextHop>> {
         let mut hops = Vec::new();
         self.collect(id, 1, DEPTH, &mut hops)?;
         Some(hops)
     }
 
-    /// Every group some path of which leads to this gateway, `length` bytes long.
+    /// Every group with a path to this gateway, which is `length` bytes long.
     pub fn leading_to(&self, address: &[u8; 16], length: u8) -> HashSet<GroupId> {
         let all = self.objects.keys().chain(self.inline.keys()).copied();
         let leads = |hop: &NextHop| match &hop.action {
@@ -198,7 +198,7 @@ impl Groups {
     }
 }
 
-/// Reads the body of RTM_NEWNEXTHOP: the object's id and what it is. `None` where it is no next hop we can use.
+/// Reads the body of RTM_NEWNEXTHOP: the object's id and content. `None` where it is not a usable next hop.
 pub fn parse_object(body: &[u8]) -> Option<(u32, Object)> {
     let mut id = None;
     let mut members = Vec::new();
@@ -209,7 +209,7 @@ pub fn parse_object(body: &[u8]) -> Option<(u32, Object)> {
             NHA_ID => id = object_id(value),
             NHA_GROUP => {
                 for entry in value.chunks_exact(8) {
-                    // struct nexthop_grp: the weight is less one.
+                    // struct nexthop_grp: the weight minus one.
                     members.push((u32_at(entry, 0)?, entry[4].saturating_add(1)));
                 }
             }
@@ -236,12 +236,12 @@ pub fn parse_id(body: &[u8]) -> Option<u32> {
     (Attributes { rest: body.get(8..)? }).find(|(kind, _)| *kind == NHA_ID).and_then(|(_, value)| object_id(value))
 }
 
-/// An object's number. `None` for those that stand for next hops that came with a route.
+/// An object's number. `None` for numbers that stand for next hops that came with a route.
 pub fn object_id(value: &[u8]) -> Option<u32> {
     u32_at(value, 0).filter(|id| *id & INLINE == 0)
 }
 
-/// The attributes that say where one next hop leads, of a route or of an object.
+/// The attributes that describe one next hop, of a route or of an object.
 #[derive(Default)]
 pub struct HopAttributes<'a> {
     pub interface: u32,
@@ -264,7 +264,7 @@ impl<'a> HopAttributes<'a> {
         Some(())
     }
 
-    /// `None` for an encapsulation other than MPLS, or a gateway that is no address.
+    /// `None` for an encapsulation other than MPLS, or a gateway that is not an address.
     pub fn action(&self) -> Option<Action> {
         let mut gateway = [0; 16];
         match self.gateway.len() {

@@ -1,4 +1,4 @@
-//! Answers about many routes: a page of them, and how many there are of each protocol.
+//! Answers about many routes: a page of them, and the number of routes of each protocol.
 
 use crate::fpm::Prefix;
 use crate::json::{list, Json};

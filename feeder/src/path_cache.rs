@@ -1,7 +1,8 @@
-//! The paths of each next-hop group by VPP's interfaces, as its routes were given with them.
+//! The paths of each next-hop group by VPP's interfaces, as given with the group's routes.
 //!
-//! A route that VPP has is not looked at when a mirror comes or goes: its group is. So no group that a route uses may
-//! be missing here without its routes being queued: VPP ends over a route that outlives its interface.
+//! When a mirror is created or removed, the groups are checked instead of the routes that VPP has. Therefore no group
+//! that a route uses may be missing here unless its routes are queued: VPP crashes over a route that outlives its
+//! interface.
 
 use crate::nexthop::GroupId;
 use crate::regroup::Regrouped;
@@ -9,15 +10,15 @@ use crate::rib::Rib;
 use crate::vpp_messages::{paths, Paths, Way};
 use std::collections::{HashMap, HashSet};
 
-/// Groups that no route uses any more are forgotten when there are so many of them.
+/// Unused groups are forgotten when there are this many of them.
 const UNUSED: usize = 4096;
 
-/// A group, and whether it is for routes of IPv6.
+/// A group, and whether it is for IPv6 routes.
 pub type Key = (GroupId, bool);
 
 #[derive(Default)]
 pub struct PathCache {
-    /// None: zebra has not told of the group, or of one of its members.
+    /// None: zebra has not sent the group, or one of its members.
     known: HashMap<Key, Option<Paths>>,
 }
 
@@ -27,7 +28,7 @@ impl PathCache {
         self.known.entry(key).or_insert_with(|| encode(rib, key, way))
     }
 
-    /// What became of groups, in order. Routes of those that changed are queued.
+    /// The changes of groups, in order. Routes of changed groups are queued.
     pub fn regroup(&mut self, all: &[Regrouped]) {
         for one in all {
             for v6 in [false, true] {
@@ -45,14 +46,14 @@ impl PathCache {
         }
     }
 
-    /// Gives memory back.
+    /// Frees memory.
     pub fn purge(&mut self, rib: &Rib) {
         if self.known.len() > 2 * rib.groups.used() + UNUSED {
             self.known.retain(|(group, _), _| rib.groups.is_used(*group));
         }
     }
 
-    /// Mirrors changed: the groups whose paths are others now.
+    /// Mirrors changed: returns the groups whose paths are different now.
     pub fn renew(&mut self, rib: &Rib, way: impl Fn(u32) -> Option<Way>) -> HashSet<Key> {
         let mut changed = HashSet::new();
         for (key, before) in &mut self.known {
@@ -104,7 +105,7 @@ mod tests {
             cache.purge(&rib);
         }
         assert!(cache.known.len() <= UNUSED + 5, "{}", cache.known.len());
-        // The mirror goes: whoever leads over it has to be told.
+        // The mirror is removed: the routes over it have to be updated.
         assert!(cache.renew(&rib, |ifindex| Some(Way::Out(ifindex)).filter(|_| ifindex != 1)).contains(&(7, false)));
         assert!(cache.renew(&rib, |ifindex| Some(Way::Out(ifindex)).filter(|_| ifindex != 1)).is_empty());
     }

@@ -1,8 +1,9 @@
-//! Host routes to the far ends of VPP's GRE tunnels: each leads out by an interface that is no tunnel.
+//! Host routes to the far ends of VPP's GRE tunnels: each leads out through an interface that is not a tunnel.
 //!
-//! Without one a route over a tunnel may be the best to its own far end, or lead in a ring through several: a routing
-//! protocol over the tunnel is enough to bring it. VPP 26.06 then stacks the tunnels on each other, and ends when such
-//! a route goes. A host route is the best whatever else comes; where no way leads out it drops.
+//! Without one, a route over a tunnel may be the best route to the tunnel's own far end, or form a loop through
+//! several tunnels: a routing protocol over the tunnel is enough to cause it. VPP 26.06 then stacks the tunnels on
+//! each other, and crashes when such a route is removed. A host route is always the best; where no path leads out, it
+//! drops.
 
 use crate::fpm::Prefix;
 use crate::lanes::Vpp;
@@ -14,17 +15,17 @@ use crate::vpp_messages::{be32, paths, route, Kind, Paths, Way, NO_INTERFACE};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-/// The tunnels that VPP has.
+/// The tunnels of VPP.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub struct Tunnels {
-    /// The prefix of the one address, in the table by which the tunnel's packets leave.
+    /// The prefix of the single address, in the table by which the tunnel's packets leave.
     ends: HashSet<Prefix>,
     /// VPP's indexes.
     interfaces: HashSet<u32>,
 }
 
 impl Tunnels {
-    /// Reads them; none where VPP has no plugin gre.
+    /// Reads them; none where VPP lacks the plugin gre.
     pub fn read(vpp: &mut Connection) -> io::Result<Tunnels> {
         if !vpp.has(Kind::TunnelDump) {
             return Ok(Tunnels::default());
@@ -45,24 +46,24 @@ impl Tunnels {
     }
 }
 
-/// What was given of them in one life of VPP.
+/// The host routes given in one life of VPP.
 #[derive(Default)]
 pub struct Pins {
     given: HashMap<Prefix, Paths>,
-    /// Events of the RIB and changes of the mirrors when they were looked at last.
+    /// Events of the RIB and changes of the mirrors at the last check.
     seen: Option<(u64, u64)>,
 }
 
 impl Pins {
-    /// Whether the route is kept here, whatever zebra says of it.
+    /// Whether the route is maintained here, whatever zebra says of it.
     pub fn hold(&self, prefix: &Prefix) -> bool {
         self.given.contains_key(prefix)
     }
 }
 
 impl Vpp {
-    /// Brings the host routes up to date, and waits for VPP. Before any route is sent that zebra told of since, or
-    /// that leads over a mirror read since.
+    /// Brings the host routes up to date, and waits for VPP. Runs before any route is sent that zebra sent since, or
+    /// that uses a mirror read since.
     pub fn pin(&mut self, mirrors: &Mirrors, rib: &mut Rib) -> io::Result<()> {
         let now = Some((rib.events, mirrors.changes));
         if self.pins.seen == now {
@@ -80,7 +81,7 @@ impl Vpp {
         let gone: Vec<Prefix> = self.pins.given.keys().filter(|end| !ends.contains(*end)).copied().collect();
         for end in gone {
             self.pins.given.remove(&end);
-            // One that zebra wants is replaced by that, in its turn.
+            // A host route that zebra also wants is replaced by zebra's, in its turn.
             if !rib.again(&end) {
                 let none = Paths::default();
                 self.control.ask(Kind::RouteAddDel, Kind::RouteAddDelReply, |out| route(out, &end, false, &none))?;
@@ -90,7 +91,7 @@ impl Vpp {
     }
 }
 
-/// The paths of the longest prefix that holds the address and leads out: a network of a mirror, or a route of zebra's.
+/// The paths of the longest prefix that holds the address and leads out: a network of a mirror, or a route of zebra.
 fn way_out(end: &Prefix, mirrors: &Mirrors, rib: &Rib) -> Paths {
     let connected = mirrors.connected(end);
     for length in (0..=end.length).rev() {

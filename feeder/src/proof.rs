@@ -1,5 +1,5 @@
-//! Whether VPP still has what it was given: every route is asked for again and again, some at a time, while there is
-//! nothing else to do. What differs is told to VPP once more.
+//! Checks whether VPP still has its routes: while there is nothing else to do, every route is looked up again and
+//! again, some at a time. A route that differs is given to VPP once more.
 
 use crate::fpm::Prefix;
 use crate::rib::{Handle, Rib};
@@ -7,18 +7,18 @@ use crate::table::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Routes asked for in one round trip.
+/// Routes looked up in one round trip.
 const BATCH: usize = 64;
 /// At most 1,000 routes a second: about a hundredth of VPP's main thread.
 const REST: Duration = Duration::from_millis(64);
-/// A short table is compared once in so long.
+/// A short table is compared once in this time.
 const PASS: Duration = Duration::from_secs(60);
-/// A route that differed is looked at again after this, then after twice as long, and so on.
+/// A route that differed is checked again after this time, then after twice as long, and so on.
 const AGAIN: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(60);
-/// Routes that are remembered to differ; more are told again all the same.
+/// The most routes that are remembered to differ; further ones are still given again.
 const MOST: usize = 1024;
-/// VPP was told again so often, and the route still differs.
+/// VPP was given the route this many times, and it still differs.
 const STUBBORN: u32 = 2;
 
 struct Suspect {
@@ -41,7 +41,7 @@ pub struct Proof {
     /// Routes compared in this pass.
     pub checked: u64,
     pub last: Option<Pass>,
-    /// Times that a route differed and VPP was told again.
+    /// The number of times that a route differed and was given to VPP again.
     pub told_again: u64,
     suspects: BTreeMap<(bool, u32), Suspect>,
 }
@@ -60,12 +60,12 @@ impl Proof {
         }
     }
 
-    /// VPP is another one: what was known of it says nothing.
+    /// VPP is a new one: earlier knowledge does not apply.
     pub fn begin_anew(&mut self, now: Instant) {
         *self = Proof { told_again: self.told_again, ..Proof::new(now) };
     }
 
-    /// The routes to ask VPP for now: those that differed, then the next ones. Empty while there is time.
+    /// The routes to look up in VPP now: those that differed, then the next ones. Empty while none is due.
     pub fn due(&mut self, rib: &Rib, now: Instant) -> Vec<Handle> {
         let mut due: Vec<Handle> = Vec::new();
         self.suspects.retain(|(v6, at), suspect| {
@@ -73,7 +73,7 @@ impl Proof {
             if now >= suspect.next && due.len() < BATCH && is_settled(rib, handle) {
                 due.push(handle);
             }
-            // What is refused or waits is counted as such.
+            // Refused and waiting routes are counted as such.
             let flags = flags(rib, handle);
             flags & WANTED != 0 && flags & HELD == 0
         });
@@ -102,7 +102,7 @@ impl Proof {
         due
     }
 
-    /// What VPP answered: whether it has the route as it was given. True when it is to be told again.
+    /// VPP's answer: whether it has the route as given. True when it has to be given again.
     pub fn judge(&mut self, handle: Handle, same: bool, now: Instant) -> bool {
         let key = (handle.v6(), handle.at());
         if same {
@@ -121,7 +121,7 @@ impl Proof {
         true
     }
 
-    /// Routes that VPP does not have as they were given, although it was told again.
+    /// Routes that VPP does not have as given, although they were given again.
     pub fn differing<'a>(&'a self, rib: &'a Rib) -> impl Iterator<Item = Prefix> + 'a {
         let stubborn = self.suspects.iter().filter(|(_, suspect)| suspect.seen >= STUBBORN);
         stubborn.map(move |((v6, at), _)| Handle::new(*v6, *at)).filter(move |handle| is_settled(rib, *handle)).map(
@@ -129,7 +129,7 @@ impl Proof {
         )
     }
 
-    /// How long there is nothing to ask for.
+    /// How long no lookup is due.
     pub fn idle(&self, now: Instant) -> Duration {
         let suspects = self.suspects.values().map(|suspect| suspect.next);
         let next = suspects.chain([self.next]).min().unwrap_or(now);
@@ -151,7 +151,7 @@ fn rest(rib: &Rib) -> Duration {
     REST.max(PASS / rounds)
 }
 
-/// VPP has it, by what it answered, and nothing of it is on its way.
+/// According to its answer VPP has it, and nothing of it is in flight.
 fn is_settled(rib: &Rib, handle: Handle) -> bool {
     flags(rib, handle) & !STALE == WANTED | GIVEN
 }

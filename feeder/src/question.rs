@@ -1,4 +1,4 @@
-//! What one line over the status socket asks.
+//! The question in one line over the status socket.
 
 use crate::fpm::Prefix;
 use crate::listing::Wanted;
@@ -18,7 +18,7 @@ pub enum Question {
     Protocols(u32),
 }
 
-/// The question, and how long there is for its answer; None for a line that asks nothing.
+/// The question, and the time limit of its answer; None for a line without a question.
 pub fn parse(line: &str) -> Option<(Question, Duration)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let time = |word: &str| word.parse().ok().map(Duration::from_millis);
@@ -80,7 +80,7 @@ fn parse_wanted(v6: bool, words: &[&str]) -> Option<Wanted> {
     Some(wanted)
 }
 
-/// Address/length, without host bits or with them: the route is found by its network.
+/// Address/length, with or without host bits: the route is found by its network.
 fn parse_prefix(text: &str, table: u32) -> Option<Prefix> {
     let (host, length) = text.split_once('/')?;
     let length: u8 = length.parse().ok()?;

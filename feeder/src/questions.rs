@@ -1,4 +1,4 @@
-//! Answers to those who ask over the status socket, each when what it waits for has come true.
+//! Answers to clients of the status socket, each when its condition has come true.
 
 use crate::feeder::Feeder;
 use crate::mark::Mark;
@@ -11,7 +11,7 @@ use std::io;
 use std::time::Instant;
 
 impl Feeder {
-    /// Answers what can be answered. An error is VPP's: the connection to it is lost.
+    /// Answers the questions that can be answered. An error is VPP's: the connection to it is lost.
     pub fn answer(&mut self, now: Instant) -> io::Result<()> {
         self.status.read();
         self.listing.forget_unused(now);
@@ -26,7 +26,7 @@ impl Feeder {
         self.status.clients = clients;
         let done = self.status.forget_answered();
         for ifindex in std::mem::take(&mut self.given_back).into_iter().chain(done) {
-            // Another one may have asked for it meanwhile.
+            // Another client may have asked for it in the meantime.
             if !self.status.keeps(ifindex) {
                 self.mirrors.readmit(ifindex);
             }
@@ -64,7 +64,7 @@ impl Feeder {
                 client.answer(&pages::protocols(&self.rib, *table));
                 return Ok(());
             }
-            // The turn in which a question came may have read zebra before it.
+            // The turn in which a question arrived may have read zebra before it.
             Some(Question::Barrier) => client.empty_turns > 1 && self.passed(client),
             Some(Question::Vacate(name)) => {
                 let name = name.clone();
@@ -75,14 +75,14 @@ impl Feeder {
             let waited = now.saturating_duration_since(client.asked).as_millis() as u64;
             client.answer(&report::barrier(reached, waited, self.rib.pending()));
             if !reached {
-                // Whoever asked goes without: routes use the mirror again.
+                // The client gave up waiting: routes use the mirror again.
                 self.given_back.extend(client.vacated.take());
             }
         }
         Ok(())
     }
 
-    /// Whether VPP has what was queued when this was asked first for the client.
+    /// Whether VPP has everything that was queued when this was first asked for the client.
     fn passed(&mut self, client: &mut Client) -> bool {
         let vpp = match &self.vpp {
             Some(vpp) => vpp,
@@ -93,8 +93,8 @@ impl Feeder {
         mark.passed(rib, self.vpp_lives, vpp.oldest_unanswered())
     }
 
-    /// Keeps routes off the mirror, from the first time on; in another VPP it has another index. False while VPP holds
-    /// routes of an earlier feeder, of which nobody knows where they lead.
+    /// Keeps routes off the mirror, from the first call on; in a new VPP it has another index. False while VPP holds
+    /// routes of an earlier feeder, whose paths are unknown.
     fn vacate(&mut self, client: &mut Client, name: &str) -> io::Result<bool> {
         let vpp = match &mut self.vpp {
             Some(vpp) => vpp,

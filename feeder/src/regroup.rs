@@ -1,21 +1,21 @@
-//! Next-hop groups that changed, and those that are the same under another name.
+//! Next-hop groups that changed, and those that are the same under another number.
 
 use crate::nexthop::GroupId;
 use crate::rib::Rib;
 use crate::table::*;
 use std::collections::HashMap;
 
-/// What became of a group.
+/// The change of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Regrouped {
-    /// It leads elsewhere, and its routes are queued.
+    /// Its next hops changed, and its routes are queued.
     Changed(GroupId),
-    /// Routes of the one are of the other now, which leads where it did.
+    /// Routes of the first now belong to the second, which leads where the first did.
     Same { before: GroupId, now: GroupId },
 }
 
 impl Rib {
-    /// Queues the routes whose next-hop objects changed; returns what became of groups, in order. A walk over all
+    /// Queues the routes whose next-hop objects changed; returns the changes of groups, in order. A walk over all
     /// routes, so it is called once for many events.
     pub fn settle(&mut self) -> Vec<Regrouped> {
         self.settle_changed();
@@ -28,15 +28,15 @@ impl Rib {
         }
         let changed = std::mem::take(&mut self.changed_groups);
         let affected = self.groups.affected(&changed);
-        // zebra tells of an object before it tells of its first route.
+        // zebra sends an object before its first route.
         if affected.iter().any(|group| self.groups.is_used(*group)) {
             self.requeue(|flags, group, _| flags & WANTED != 0 && affected.contains(&group));
         }
         self.regrouped.extend(affected.into_iter().map(Regrouped::Changed));
     }
 
-    /// zebra went away, and another one gives its numbers to other objects: what it told leads where it led, whatever
-    /// comes under the same number. A group that cannot be resolved has nothing to keep.
+    /// zebra disconnected, and a new one gives its numbers to other objects: routes sent before keep their next hops,
+    /// whatever arrives under the same number. A group that cannot be resolved has nothing to keep.
     pub fn keep_next_hops(&mut self) {
         self.settle_changed();
         let mut kept: HashMap<GroupId, GroupId> = HashMap::new();
@@ -60,7 +60,7 @@ impl Rib {
         self.regrouped.extend(self.groups.forget_objects().into_iter().map(Regrouped::Changed));
     }
 
-    /// Whether a route that VPP has by the first group is right by the second. A walk over both.
+    /// Whether a route that VPP has by the first group is correct by the second. A walk over both.
     pub fn leads_alike(&mut self, before: GroupId, now: GroupId) -> bool {
         if before == now {
             return true;

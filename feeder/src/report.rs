@@ -1,4 +1,4 @@
-//! What the status socket says.
+//! The answers of the status socket.
 
 use crate::feeder::Feeder;
 use crate::lag::BUCKETS_MS;
@@ -11,7 +11,7 @@ use std::time::Instant;
 const PAGE_BYTES: u64 = 4096;
 const DIFFERING_NAMED: usize = 64;
 
-/// Everything the feeder knows of itself.
+/// Everything that the feeder knows about itself.
 pub fn status(feeder: &Feeder, now: Instant) -> String {
     let (v4, v6) = feeder.rib.counts();
     let since = |instant: Option<Instant>| {
@@ -66,7 +66,7 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
         .end()
 }
 
-/// What is known of VPP's routes beyond its own word for each.
+/// The known state of VPP's routes beyond its answer to each.
 fn proof(feeder: &Feeder, now: Instant) -> String {
     let last = feeder.proof.last.map(|pass| {
         Json::new()
@@ -115,7 +115,7 @@ pub fn most(routes: u64) -> String {
     if routes == u64::MAX { "null".to_string() } else { routes.to_string() }
 }
 
-/// Whether zebra wants the route that VPP is told of again.
+/// Whether zebra wants the route that is given to VPP again.
 pub fn again(wanted: bool) -> String {
     Json::new().raw("wanted", if wanted { "true" } else { "false" }).end()
 }

@@ -1,8 +1,9 @@
-//! When a zebra that came back has told all it has, as it does not say so.
+//! Determines when a zebra that came back has sent everything, as it does not say so.
 //!
-//! Once the kernel has no route of a routing protocol that zebra has not told of, what it has not told of is gone. It is
-//! looked at when the stream is quiet, and now and then when it never is. Routes reach the kernel before zebra tells of
-//! them, so of a table that changes all the time a look always finds some: those count that a second look finds as well.
+//! Once the kernel has no route of a routing protocol that zebra has not sent, all other routes not sent again are
+//! gone. The check runs when the stream is quiet, and now and then when it never is. Routes reach the kernel before
+//! zebra sends them, so with a constantly changing table a check always finds some: only those count that a second
+//! check finds as well.
 
 use crate::feeder::Zebra;
 use crate::kernel::{KernelCheck, Untold};
@@ -12,17 +13,17 @@ use std::time::{Duration, Instant};
 /// zebra 8.4 and 10.3 pause a walk for a second when their buffer is full.
 const QUIET: Duration = Duration::from_millis(1500);
 const AGAIN: Duration = Duration::from_secs(2);
-/// Between looks at a kernel whose zebra is never quiet.
+/// The interval of checks of the kernel while zebra is never quiet.
 const UNQUIET_AGAIN: Duration = Duration::from_secs(10);
-/// A look takes at most a tenth of the time.
+/// Checks take at most a tenth of the time.
 const REST: u32 = 10;
 
 pub struct Resync {
-    /// How many routes the last look found.
+    /// The number of routes that the last check found.
     pub untold: Option<u64>,
     before: Option<Untold>,
     check: Option<KernelCheck>,
-    /// zebra's connection that it is about.
+    /// The connection of zebra that it is about.
     connection: u64,
     began: Instant,
     quiet_next: Instant,
@@ -39,10 +40,10 @@ impl Resync {
         self.check.as_ref().map(|check| check.fd())
     }
 
-    /// Whether zebra has told everything over the connection that it has now.
+    /// Whether zebra has sent everything over its present connection.
     pub fn is_over(&mut self, zebra: &Zebra, rib: &Rib, now: Instant) -> bool {
         if zebra.since.is_none() || self.connection != zebra.connections {
-            // What was found for another connection says nothing: everything is to be told again.
+            // Results for another connection do not apply: everything has to be sent again.
             *self = Resync { untold: self.untold, next: now + UNQUIET_AGAIN, ..Resync::new(now) };
             self.connection = zebra.connections;
             return false;
@@ -80,7 +81,7 @@ impl Resync {
         self.next = now + UNQUIET_AGAIN.max(rest);
     }
 
-    /// Whether what a look found was only on its way.
+    /// Whether the routes that a check found were only on their way.
     fn is_all(&mut self, mut found: Untold, rib: &Rib) -> bool {
         found.forget_told(rib);
         self.untold = Some(found.count);

@@ -1,4 +1,4 @@
-//! What zebra wants, what VPP has of it, and the queue of what differs.
+//! The routes that zebra wants, VPP's state of them, and the queue of the differences.
 
 use crate::fpm::{Event, Prefix, Target};
 use crate::nexthop::{GroupId, Groups, NextHop};
@@ -21,13 +21,13 @@ impl Handle {
     pub fn at(self) -> u32 {
         self.0 & !V6
     }
-    /// Spreads routes over connections; a route keeps its number while anything of it is in flight.
+    /// Distributes routes over connections; a route keeps its number while anything of it is in flight.
     pub fn number(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is to be done next for a route.
+/// The next action for a route.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Work {
     Give(Prefix, GroupId),
@@ -41,19 +41,19 @@ pub struct Rib {
     tables: Vec<u32>,
     table_numbers: HashMap<u32, u16>,
     pub(crate) queue: VecDeque<Handle>,
-    /// Entries ever put into the queue, and taken from it: what is between them is pending.
+    /// The numbers of entries ever added to the queue and taken from it: the difference is pending.
     pub queued: u64,
     pub taken: u64,
     pub(crate) in_flight: u64,
     /// Routes that VPP has.
     pub given: u64,
-    /// Routes that VPP has room for: more would be the end of it.
+    /// The most routes that VPP has room for: more would crash it.
     pub most: u64,
     /// Messages sent so far: the number of the last one.
     pub sent: u64,
     pub(crate) changed_groups: Vec<u32>,
     pub(crate) regrouped: Vec<Regrouped>,
-    /// Things that VPP would need and did not get, by what they are.
+    /// Things that VPP would need and did not get, by their names.
     pub unsupported: BTreeMap<&'static str, u64>,
     pub events: u64,
 }
@@ -76,7 +76,7 @@ impl Rib {
         Rib::holding(u64::MAX)
     }
 
-    /// For a VPP that has room for so many routes.
+    /// For a VPP that has room for this many routes.
     pub fn holding(most: u64) -> Rib {
         Rib {
             groups: Groups::default(),
@@ -98,7 +98,7 @@ impl Rib {
         }
     }
 
-    /// Routes that VPP does not hold yet as zebra wants them, but for refused and waiting ones.
+    /// Routes that VPP does not hold yet as zebra wants them, except refused and waiting ones.
     pub fn pending(&self) -> u64 {
         self.queue.len() as u64 + self.in_flight
     }
@@ -143,7 +143,7 @@ impl Rib {
         }
     }
 
-    /// The next route to do something for. The caller answers with `sent`, `waits` or `done`.
+    /// The next route to process. The caller answers with `sent`, `waits` or `done`.
     pub fn next(&mut self) -> Option<(Handle, Work)> {
         while let Some(handle) = self.queue.pop_front() {
             self.taken += 1;
@@ -180,7 +180,7 @@ impl Rib {
         self.sent += 1;
     }
 
-    /// The route cannot be given now: none of its next hops is known. What VPP has of it is withdrawn.
+    /// The route cannot be given now, because none of its next hops is known. The form that VPP has is withdrawn.
     pub fn waits(&mut self, handle: Handle) -> Option<Prefix> {
         let flags = entry!(self, handle, entry => {
             entry.flags |= WAITING;
@@ -189,7 +189,7 @@ impl Rib {
         (flags & GIVEN != 0).then(|| self.prefix(handle))
     }
 
-    /// VPP answered. `gave` says what it was asked: to hold the route, or not to.
+    /// VPP answered. `gave` says what the request was: to hold the route, or not to.
     pub fn done(&mut self, handle: Handle, gave: bool, accepted: bool) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let (had, flags) = entry!(self, handle, entry => {
@@ -199,7 +199,7 @@ impl Rib {
             match (gave, accepted) {
                 (true, true) => entry.flags |= GIVEN,
                 (true, false) => entry.flags |= REFUSED,
-                // Refused to take away what it does not have: it is not there either.
+                // VPP refused to remove a route that it does not have, so the route is gone as well.
                 (false, _) => entry.flags &= !GIVEN,
             }
             (had, if changed { entry.flags & !REFUSED | CHANGED } else { entry.flags })
@@ -218,7 +218,7 @@ impl Rib {
         self.v4.len() + self.v6.len()
     }
 
-    /// The RIB's own number of a table; None where it has no route of it.
+    /// The RIB's own number of a table; None where it has no route in it.
     pub fn number_of_table(&self, table: u32) -> Option<u16> {
         self.table_numbers.get(&table).copied()
     }
@@ -277,7 +277,7 @@ impl Rib {
         }
     }
 
-    /// Queues the routes that are chosen by flags, group and whether they are of IPv6.
+    /// Queues the routes selected by flags, group and whether they are IPv6.
     pub fn requeue(&mut self, mut chosen: impl FnMut(u8, GroupId, bool) -> bool) {
         for handle in self.handles() {
             let (flags, group) = entry!(self, handle, entry => (entry.flags, entry.group));
@@ -295,7 +295,7 @@ impl Rib {
         }
     }
 
-    /// Every route there is.
+    /// Every route.
     pub(crate) fn handles(&self) -> Vec<Handle> {
         let v4 = self.v4.positions().filter(|at| self.v4.entry(*at).flags != 0).map(|at| Handle::new(false, at));
         let v6 = self.v6.positions().filter(|at| self.v6.entry(*at).flags != 0).map(|at| Handle::new(true, at));
@@ -312,7 +312,7 @@ impl Rib {
         Some(Handle::new(prefix.v6, at))
     }
 
-    /// None where there are as many tables as can be numbered.
+    /// None where the table numbers are used up.
     fn find_or_add(&mut self, prefix: &Prefix) -> Option<Handle> {
         let table = match self.table_numbers.get(&prefix.table) {
             Some(number) => *number,
@@ -335,7 +335,7 @@ impl Rib {
         entry!(self, handle, entry => entry.group = group);
     }
 
-    /// Sets and clears flags of a route; returns those that were there.
+    /// Sets and clears flags of a route; returns the previous ones.
     pub(crate) fn reflag(&mut self, handle: Handle, set: u8, clear: u8) -> u8 {
         entry!(self, handle, entry => {
             let before = entry.flags;

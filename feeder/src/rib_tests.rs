@@ -1,4 +1,4 @@
-//! The RIB against a simple model, and the sequences that lost or doubled routes in other feeders.
+//! The RIB against a simple model, and the sequences that lost or duplicated routes in other feeders.
 
 use crate::fpm::{Event, Prefix, Target};
 use crate::nexthop::{Action, NextHop, Object};
@@ -23,7 +23,7 @@ fn inline(at: u8, interface: u32) -> Event {
     Event::Route(prefix(at), Target::Inline(vec![NextHop { action: via(interface), weight: 1 }]), 186)
 }
 
-/// Sends all that is queued; what VPP would now be asked, in order.
+/// Sends everything queued; returns the requests to VPP, in order.
 fn send(rib: &mut Rib) -> Vec<(Handle, Work)> {
     let mut sent = Vec::new();
     while let Some((handle, work)) = rib.next() {
@@ -70,7 +70,7 @@ fn a_route_that_was_asked_for_is_given_again_and_another_is_not() {
     assert!(rib.again(&prefix(1)));
     let sent = send(&mut rib);
     assert_eq!(sent.iter().map(|(_, work)| work).collect::<Vec<_>>(), vec![&Work::Give(prefix(1), 7)]);
-    // While the message is on its way it is sent once more after the answer.
+    // While the message is in flight, the change is sent after the answer.
     assert!(rib.again(&prefix(1)));
     accept(&mut rib, &sent);
     assert_eq!(send(&mut rib).len(), 1);
@@ -88,21 +88,21 @@ fn what_vpp_has_no_room_for_is_held_back_until_there_is() {
     let (v4, _) = rib.counts();
     assert_eq!((v4.wanted, v4.given, v4.held, v4.refused, v4.waiting), (5, 3, 2, 0, 0));
     assert_eq!(rib.pending(), 0);
-    // No room, no work. A route that VPP has is changed all the same.
+    // No room, no work. A route that VPP has is changed anyway.
     rib.retry();
     assert_eq!(send(&mut rib), vec![]);
     rib.take(route(1, 8));
     let sent = send(&mut rib);
     assert_eq!(sent[0].1, Work::Give(prefix(1), 8));
     accept(&mut rib, &sent);
-    // One goes, one of those held back comes.
+    // One is removed, one of those held back is added.
     rib.take(Event::Withdraw(prefix(2)));
     settle(&mut rib);
     rib.retry();
     settle(&mut rib);
     let (v4, _) = rib.counts();
     assert_eq!((v4.wanted, v4.given, v4.held), (4, 3, 1));
-    // A held route that is withdrawn asks nothing of VPP.
+    // Withdrawing a route held back requires nothing of VPP.
     let held = (1..=5).map(prefix).find(|one| rib.is_held(one)).unwrap();
     rib.take(Event::Withdraw(held));
     assert_eq!(send(&mut rib), vec![]);
@@ -110,7 +110,7 @@ fn what_vpp_has_no_room_for_is_held_back_until_there_is() {
     rib.take(route(9, 7));
     settle(&mut rib);
     assert_eq!(rib.counts().0.given, 4);
-    // A new VPP gets no more than it has room for, either.
+    // A new VPP, too, gets only as many as it has room for.
     rib.most = 2;
     rib.vpp_is_new();
     settle(&mut rib);

@@ -1,4 +1,5 @@
-//! What is given once more: what VPP refused, what waited, what it had no room for, what somebody asks for.
+//! Routes that are given once more: those that VPP refused, that waited, that it had no room for, or that a client
+//! asks for.
 
 use crate::fpm::Prefix;
 use crate::nexthop::GroupId;
@@ -6,7 +7,8 @@ use crate::rib::{Handle, Rib};
 use crate::table::*;
 
 impl Rib {
-    /// Queues again what VPP refused or what waits for an interface or a next hop, and what there is room for again.
+    /// Queues again the routes that VPP refused or that wait for an interface or a next hop, and those for which
+    /// there is room again.
     pub fn retry(&mut self) {
         let mut room = self.room();
         self.requeue(|flags, _, _| {
@@ -19,12 +21,12 @@ impl Rib {
         });
     }
 
-    /// Routes that may still be given, were everything on its way to become one more.
+    /// The number of routes that may still be given if everything in flight adds one.
     pub fn room(&self) -> u64 {
         self.most.saturating_sub(self.given + self.in_flight())
     }
 
-    /// Has VPP told again of a route, whatever it answered before. False if zebra wants no such route.
+    /// Gives VPP a route again, whatever it answered before. False if zebra wants no such route.
     pub fn again(&mut self, prefix: &Prefix) -> bool {
         match self.find(prefix) {
             Some(handle) if self.flags(handle) & WANTED != 0 => {
@@ -35,7 +37,7 @@ impl Rib {
         }
     }
 
-    /// VPP has a route of this prefix whatever zebra says; `has` is whether zebra wants it.
+    /// VPP has a route of this prefix independently of zebra; `has` is whether zebra wants it.
     pub fn kept(&mut self, handle: Handle, has: bool) {
         self.sent(handle);
         self.done(handle, has, true);

@@ -1,16 +1,17 @@
-//! The status socket: one line asks, one line of JSON answers.
+//! The status socket: one line is a question, one line of JSON the answer.
 //!
 //! `status` - what the feeder knows.
-//! `barrier MS` - answers when all that zebra had sent by then is in VPP.
-//! `vacate NAME MS` - from now on no route uses the mirror NAME; answers when VPP has none that does. That holds until
-//! the connection ends: whoever asked then has removed the mirror, or has given it up, or is dead.
-//! `again PREFIX [TABLE]` - VPP is told of the route again, whatever it was told before; TABLE 0 is the main one.
-//! `most COUNT` - VPP gets no more routes than that, of both families together; what it has already stays.
-//! `routes FAMILY [table=N] [within=PREFIX] [protocol=N] [via=ADDRESS] [missing] [offset=N] [limit=N]` - a page of the
-//! routes in the order of their prefixes. FAMILY is ipv4 or ipv6, a protocol one of RTPROT_*, `missing` those that VPP
-//! does not have as zebra wants them; a page has 1000 routes at most.
+//! `barrier MS` - answers when everything that zebra had sent by then is in VPP.
+//! `vacate NAME MS` - from now on no route uses the mirror NAME; answers when VPP has none that does. That holds
+//! until the connection ends: by then the client has removed the mirror, or has given up, or is dead.
+//! `again PREFIX [TABLE]` - gives the route to VPP again, whatever was given before; TABLE 0 is the main one.
+//! `most COUNT` - VPP gets no more routes than that, of both families together; the routes that it already has stay.
+//! `routes FAMILY [table=N] [within=PREFIX] [protocol=N] [via=ADDRESS] [missing] [offset=N] [limit=N]` - a page of
+//! the routes in the order of their prefixes. FAMILY is ipv4 or ipv6, a protocol one of RTPROT_*, `missing` those
+//! that VPP does not have as zebra wants them; a page has 1000 routes at most.
 //! `protocols [TABLE]` - how many routes of each family and protocol there are, and how many of them VPP has.
-//! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is over.
+//! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is
+//! over.
 
 use crate::mark::Mark;
 use crate::poll::{POLLIN, POLLOUT};
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 const LINE_BYTES: usize = 256;
 const CLIENTS: usize = 64;
 const LONGEST: Duration = Duration::from_secs(600);
-/// For a question to come, and for an answer to be read.
+/// The time for a question to arrive, and for an answer to be read.
 const PATIENCE: Duration = Duration::from_secs(5);
 const WRONG: &str = "{\"error\":\"ask: status, barrier MS, vacate NAME MS, again PREFIX TABLE, most COUNT, \
                      routes FAMILY, or protocols TABLE\"}";
@@ -37,16 +38,16 @@ pub struct Client {
     pub question: Option<Question>,
     pub asked: Instant,
     pub until: Instant,
-    /// Turns of the main loop that found zebra's stream empty since the question came.
+    /// Turns of the main loop that found zebra's stream empty since the question arrived.
     pub empty_turns: u32,
     /// The life of VPP in which the mirror was vacated.
     pub prepared: Option<u64>,
-    /// What has to be in VPP before this is answered.
+    /// The changes that have to be in VPP before this is answered.
     pub mark: Option<Mark>,
     /// The mirror that it keeps vacant, by Linux's index.
     pub vacated: Option<u32>,
     answered: bool,
-    /// What of the answer the socket has not taken yet.
+    /// The part of the answer that the socket has not accepted yet.
     unwritten: Vec<u8>,
     gone: bool,
 }
@@ -68,13 +69,13 @@ impl StatusSocket {
         Ok(StatusSocket { listener, clients: Vec::new() })
     }
 
-    /// What to wait for, and which events of it.
+    /// The descriptor to wait for, and its events.
     pub fn fds(&self) -> Vec<(RawFd, i16)> {
         let clients = self.clients.iter().filter_map(|client| Some((client.stream.as_raw_fd(), client.events()?)));
         clients.chain([(self.listener.as_raw_fd(), POLLIN)]).collect()
     }
 
-    /// Takes new clients and reads their questions; a wrong one is answered at once.
+    /// Accepts new clients and reads their questions; an invalid one is answered at once.
     pub fn read(&mut self) {
         for _ in 0..CLIENTS {
             match self.listener.accept() {
@@ -88,7 +89,7 @@ impl StatusSocket {
         }
     }
 
-    /// Where there are too many, the one goes that asks nothing, or does not read its answer, for longest.
+    /// Where there are too many clients, closes the one that has been idle, or has not read its answer, for longest.
     fn take(&mut self, stream: UnixStream) {
         if self.clients.len() >= CLIENTS {
             match self.clients.iter().position(|client| !client.is_open() && !client.holds()) {
@@ -99,17 +100,17 @@ impl StatusSocket {
         self.clients.push(Client::new(stream));
     }
 
-    /// Whether a question is open that time or VPP may answer any moment.
+    /// Whether a question is open that time or VPP may answer at any moment.
     pub fn somebody_waits(&self) -> bool {
         self.clients.iter().any(Client::is_open)
     }
 
-    /// Whether somebody keeps the mirror vacant.
+    /// Whether a client keeps the mirror vacant.
     pub fn keeps(&self, ifindex: u32) -> bool {
         self.clients.iter().any(|client| client.vacated == Some(ifindex))
     }
 
-    /// Gives up connections that are done; returns the mirrors that they kept vacant.
+    /// Closes finished connections; returns the mirrors that they kept vacant.
     pub fn forget_answered(&mut self) -> Vec<u32> {
         let now = Instant::now();
         let mut readmitted = Vec::new();
@@ -215,7 +216,7 @@ impl Client {
         }
     }
 
-    /// Answers. What the socket does not take now is written when it does, without waiting for it.
+    /// Answers. The part that the socket does not accept now is written later, without waiting for it.
     pub fn answer(&mut self, json: &str) {
         self.answered = true;
         self.until = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! The system calls that std does not have: netlink sockets, and a look into what a socket received.
+//! The system calls that std does not have: netlink sockets, and peeking at a socket's data.
 
 use std::io::{self, Write};
 use std::mem::size_of;
@@ -32,12 +32,12 @@ extern "C" {
     fn close(fd: i32) -> i32;
 }
 
-/// A line for the log. A log that takes nothing any more is no reason to end, as `eprintln` would.
+/// A line for the log. Unlike `eprintln`, it does not panic when the log accepts nothing any more.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "millrace-feeder: {}", line);
 }
 
-/// What a socket has received, without taking it; 0 at its end. Without `waiting`, `WouldBlock` when there is nothing.
+/// The data in a socket, without taking it; 0 at its end. Without `waiting`, `WouldBlock` when there is none.
 pub fn peek(fd: RawFd, buffer: &mut [u8], waiting: bool) -> io::Result<usize> {
     let flags = if waiting { MSG_PEEK } else { MSG_PEEK | MSG_DONTWAIT };
     // SAFETY: pointer and length describe one live slice.
@@ -54,7 +54,7 @@ pub struct Netlink {
 }
 
 impl Netlink {
-    /// `groups` is the bit mask of RTMGRP_*; 0 hears only answers.
+    /// `groups` is the bit mask of RTMGRP_*; 0 receives only answers.
     pub fn open(groups: u32, receive_bytes: i32) -> io::Result<Netlink> {
         // SAFETY: plain integers.
         let fd = unsafe { socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE) };

@@ -8,21 +8,21 @@ use std::hash::{BuildHasher, Hasher};
 
 /// zebra wants it in the FIB.
 pub const WANTED: u8 = 1;
-/// It stands in the queue.
+/// It is in the queue.
 pub const QUEUED: u8 = 2;
 /// VPP has it, in this form or an older one.
 pub const GIVEN: u8 = 4;
-/// zebra has not told of it since it came back.
+/// zebra has not sent it since it came back.
 pub const STALE: u8 = 8;
 /// VPP refused it in this form.
 pub const REFUSED: u8 = 16;
 /// None of its next hops leads anywhere yet.
 pub const WAITING: u8 = 32;
-/// VPP has not answered yet; what changes meanwhile is sent afterwards.
+/// VPP has not answered yet; changes in the meantime are sent afterwards.
 pub const IN_FLIGHT: u8 = 64;
 /// It changed while it was in flight.
 pub const CHANGED: u8 = 128;
-/// VPP has no room for it: both at once, as a byte has no more bits.
+/// VPP has no room for it: both bits at once, as a byte has no more.
 pub const HELD: u8 = REFUSED | WAITING;
 
 const NONE: u32 = u32::MAX;
@@ -30,12 +30,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 pub struct Entry<A> {
     pub address: A,
-    /// The next free entry where this one is free.
+    /// The next free entry, if this one is free.
     pub group: GroupId,
     pub table: u16,
     pub length: u8,
     pub flags: u8,
-    /// Whose route it is for zebra (RTPROT_*).
+    /// The protocol of the route in zebra (RTPROT_*).
     pub protocol: u8,
 }
 
@@ -62,9 +62,9 @@ pub struct Table<A> {
     slots: Vec<u32>,
     used: usize,
     free: u32,
-    /// Of this table alone: whoever announces prefixes must not be able to choose ones that share a slot.
+    /// Private to this table: a speaker that announces prefixes must not be able to choose ones that share a slot.
     seeds: [u64; 3],
-    /// Grows with every entry that comes or goes.
+    /// Grows with every entry that is added or removed.
     pub changes: u64,
 }
 
@@ -73,7 +73,7 @@ impl<A: Address> Table<A> {
         Table { entries: Vec::new(), slots: vec![NONE; 16], used: 0, free: NONE, seeds: seeds(), changes: 0 }
     }
 
-    /// How many routes are there.
+    /// The number of routes.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.used
@@ -107,7 +107,7 @@ impl<A: Address> Table<A> {
         }
     }
 
-    /// The position of the prefix, made without flags where there was none; and whether it was made.
+    /// The position of the prefix, created without flags if it did not exist; and whether it was created.
     pub fn find_or_add(&mut self, table: u16, address: A, length: u8) -> (u32, bool) {
         if let Some(at) = self.find(table, address, length) {
             return (at, false);
@@ -117,7 +117,7 @@ impl<A: Address> Table<A> {
         }
         let entry = Entry { address, group: 0, table, length, flags: 0, protocol: 0 };
         let at = if self.free == NONE {
-            // A vector that doubles holds three times its content for a moment: a quarter at a time is enough.
+            // A vector that doubles holds three times its content for a moment: growing by a quarter is enough.
             if self.entries.len() == self.entries.capacity() {
                 self.entries.reserve_exact(self.entries.len() / 4 + 1024);
             }
@@ -135,7 +135,7 @@ impl<A: Address> Table<A> {
         (at, true)
     }
 
-    /// Forgets an entry; its position may be given to another.
+    /// Removes an entry; its position may be given to another.
     pub fn remove(&mut self, at: u32) {
         let Entry { table, address, length, .. } = self.entries[at as usize];
         let mask = self.slots.len() - 1;
@@ -143,7 +143,7 @@ impl<A: Address> Table<A> {
         while self.slots[hole] != at {
             hole = (hole + 1) & mask;
         }
-        // What follows moves up, as far as it may stand there: no marks of removed entries are left.
+        // The following entries move up, as far as they may be there: no tombstones are left.
         let mut next = (hole + 1) & mask;
         while self.slots[next] != NONE {
             let entry = &self.entries[self.slots[next] as usize];
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// The longest way from a route's slot to the one where it stands.
+    /// The longest distance from a route's slot to its actual position.
     fn longest_way<A: Address>(table: &Table<A>) -> usize {
         let mask = table.slots.len() - 1;
         let way = |slot: usize| {

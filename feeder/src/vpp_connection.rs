@@ -1,8 +1,8 @@
 //! One connection to VPP's binary API over its Unix socket.
 //!
 //! Each message has a header of 16 bytes, of which the four in the middle are its length. VPP reads 4 KiB from a
-//! connection in each turn of its main loop, some 18 routes; so routes go over several connections, and many are on
-//! their way at once.
+//! connection in each turn of its main loop, some 18 routes; therefore routes go over several connections, and many
+//! are in flight at once.
 
 use crate::held_stream::HeldStream;
 use crate::vpp_messages::{be32, text, Kind, KINDS, OPTIONAL};
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 const HEADER: usize = 16;
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// The one message whose number is fixed: the table of the others comes with its reply.
+/// The only message with a fixed number: the table of the others comes with its reply.
 const CREATE: u16 = 15;
-/// Stands for the number of a message that VPP is without; no message has it.
+/// Stands for the number of a message that VPP lacks; no message has it.
 const ABSENT: u16 = u16::MAX;
 const CHUNK: usize = 64 * 1024;
 /// VPP answers a list for a millisecond at a time; this return value says that there is more, from its cursor on.
@@ -33,7 +33,7 @@ pub struct Connection {
     next_context: u32,
 }
 
-/// A message from VPP: its kind where the feeder knows it, its context, and what follows.
+/// A message from VPP: its kind if the feeder knows it, its context, and the rest.
 pub struct Answer {
     pub kind: Option<Kind>,
     pub context: u32,
@@ -52,7 +52,7 @@ fn broken(what: impl Into<String>) -> io::Error {
 }
 
 impl Connection {
-    /// Connects and checks that VPP has every message in the layout this program knows.
+    /// Connects and checks that VPP has every message in the layout that this program knows.
     pub fn open(path: &Path, name: &str) -> io::Result<Connection> {
         let mut stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(ANSWER_TIME))?;
@@ -97,7 +97,7 @@ impl Connection {
         })
     }
 
-    /// Whether VPP has this message; false only for one of a plugin that it is without.
+    /// Whether VPP has this message; false only for one of a plugin that it lacks.
     pub fn has(&self, kind: Kind) -> bool {
         self.numbers[kind as usize] != ABSENT
     }
@@ -110,7 +110,7 @@ impl Connection {
         self.stream.stream.set_nonblocking(true)
     }
 
-    /// Puts a request into the buffer; its context comes back with the reply.
+    /// Adds a request to the buffer; its context comes back with the reply.
     pub fn put(&mut self, kind: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> u32 {
         let context = self.next_context;
         self.next_context = self.next_context.wrapping_add(1);
@@ -129,7 +129,7 @@ impl Connection {
         self.out.len() - self.written
     }
 
-    /// Writes what the socket takes.
+    /// Writes as much as the socket accepts.
     pub fn flush(&mut self) -> io::Result<()> {
         while self.written < self.out.len() {
             match self.stream.stream.write(&self.out[self.written..]) {
@@ -150,7 +150,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Hands every answer that is there to `each`.
+    /// Passes every pending answer to `each`.
     pub fn receive(&mut self, mut each: impl FnMut(Answer)) -> io::Result<()> {
         let mut chunk = [0; CHUNK];
         loop {
@@ -194,7 +194,7 @@ impl Connection {
         Some(Answer { kind: at.map(|at| KINDS[at].0), context: be32(message, 2)?, body: message.get(6..)?.to_vec() })
     }
 
-    /// The reply to each of `items`, all on their way at once. For connections that block.
+    /// The reply to each of `items`, all in flight at once. For blocking connections.
     pub fn ask_each<T>(
         &mut self,
         request: Kind,
@@ -213,8 +213,8 @@ impl Connection {
         Ok(answers)
     }
 
-    /// The items of a list that VPP interrupts after a millisecond, and goes on with when it is asked from the cursor
-    /// on that it gave. For connections that block.
+    /// The items of a list that VPP interrupts after a millisecond, and continues when it is asked from the returned
+    /// cursor on. For blocking connections.
     pub fn ask_for_list(&mut self, request: Kind, last: Kind, item: Kind) -> io::Result<Vec<Vec<u8>>> {
         let mut items = Vec::new();
         let mut cursor = 0;
@@ -230,10 +230,10 @@ impl Connection {
         }
     }
 
-    /// One request and its answers up to the one of kind `last`, waiting for them. For connections that block.
+    /// One request and its answers up to the one of kind `last`, waiting for them. For blocking connections.
     pub fn ask(&mut self, request: Kind, last: Kind, fields: impl FnOnce(&mut Vec<u8>)) -> io::Result<Vec<Answer>> {
         let context = self.put(request, fields);
-        // A dump has no last message of its own: the answer to a ping comes after all of them.
+        // A dump has no final message of its own: the answer to a ping comes after all of them.
         let end = if last == Kind::ControlPingReply { self.put(Kind::ControlPing, |_| ()) } else { context };
         self.flush()?;
         let mut answers = VecDeque::new();
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// A connection to a VPP of which the test is the other end; each kind's number is its position.
+    /// A connection to a VPP whose other end is the test; each kind's number is its position.
     fn connection() -> (Connection, UnixStream) {
         let (one, other) = UnixStream::pair().expect("a pair of sockets");
         let mut numbers = [0; KINDS.len()];

@@ -63,7 +63,7 @@ pub const KINDS: [(Kind, &str); 25] = [
     (Kind::TunnelDetails, "gre_tunnel_v2_details_65521177"),
 ];
 
-/// Messages of a plugin that VPP may be without. With another checksum they are refused as the others are.
+/// Messages of a plugin that VPP may lack. With another checksum they are refused like the others.
 pub const OPTIONAL: [Kind; 2] = [Kind::TunnelDump, Kind::TunnelDetails];
 
 pub const NO_INTERFACE: u32 = u32::MAX;
@@ -86,17 +86,17 @@ pub struct Paths {
     pub bytes: Vec<u8>,
 }
 
-/// What an interface of Linux is to VPP.
+/// The meaning of a Linux interface for VPP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// The interface that it mirrors.
     Out(u32),
-    /// A VRF's own device: packets that are sent to it are looked up in the VRF's table.
+    /// A VRF's own device: packets sent to it are looked up in the VRF's table.
     Table(u32),
 }
 
-/// The paths of a group for routes of one family. Next hops over an interface that VPP does not have are left out;
-/// what is then left may be none. `way` maps Linux's index.
+/// The paths of a group for routes of one family. Next hops over an interface that VPP does not have are left out,
+/// possibly all of them. `way` maps Linux's index.
 pub fn paths(hops: &[NextHop], v6: bool, way: impl Fn(u32) -> Option<Way>) -> Paths {
     let mut paths = Paths::default();
     for hop in hops.iter().take(MAX_PATHS) {
@@ -127,7 +127,7 @@ pub fn paths(hops: &[NextHop], v6: bool, way: impl Fn(u32) -> Option<Way>) -> Pa
 struct PathFields<'a> {
     kind: u32,
     sw_if_index: u32,
-    /// Without an interface: the table in which the gateway, or without one the packet, is looked up.
+    /// Without an interface: the table in which the gateway, or without a gateway the packet, is looked up.
     table: u32,
     weight: u8,
     v6: bool,
@@ -171,7 +171,7 @@ impl PathFields<'_> {
     }
 }
 
-/// ip_route_add_del's fields after the context: a replacement of all paths, or the end of the route.
+/// ip_route_add_del's fields after the context: a replacement of all paths, or the removal of the route.
 pub fn route(out: &mut Vec<u8>, prefix: &Prefix, add: bool, paths: &Paths) {
     out.extend_from_slice(&[u8::from(add), 0]); // not is_multipath: all paths at once
     out.extend_from_slice(&prefix.table.to_be_bytes());
@@ -204,7 +204,7 @@ pub fn leads_there(reply: &[u8], paths: &Paths) -> bool {
     }
 }
 
-/// What of each path says where it leads, in an order of their own: VPP sorts them.
+/// The parts of each path that determine its target, in an order of our own, because VPP sorts them.
 fn ways(paths: &[u8]) -> Vec<(u32, u32, u32, u8, [u8; 16], Vec<u32>)> {
     let way = |path: &[u8]| {
         let kind = be32(path, 14).unwrap_or(u32::MAX);
@@ -217,7 +217,7 @@ fn ways(paths: &[u8]) -> Vec<(u32, u32, u32, u8, [u8; 16], Vec<u32>)> {
         let labels = path[55..].chunks_exact(7).take(usize::from(path[54]));
         let labels = labels.filter_map(|label| be32(label, 1)).collect();
         let interface = be32(path, 0).unwrap_or(NO_INTERFACE);
-        // Of a path over an interface VPP tells the table of the interface, or none.
+        // For a path over an interface VPP reports the table of the interface, or none.
         let table = if interface == NO_INTERFACE { be32(path, 4).unwrap_or(0) } else { 0 };
         (kind, interface, table, path[12], gateway, labels)
     };
@@ -233,7 +233,7 @@ pub fn local_route(out: &mut Vec<u8>, prefix: &Prefix) {
     route(out, prefix, true, &local);
 }
 
-/// ip_mroute_add_del: packets to the group are accepted from the interface, or without one given to Linux.
+/// ip_mroute_add_del: packets to the group are accepted from the interface, or without an interface given to Linux.
 pub fn multicast_route(out: &mut Vec<u8>, group: &Prefix, sw_if_index: Option<u32>) {
     out.extend_from_slice(&[1, 1]); // add one path
     out.extend_from_slice(&group.table.to_be_bytes());

@@ -271,7 +271,7 @@ fn a_path_over_a_vrf_s_device_is_a_look_up_in_its_table() {
     assert_eq!(&encoded.bytes[..4], &NO_INTERFACE.to_be_bytes());
     assert_eq!(&encoded.bytes[4..8], &1007u32.to_be_bytes());
     assert_eq!(&encoded.bytes[14..18], &[0; 4]);
-    // VPP gives it back so, and tells the table of an interface's path, too, which says nothing.
+    // VPP returns it in this form, and also reports the table of an interface's path, which has no meaning.
     let reply = |bytes: &[u8]| [&[0; 30][..], &[1], bytes].concat();
     assert!(leads_there(&reply(&encoded.bytes), &encoded));
     let other = paths(&hops, false, |_| Some(Way::Table(1008)));

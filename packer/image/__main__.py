@@ -9,7 +9,7 @@ from packer.image.stages import STAGES
 
 
 def main(arguments: list[str]) -> int:
-    """Run the stages named; 1 when one fails, 2 when there is no such stage."""
+    """Run the named stages; 1 when one fails, 2 when one does not exist."""
     unknown = [name for name in arguments if name not in STAGES]
     if unknown:
         print(

@@ -11,7 +11,9 @@ PROGRAM = Path("usr/lib/millrace/bench-generator")
 
 
 def install_bench_generator(root: Path, cache: Path) -> None:
-    """Build it, unless `cache` has it of these sources, and put it into `root`. Raises BuildError."""
+    """Build it, unless `cache` has one built from these sources, and put it into `root`. Raises
+    BuildError.
+    """
     try:
         built = memif_traffic.build(cache)
     except MissingProgram as error:

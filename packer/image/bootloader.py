@@ -1,4 +1,6 @@
-"""GRUB for BIOS and UEFI, without a loop device: images are made by grub-mkimage and placed by hand."""
+"""GRUB for BIOS and UEFI, without a loop device: grub-mkimage makes the images, and this module places
+them.
+"""
 
 import struct
 from dataclasses import dataclass
@@ -10,10 +12,10 @@ from packer.image.errors import DoesNotFit
 SECTOR_BYTES = 512
 BIOS_BOOT_BYTES = 1024 * 1024
 ENVIRONMENT_BYTES = 1024
-# The second partition of the disk GRUB was started from: the empty disk name is filled in by GRUB.
+# The second partition of the disk from which GRUB was started: GRUB fills in the empty disk name.
 _PREFIX = "(,gpt2)/grub"
 
-# All modules are in the image: nothing is loaded from the ESP but grub.cfg and grubenv.
+# All modules are in the image: only grub.cfg and grubenv are loaded from the ESP.
 _MODULES = (
     *("all_video", "boot", "cat", "configfile", "echo", "ext2", "fat", "gzio", "halt", "linux", "loadenv"),
     *("ls", "normal", "part_gpt", "reboot", "regexp", "search", "search_fs_file", "search_label"),
@@ -58,7 +60,9 @@ def make_boot_loader(tools: Path, work: Path) -> BootLoader:
 
 
 def placed_core(core: bytes, first_sector: int) -> bytes:
-    """`core` told that it lies at `first_sector` of the disk: its first sector loads the rest from there."""
+    """`core` with its position `first_sector` on the disk filled in: its first sector loads the rest from
+    there.
+    """
     placed = bytearray(core)
     struct.pack_into("<Q", placed, _BLOCKLIST_OFFSET, first_sector + 1)
     return bytes(placed)
@@ -67,8 +71,8 @@ def placed_core(core: bytes, first_sector: int) -> bytes:
 def boot_code(boot_sector: bytes, core_sector: int) -> bytes:
     """The code bytes of the master boot record, loading the core from `core_sector`.
 
-    The check of the boot drive's number is disarmed, as grub-install does on a hard disk: some BIOSes pass
-    a wrong one.
+    The check of the boot drive's number is disabled, as grub-install does on a hard disk, because some BIOSes
+    pass a wrong one.
     """
     code = bytearray(boot_sector[:_MBR_CODE_BYTES])
     struct.pack_into("<Q", code, _KERNEL_SECTOR_OFFSET, core_sector)
@@ -77,7 +81,7 @@ def boot_code(boot_sector: bytes, core_sector: int) -> bytes:
 
 
 def environment_block(variables: dict[str, str]) -> bytes:
-    """A grubenv file: 1,024 bytes, one `name=value` a line, filled up with `#`.
+    """A grubenv file: 1,024 bytes, one `name=value` a line, padded with `#`.
 
     GRUB writes it in place and never makes it longer. Raises DoesNotFit.
     """

@@ -19,16 +19,16 @@ def bootstrap(
     work: Path,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Install `packages` and what they depend on into `target`: a folder, or a file `*.tar`.
+    """Install `packages` and their dependencies into `target`: a folder, or a file `*.tar`.
 
-    `hooks` are mmdebstrap arguments, `variant` one of its own: `extract` unpacks without installing.
-    `work` holds temporary files; on tmpfs it is four times faster.
-    Raises SourceUnavailable when a package cannot be had.
+    `hooks` are mmdebstrap arguments, `variant` is mmdebstrap's own: `extract` unpacks without installing.
+    `work` holds temporary files; on tmpfs it is four times faster. Raises SourceUnavailable when a package is
+    not available.
     """
     work.mkdir(parents=True, exist_ok=True)
     argv = [
         # mmdebstrap mounts the builder's /dev, /proc and /sys into the tree. In a mount namespace of its own
-        # they cannot outlive it: one that is killed would leave them for whoever deletes the tree.
+        # they cannot outlive it; a killed one would otherwise leave them to anyone who then deletes the tree.
         *("unshare", "--mount", "--propagation", "private", "--"),
         "mmdebstrap",
         "--mode=root",

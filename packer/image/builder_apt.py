@@ -1,4 +1,4 @@
-"""Which package mirror the image is built from: the one the builder's own apt uses, for Debian 13."""
+"""The package mirror from which the image is built: that of the builder's own apt, for Debian 13."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from packer.image.errors import SourceUnavailable
 SUITE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
-# Settings of the builder's apt that say how to reach a mirror, not what to install.
+# Settings of the builder's apt about reaching a mirror, not about what to install.
 _FORWARDED = re.compile(
     r'^(Acquire::(?:https?::[^ ]+|Retries|Check-Valid-Until|Check-Date|Max-ValidTime)) "([^"]*)";$'
 )
@@ -19,7 +19,7 @@ _SNAPSHOT = re.compile(r"/[0-9]{8}T[0-9]{6}Z(/|$)")
 
 @dataclass(frozen=True)
 class AptSources:
-    """Where Debian's packages come from: lines of sources.list, and apt options as `Name "value";`."""
+    """The sources of Debian's packages: lines of sources.list, and apt options as `Name "value";`."""
 
     lines: tuple[str, ...]
     options: tuple[str, ...]
@@ -47,7 +47,7 @@ def parse_index_targets(text: str) -> tuple[str, str]:
 
 
 def forwarded_options(apt_config: str) -> tuple[str, ...]:
-    """The lines of `apt-config dump` that say how mirrors are reached (proxies, validity, retries)."""
+    """The lines of `apt-config dump` about reaching mirrors (proxies, validity, retries)."""
     found = (_FORWARDED.match(line) for line in apt_config.splitlines())
     return tuple(f'{match[1]} "{match[2]}";' for match in found if match and match[2])
 
@@ -55,7 +55,7 @@ def forwarded_options(apt_config: str) -> tuple[str, ...]:
 def source_lines(debian: str, security: str) -> tuple[str, ...]:
     """The lines of sources.list for these archives; without a security archive where that is empty.
 
-    A snapshot (its date is part of its URI) is taken however old: its lists are signed but have expired.
+    A snapshot (its URI contains its date) is accepted at any age: its lists are signed but have expired.
     """
     archives = [(debian, SUITE), (debian, f"{SUITE}-updates")]
     if security:
@@ -67,7 +67,7 @@ def source_lines(debian: str, security: str) -> tuple[str, ...]:
 
 
 def sources(mirror: str = "", security_mirror: str = "") -> AptSources:
-    """The sources for Debian 13: `mirror` and `security_mirror` where given, else the builder's own.
+    """The sources for Debian 13: `mirror` and `security_mirror` where given, otherwise the builder's own.
 
     A snapshot archive is given as these two URIs. Raises SourceUnavailable.
     """

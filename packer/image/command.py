@@ -55,10 +55,10 @@ def run_in(
     timeout_s: float = 1200.0,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run `argv` in the tree `root`; `binds` maps a path of the builder to the path it has inside.
+    """Run `argv` in the tree `root`; `binds` maps a path of the builder to its path inside.
 
-    The environment is empty but for PATH, HOME, LC_ALL and `environment`: what the builder exports must not
-    change the image. Raises as `run`.
+    The environment contains only PATH, HOME, LC_ALL and `environment`, because the builder's variables must
+    not change the image. Raises as `run`.
     """
     mounts = [word for source, target in (binds or {}).items() for word in ("-b", f"{source}:{target}")]
     inside = {"HOME": "/", "DEBIAN_FRONTEND": "noninteractive", **(environment or {})}

@@ -14,7 +14,7 @@ from packer.image.removal import remove_tree
 from packer.image.settings import BuildSettings, read_settings
 from packer.image.stages import STAGES
 
-# Not `tidy`: the trees are compared.
+# Without `tidy`, because the trees are compared.
 _BUILT = ("check", "tools", "base", "vpp", "code", "system", "disk", "ova", "sums")
 
 
@@ -43,7 +43,7 @@ def _differs(first: Path, second: Path, before: os.stat_result, after: os.stat_r
 
 
 def differences(first: Path, second: Path) -> Iterator[str]:
-    """One line for each path of the two trees that is not the same: mode, owner, time, target or content."""
+    """One line for each path that differs between the two trees: mode, owner, time, target or content."""
     before, after = _entries(first), _entries(second)
     for name in sorted(before.keys() | after.keys()):
         if name not in before or name not in after:
@@ -60,13 +60,14 @@ def _build(settings: BuildSettings) -> None:
 
 
 def main() -> int:
-    """Build twice; 0 when both builds' artefacts are the same bytes, 1 when not."""
+    """Build twice; 0 when the artefacts of both builds have the same bytes, 1 when not."""
     try:
         settings = read_settings(os.environ)
         kept = []
         for number in ("first", "second"):
             with step(f"{number} build"):
-                # One place for both: a path that ends up in an artefact must not differ by our doing.
+                # The same folder for both: a path that ends up in an artefact must not differ because of this
+                # comparison.
                 one = replace(settings, work=settings.work / "build", dist=settings.work / "dist")
                 _build(one)
                 remove_tree(settings.work / number)

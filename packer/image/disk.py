@@ -25,7 +25,7 @@ GIB = 1024 * MIB
 DISK_BYTES = 10 * GIB
 SLOT_BYTES = 3 * GIB
 ESP_BYTES = 128 * MIB
-# The file system grows to the partition, and the partition to the disk, at the first boot.
+# At the first boot the partition grows to the disk, and the file system to the partition.
 DATA_BYTES = 2 * GIB
 DATA_JOURNAL_MIB = 64
 
@@ -35,7 +35,9 @@ _GRUB_CONFIGURATION = Path(__file__).resolve().parents[1] / "grub" / "grub.cfg"
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition as systemd-repart's repart.d(5) describes it; `size_bytes` None takes what is left."""
+    """One partition as systemd-repart's repart.d(5) describes it; with `size_bytes` None it takes the
+    rest.
+    """
 
     name: str
     type: str
@@ -81,14 +83,14 @@ def _place_bios_loader(disk: Path, loader: BootLoader, first_sector: int) -> Non
 
 
 def copy_sparse(source: Path, target: Path, offset_bytes: int) -> None:
-    """Write `source` into `target` at `offset_bytes`, leaving its holes out."""
+    """Write `source` into `target` at `offset_bytes`, skipping its holes."""
     with source.open("rb", buffering=0) as reader, target.open("r+b") as writer:
         size, position = os.fstat(reader.fileno()).st_size, 0
         while position < size:
             try:
                 position = os.lseek(reader.fileno(), position, os.SEEK_DATA)
             except OSError as error:
-                if error.errno == errno.ENXIO:  # only a hole is left
+                if error.errno == errno.ENXIO:  # only a hole remains
                     return
                 raise
             end = os.lseek(reader.fileno(), position, os.SEEK_HOLE)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 class BuildError(Exception):
-    """Base of everything the build raises on purpose."""
+    """Base of all errors that the build raises on purpose."""
 
 
 class CommandFailed(BuildError):
@@ -18,15 +18,15 @@ class CommandFailed(BuildError):
 
 
 class MissingProgram(BuildError):
-    """A program the build needs is not installed."""
+    """A program that the build needs is not installed."""
 
 
 class SourceUnavailable(BuildError):
-    """Packages that were asked for cannot be had; the build never goes on without them."""
+    """Requested packages are not available; the build never continues without them."""
 
 
 class DoesNotFit(BuildError):
-    """Something is larger than the place reserved for it."""
+    """Something is larger than the space reserved for it."""
 
 
 class BadSetting(BuildError):

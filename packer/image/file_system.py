@@ -10,7 +10,7 @@ NAMESPACE = uuid.UUID("6d1b1f0c-6c1e-4c2a-9d1c-2f0f5a3f8e51")
 
 
 def derived_uuid(name: str) -> uuid.UUID:
-    """The constant UUID of the part of the disk called `name`."""
+    """The constant UUID of the disk's part `name`."""
     return uuid.uuid5(NAMESPACE, name)
 
 
@@ -24,10 +24,12 @@ def make_ext4(
     archive: Path | None = None,
     journal_mib: int = 0,
 ) -> None:
-    """Write an ext4 file system of `size_bytes` to `image`, with what is in the tar file `archive`, if any.
+    """Write an ext4 file system of `size_bytes` to `image`, with the content of the tar file `archive`, if
+    any.
 
-    A tar file, because a folder is read in whatever order its own file system lists it. Without `journal_mib`
-    there is no journal, as a read-only slot needs none. Raises CommandFailed, also when it does not fit.
+    A tar file, because a folder is read in the order in which its own file system lists it. Without
+    `journal_mib` there is no journal; a read-only slot needs none. Raises CommandFailed, also when the
+    content does not fit.
     """
     image.parent.mkdir(parents=True, exist_ok=True)
     image.unlink(missing_ok=True)

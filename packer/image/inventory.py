@@ -1,4 +1,4 @@
-"""What is in the image: Debian packages and Python distributions, as a list and as a CycloneDX SBOM."""
+"""The content of the image: Debian packages and Python distributions, as a list and as a CycloneDX SBOM."""
 
 import hashlib
 import json
@@ -86,7 +86,9 @@ def package_list(parts: list[Component]) -> str:
 
 
 def cyclonedx(parts: list[Component], *, name: str, version: str, timestamp: str) -> str:
-    """A CycloneDX 1.6 document; its serial number follows from its content. `timestamp` is ISO 8601, UTC."""
+    """A CycloneDX 1.6 document; its serial number is derived from its content. `timestamp` is ISO 8601,
+    UTC.
+    """
     entries = [part.as_cyclonedx() for part in parts]
     digest = hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
     document = {

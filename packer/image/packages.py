@@ -1,4 +1,4 @@
-"""What the image is made of: Debian packages by purpose."""
+"""The Debian packages of the image, by purpose."""
 
 KERNEL_AND_BOOT = (
     # The generic kernel: the cloud kernel has no ixgbe, i40e or e1000.

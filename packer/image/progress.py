@@ -1,4 +1,4 @@
-"""Progress lines with times: what the build is doing, and what took how long."""
+"""Progress lines with times: what the build is doing, and how long each part took."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Say that `what` begins, and how long it took when it has succeeded."""
+    """Print that `what` begins, and how long it took after it has succeeded."""
     say(f"{what} ...")
     before_s = time.monotonic()
     yield

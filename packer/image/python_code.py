@@ -12,7 +12,7 @@ from packer.image.progress import step
 VENV = "/usr/lib/millrace/venv"
 STATIC = "/usr/lib/millrace/static"
 MEMBERS = ("appliance", "webui", "frr", "vpp-config")
-# The Python of Debian 13, whatever the builder's own is.
+# The Python of Debian 13, whatever the builder's own version.
 PYTHON_VERSION = "3.13"
 _PLATFORMS = (
     *(f"manylinux_2_{minor}_x86_64" for minor in range(41, 4, -1)),
@@ -21,10 +21,11 @@ _PLATFORMS = (
 
 
 def download_wheels(repository: Path, wheels: Path) -> None:
-    """Fetch the wheels of requirements/runtime.txt for the image's Python; pip knows the builder's mirror.
+    """Fetch the wheels of requirements/runtime.txt for the image's Python; pip is configured with the
+    builder's mirror.
 
-    Every file is checked against its hash, and once more when it is installed. Nothing is fetched while the
-    requirements are those of the last time. Raises CommandFailed when one cannot be had.
+    Every file is checked against its hash, and again when it is installed. Nothing is fetched while the
+    requirements are unchanged since the last time. Raises CommandFailed when a wheel is not available.
     """
     requirements = repository / "requirements/runtime.txt"
     stamp = wheels / "requirements.sha256"
@@ -51,7 +52,9 @@ def download_wheels(repository: Path, wheels: Path) -> None:
 
 
 def build_members(repository: Path, target: Path, source_date_epoch_s: int) -> None:
-    """Build the workspace's members as wheels into `target`, from a copy: the checkout stays clean."""
+    """Build the workspace's members as wheels into `target`, from a copy, so that the checkout stays
+    clean.
+    """
     if target.exists():
         shutil.rmtree(target)
     target.mkdir(parents=True)
@@ -67,9 +70,10 @@ def build_members(repository: Path, target: Path, source_date_epoch_s: int) -> N
 
 
 def copy_member(member: Path, target: Path) -> None:
-    """Copy a member's code, without what earlier builds left and without the system's own files beside it.
+    """Copy a member's code, without the results of earlier builds and without the system's own files next to
+    it.
 
-    Only beside it: a package of the code may have such a name.
+    Only next to it: a package within the code may have the same name.
     """
     made = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info")
 
@@ -109,9 +113,10 @@ def install_code(repository: Path, root: Path, wheels: Path, members: Path) -> N
 
 
 def collect_static_files(root: Path) -> None:
-    """Put the pages' static files where the web half serves them from, hashed and compressed.
+    """Put the pages' static files into the folder from which the web half serves them, hashed and compressed.
 
-    They are the slot's: a router that loses its power at any moment has them whole, and its boot is shorter.
+    They belong to the slot: after a power loss at any moment a router has them complete, and its boot is
+    shorter.
     """
     with step("static files"):
         static = root / STATIC.lstrip("/")
@@ -130,10 +135,11 @@ def collect_static_files(root: Path) -> None:
 
 
 def compile_code(root: Path, source_date_epoch_s: int) -> None:
-    """Compile every Python file of the tree: what is not compiled on a read-only system is compiled
-    at each start.
+    """Compile every Python file of the tree: on a read-only system, an uncompiled file is compiled at each
+    start.
 
-    The files refer to their source by hash and are not checked: clamped file times would make them stale.
+    The compiled files refer to their source by hash and are not checked: clamped file times would make them
+    stale.
     """
     with step("compiling Python"):
         folders = [f"/usr/lib/python{PYTHON_VERSION}", "/usr/lib/python3/dist-packages", VENV]
@@ -158,7 +164,7 @@ def compile_code(root: Path, source_date_epoch_s: int) -> None:
 def forget(path: Path) -> None:
     """Delete the file `path` of a `*.dist-info` folder, and its line in the distribution's list of files.
 
-    What the installer writes down about itself has times in it, and the list has its hash.
+    The installer's own record contains times, and the list has its hash.
     """
     path.unlink()
     listed = path.with_name("RECORD")

@@ -1,4 +1,4 @@
-"""Deleting the folders of a build, which root does: never through what is mounted below one of them."""
+"""Deletes the folders of a build as root, but never through a mount below one of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MOUNT_POINT = 4
 
 
 def remove_tree(folder: Path, mounts: Path = _MOUNTS) -> None:
-    """Delete ``folder`` and all below; one that is not there is no error.
+    """Delete ``folder`` and its content; no error if it does not exist.
 
-    Raises BuildError, with nothing deleted, while something is mounted there: a bootstrap that was killed
-    may have left the machine's own /dev below its tree.
+    Raises BuildError, with nothing deleted, while something is mounted there: a killed bootstrap may have
+    left the machine's own /dev below its tree.
     """
     if not folder.exists():
         return

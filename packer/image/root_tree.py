@@ -1,4 +1,4 @@
-"""The root tree: Debian's base, VPP, the appliance's own files and code, cut down to what a router needs."""
+"""The root tree: Debian's base, VPP, the appliance's own files and code, reduced to what a router needs."""
 
 import os
 import shutil
@@ -12,11 +12,11 @@ from packer.image.removal import remove_tree
 
 _INITRAMFS = Path(__file__).resolve().parents[1] / "initramfs"
 
-# The ESP is mounted on demand by who changes the boot choice; /data is mounted by the initramfs.
+# Programs that change the boot choice mount the ESP on demand; the initramfs mounts /data.
 _ESP_OPTIONS = "umask=0077,noatime,sync,noauto,nofail,x-systemd.automount,x-systemd.device-timeout=600s"
 _FSTAB = f"PARTLABEL=mr-esp /efi vfat {_ESP_OPTIONS} 0 0\n"
 
-# Made by packages while they were installed: of an instance or of the build, never of an image.
+# Files that packages made during installation: they belong to an instance or to the build, never to an image.
 _NOT_OF_AN_IMAGE = (
     "etc/ssh/ssh_host_*",
     "etc/ssl/private/ssl-cert-snakeoil.key",
@@ -65,11 +65,11 @@ def pack(root: Path, archive: Path) -> None:
 
 
 def remove_matching(root: Path, patterns: Iterable[str]) -> None:
-    """Delete what matches `patterns` (globs relative to `root`); what is not there is no error."""
+    """Delete all matches of `patterns` (globs relative to `root`); no error if there are none."""
     for pattern in patterns:
         folder, _, name = pattern.rpartition("/")
         folders = root.glob(folder) if folder else [root]
-        # By what a folder lists: glob() overlooks a link to nowhere that is named in full.
+        # From the folder's listing, because glob() misses a dangling link that is named in full.
         matching = [path for found in folders for path in found.iterdir() if fnmatchcase(path.name, name)]
         for path in sorted(matching):
             if path.is_dir() and not path.is_symlink():
@@ -79,7 +79,7 @@ def remove_matching(root: Path, patterns: Iterable[str]) -> None:
 
 
 def kernel_version(root: Path) -> str:
-    """The version of the one kernel in the tree, as `uname -r` will say it."""
+    """The version of the only kernel in the tree, as `uname -r` will report it."""
     (modules,) = (root / "usr/lib/modules").iterdir()
     return modules.name
 
@@ -95,9 +95,9 @@ def write_system_files(root: Path) -> None:
         "127.0.0.1 localhost\n127.0.1.1 millrace\n::1 localhost ip6-localhost ip6-loopback\n"
     )
     (root / "etc/machine-id").write_text("uninitialized\n")
-    # A file, not a link: at first nobody has said which resolvers there are.
+    # A file, not a link: initially no resolvers are configured.
     (root / "etc/resolv.conf").write_text("")
-    # It offers ssh over AF_VSOCK, which the router does not, and complains at every boot.
+    # It offers ssh over AF_VSOCK, which the router does not provide, and logs an error at every boot.
     generators = root / "etc/systemd/system-generators"
     generators.mkdir(parents=True, exist_ok=True)
     _link(generators / "systemd-ssh-generator", "/dev/null")
@@ -110,7 +110,7 @@ def _link(path: Path, target: str) -> None:
 
 
 def move_package_database(root: Path) -> None:
-    """dpkg's database describes the slot, not the instance: it moves under /usr, with a link in /var."""
+    """dpkg's database describes the slot, not the instance, so it moves under /usr, with a link in /var."""
     database, place = root / "var/lib/dpkg", root / "usr/lib/millrace/dpkg"
     if not database.is_symlink():
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -142,16 +142,16 @@ def make_initramfs(root: Path, source_date_epoch_s: int) -> None:
 
 
 def finish(root: Path, source_date_epoch_s: int) -> None:
-    """Remove what belongs to no image and give every file a time not after the commit's."""
+    """Remove files that belong to no image, and limit every file's time to that of the commit."""
     with step("cleaning and fixing times"):
         remove_matching(root, _NOT_OF_AN_IMAGE)
         for path in (root / "var/log").rglob("*"):
-            if not path.is_dir():  # the folders have owners that services count on
+            if not path.is_dir():  # the folders have owners that services rely on
                 path.unlink()
         write_system_files(root)
         move_package_database(root)
         for state in ("etc/.updated", "var/.updated"):
-            # Says that /etc and /var belong to this /usr: no unit rebuilds caches at every boot.
+            # States that /etc and /var match this /usr, so that no unit rebuilds caches at every boot.
             (root / state).write_text(f"TIMESTAMP_NSEC={source_date_epoch_s}000000000\n")
         _clamp_times(root, source_date_epoch_s)
 

@@ -1,4 +1,4 @@
-"""The programs in Rust in the image: built here, with the builder's compiler."""
+"""The Rust programs in the image, built here with the builder's compiler."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,9 @@ FOLDER = Path("usr/lib/millrace")
 
 
 def install_rust_program(name: rust_program.Name, root: Path, cache: Path) -> None:
-    """Build it, unless `cache` has it of these sources, and put it into `root`. Raises BuildError."""
+    """Build it, unless `cache` has one built from these sources, and put it into `root`. Raises
+    BuildError.
+    """
     try:
         built = rust_program.build(name, cache)
     except MissingProgram as error:

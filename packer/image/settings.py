@@ -1,4 +1,4 @@
-"""The settings of one build, read from the environment that Packer and make hand over."""
+"""The settings of one build, read from the environment that Packer and make pass on."""
 
 import os
 import re
@@ -14,17 +14,18 @@ from packer.image.errors import BadSetting
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEFAULT_CACHE = REPOSITORY / ".image"
 
-# Below this much free memory the trees are made on disk: some four times slower, and nothing else changes.
+# With less free memory than this, the trees are made on disk: some four times slower, otherwise the same.
 MEMORY_WANTED_BYTES = 10 * 1024**3
-# What of it /dev/shm has to give: half of the memory on a plain Debian, 64 MB in most containers.
+# The part of it that /dev/shm must provide: it has half of the memory on a plain Debian, 64 MB in most
+# containers.
 SHARED_WANTED_BYTES = 6 * 1024**3
 
 
 @dataclass(frozen=True)
 class VppSource:
-    """Where VPP's packages come from: FD.io's repository, a folder of .deb files, or nowhere.
+    """The source of VPP's packages: FD.io's repository, a folder of .deb files, or nowhere.
 
-    `key_sha256` is what the repository's key has to be; empty expects the key of the first build.
+    `key_sha256` is the required digest of the repository's key; empty expects the key of the first build.
     """
 
     kind: Literal["fdio", "dir", "none"]
@@ -54,7 +55,7 @@ def parse_vpp_source(text: str, key_sha256: str = "") -> VppSource:
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """Everything a build depends on besides the repository's own files."""
+    """Everything that a build depends on besides the repository's own files."""
 
     version: str
     commit: str
@@ -102,7 +103,7 @@ def holds_trees(found: os.statvfs_result) -> bool:
 
 def _work(environment: Mapping[str, str], cache: Path) -> Path:
     if given := environment.get("MILLRACE_IMAGE_WORK", ""):
-        # A folder of our own below it: what is there already is never deleted.
+        # A folder of our own below it: existing files are never deleted.
         return Path(given).absolute() / "millrace-image"
     memory = Path("/dev/shm")
     available = re.search(r"^MemAvailable: +([0-9]+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
@@ -113,7 +114,7 @@ def _work(environment: Mapping[str, str], cache: Path) -> Path:
 
 
 def read_settings(environment: Mapping[str, str]) -> BuildSettings:
-    """The settings in `environment`; what is not set has the value of the repository. Raises BadSetting."""
+    """The settings in `environment`; unset ones have the repository's values. Raises BadSetting."""
     cache = Path(environment.get("MILLRACE_IMAGE_CACHE", "") or DEFAULT_CACHE).absolute()
     return BuildSettings(
         version=environment.get("MILLRACE_VERSION", "") or project_version(REPOSITORY / "pyproject.toml"),

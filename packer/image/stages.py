@@ -1,4 +1,6 @@
-"""The stages of a build, in order; Packer runs them one by one, and each reads what the one before left."""
+"""The stages of a build, in order; Packer runs them one by one, and each reads the result of the previous
+one.
+"""
 
 import datetime as dt
 import hashlib
@@ -59,14 +61,14 @@ def signing_files(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def check_own(folder: Path) -> None:
-    """Raise BuildError when somebody else made `folder`: everybody may make one in /dev/shm."""
+    """Raise BuildError when another user made `folder`: every user may make one in /dev/shm."""
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         raise BuildError(f"{folder} is not this user's own folder: delete it, or set MILLRACE_IMAGE_WORK")
 
 
 def check(settings: BuildSettings) -> None:
-    """Stop now, not in ten minutes, when something the build needs is missing."""
+    """Stop now, not in ten minutes, when something that the build needs is missing."""
     if os.geteuid() != 0:
         raise BuildError("building an image needs root: it installs Debian packages into a folder")
     signing_files(os.environ)
@@ -88,13 +90,15 @@ def check(settings: BuildSettings) -> None:
 
 
 def tools(settings: BuildSettings) -> None:
-    """The tools chroot, where it is not there yet."""
+    """The tools chroot, unless it exists."""
     settings.work.mkdir(parents=True, exist_ok=True)
     make_tools(settings.tools, _sources(settings), settings.work / "tmp")
 
 
 def base(settings: BuildSettings) -> None:
-    """Debian's packages. With MILLRACE_IMAGE_KEEP_BASE=1 the last build's are taken again, updates or not."""
+    """Debian's packages. With MILLRACE_IMAGE_KEEP_BASE=1 those of the last build are reused, despite any
+    updates.
+    """
     archive = settings.cache / "base.tar"
     if os.environ.get("MILLRACE_IMAGE_KEEP_BASE") == "1" and archive.exists():
         say(f"Debian packages: taking {archive} as it is")
@@ -110,7 +114,7 @@ def base(settings: BuildSettings) -> None:
 
 
 def vpp(settings: BuildSettings) -> None:
-    """VPP's packages; the version goes to a file for the stage that writes release.json."""
+    """VPP's packages; the version goes into a file for the stage that writes release.json."""
     version = install_vpp(settings.work / "root", settings.vpp, _sources(settings))
     (settings.work / "vpp-version").write_text(version or "")
 
@@ -132,7 +136,9 @@ def code(settings: BuildSettings) -> None:
 
 
 def system(settings: BuildSettings) -> None:
-    """Files, accounts, units, release.json, the upgrade key, the initramfs; then everything unneeded goes."""
+    """Files, accounts, units, release.json, the upgrade key, the initramfs; then everything unneeded is
+    removed.
+    """
     root = settings.work / "root"
     install_overlay(REPOSITORY, root, settings.source_date_epoch_s)
     write_release(settings, root, (settings.work / "vpp-version").read_text() or None)
@@ -237,7 +243,7 @@ def ova(settings: BuildSettings) -> None:
 
 
 def sums(settings: BuildSettings) -> None:
-    """SHA256SUMS over the artefacts of this build, and what they weigh."""
+    """SHA256SUMS of this build's artefacts, and their sizes."""
     lines = []
     for path in sorted(settings.dist.iterdir()):
         if path.is_file() and path.name != "SHA256SUMS":
@@ -248,7 +254,7 @@ def sums(settings: BuildSettings) -> None:
 
 
 def tidy(settings: BuildSettings) -> None:
-    """Free the memory the trees took; MILLRACE_IMAGE_KEEP_WORK=1 keeps them for a look."""
+    """Free the memory that the trees took; MILLRACE_IMAGE_KEEP_WORK=1 keeps them for inspection."""
     if os.environ.get("MILLRACE_IMAGE_KEEP_WORK") != "1":
         remove_tree(settings.work)
 

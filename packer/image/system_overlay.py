@@ -33,12 +33,12 @@ def install_overlay(repository: Path, root: Path, source_date_epoch_s: int) -> N
     """Copy appliance/system, make its accounts and enable exactly the units of its preset file."""
     with step("system files and units"):
         copy_overlay(repository / "appliance/system", root)
-        # /etc/shadow says when a password was changed last; both programs take that day from here.
+        # /etc/shadow records the day of the last password change; both programs take that day from here.
         epoch = {"SOURCE_DATE_EPOCH": str(source_date_epoch_s)}
         run_in(root, ["systemd-sysusers"], environment=epoch)
         _give_admin_account(root, epoch)
         run_in(root, ["systemctl", "preset-all"])
-        # Disabling a template deletes the masks of its instances, as of getty@tty1: they are put back.
+        # Disabling a template deletes the masks of its instances, such as getty@tty1: they are restored.
         copy_overlay(repository / "appliance/system", root)
 
 
@@ -52,7 +52,7 @@ def _give_admin_account(root: Path, epoch: dict[str, str]) -> None:
 
 
 def release(settings: BuildSettings, root: Path, vpp_version: str | None) -> dict[str, str | int | None]:
-    """What the image says about itself."""
+    """The image's description of itself."""
     debian = (root / "etc/debian_version").read_text().strip()
     return {
         "version": settings.version,
@@ -84,9 +84,9 @@ def write_release(settings: BuildSettings, root: Path, vpp_version: str | None) 
 
 
 def install_upgrade_key(repository: Path, root: Path) -> Path:
-    """Put the builder's public key into the image, making the pair if need be; return the private one.
+    """Put the builder's public key into the image, making the pair if needed; returns the private key.
 
-    The private key lies outside the repository's history, mode 0600.
+    The private key is kept outside the repository's history, mode 0600.
     """
     key = repository / ".keys/upgrade.pem"
     key.parent.mkdir(mode=0o700, exist_ok=True)

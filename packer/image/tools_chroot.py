@@ -39,7 +39,7 @@ def _digest(sources: AptSources) -> str:
 
 
 def make_tools(root: Path, sources: AptSources, work: Path) -> None:
-    """Make the chroot at `root`, unless it is there already with these packages. Raises SourceUnavailable."""
+    """Make the chroot at `root`, unless it already exists with these packages. Raises SourceUnavailable."""
     stamp = root.with_suffix(".stamp")
     digest = _digest(sources)
     if root.is_dir() and stamp.exists() and stamp.read_text() == digest:

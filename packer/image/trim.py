@@ -1,4 +1,4 @@
-"""Cutting the tree down: drivers and data that no virtual router has a use for."""
+"""Reduces the tree: removes drivers and data that no virtual router uses."""
 
 from pathlib import Path
 
@@ -108,13 +108,13 @@ def superfluous_modules(dependencies: str, folders: tuple[str, ...] = _MODULES) 
         module, _, others = line.partition(":")
         needs[module] = others.split()
     unwanted = {module for module in needs if module.startswith(tuple(f"kernel/{name}/" for name in folders))}
-    # modules.dep lists what a module needs transitively.
+    # modules.dep lists the dependencies of a module transitively.
     needed = {other for module, others in needs.items() if module not in unwanted for other in others}
     return sorted(unwanted - needed)
 
 
 def trim(root: Path) -> None:
-    """Delete what the image needs not; licences stay."""
+    """Delete the files that the image does not need; licences stay."""
     with step("trimming"):
         version = kernel_version(root)
         modules = root / "usr/lib/modules" / version

@@ -1,4 +1,4 @@
-"""VPP's packages in the image: from FD.io's repository or from a folder, never silently left out."""
+"""VPP's packages in the image, from FD.io's repository or from a folder, and never silently left out."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ _SHA1_TAKEN = ("sha1.second_preimage_resistance = 2100-01-01", "sha1.collision_r
 def packages_in(folder: Path) -> tuple[Path, ...]:
     """The .deb files of WANTED and OPTIONAL in `folder`, newest version of each name first found.
 
-    Raises SourceUnavailable naming what is missing, or what is there twice.
+    Raises SourceUnavailable naming a missing or duplicate package.
     """
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("*.deb")):
@@ -74,13 +74,13 @@ def _apt(
 
 
 def _proxies() -> dict[str, str]:
-    """Whoever reaches the world through a proxy reaches it so from inside, too."""
+    """A builder that uses a proxy uses it from inside, too."""
     return {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
 
 
 @contextmanager
 def _sha1_taken(root: Path) -> Iterator[dict[str, str]]:
-    """The environment in which apt in `root` takes a key like FD.io's; see `with_sha1`."""
+    """The environment in which apt in `root` accepts a key like FD.io's; see `with_sha1`."""
     default = root / "usr/share/apt/default-sequoia.config"
     if not default.exists():
         yield {}  # an apt that has no such policy
@@ -94,11 +94,11 @@ def _sha1_taken(root: Path) -> Iterator[dict[str, str]]:
 
 
 def with_sha1(policy: str) -> str:
-    """apt's policy for signatures, SHA-1 allowed. Pure.
+    """apt's policy for signatures, with SHA-1 allowed. Pure.
 
     packagecloud's keys bind their own names and subkeys with SHA-1, which Debian 13's apt refuses since
-    2026-02-01. This one is known by its SHA-256 (see `check_key`), whatever it says of itself. The policy is
-    for the one run of apt that reads FD.io's list and nothing else.
+    2026-02-01. This key is recognized by its SHA-256 (see `check_key`), whatever it says of itself. The
+    policy applies only to the single run of apt that reads FD.io's list and nothing else.
     """
     lines = [line for line in policy.splitlines() if not line.startswith("sha1")]
     if _HASHES not in lines:
@@ -111,7 +111,7 @@ def with_sha1(policy: str) -> str:
 def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | None:
     """Install VPP into `root` and return its version; None where the source is `none`.
 
-    Raises SourceUnavailable when the packages cannot be had or installed.
+    Raises SourceUnavailable when the packages are not available or cannot be installed.
     """
     if source.kind == "none":
         return None
@@ -139,7 +139,7 @@ def _install_from_folder(root: Path, folder: Path, sources: AptSources) -> None:
 def check_key(key: bytes, wanted_sha256: str, known: Path) -> None:
     """Raise SourceUnavailable when `key` is not the one that the builder expects.
 
-    What is expected is `wanted_sha256`, or where that is empty the key of the first build, whose digest is
+    The expected digest is `wanted_sha256`, or where that is empty that of the first build's key, which is
     kept in the file `known`.
     """
     found = hashlib.sha256(key).hexdigest()
@@ -190,7 +190,7 @@ def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> No
     place.write_bytes(key)
     authorities = {Path("/etc/ssl/certs/ca-certificates.crt"): "/etc/ssl/certs/ca-certificates.crt"}
     update = ["update", "-o", "APT::Update::Error-Mode=any"]
-    # Debian's lists by Debian's policy, before there is another one.
+    # Debian's lists by Debian's policy, before another one applies.
     _apt(root, update, sources, authorities)
     listed = root / "etc/apt/sources.list.d/fdio.sources"
     listed.write_text(
@@ -209,7 +209,7 @@ def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> No
 
 
 def _forget_sysctl(root: Path) -> None:
-    """Their settings reserve 1,024 huge pages: a router with 2 GiB dies of it."""
+    """Their settings reserve 1,024 huge pages, which a router with 2 GiB cannot survive."""
     settings = root / "etc/sysctl.d/80-vpp.conf"
     if settings.exists():
         kept = [line for line in settings.read_text().splitlines() if not re.match(r"\s*(vm|kernel)\.", line)]

@@ -25,9 +25,9 @@ class Answer:
 
 @dataclass
 class ApiClient:
-    """Calls the API with a token, as a program does, or with a session, as a page.
+    """Calls the API with a token, like a program, or with a session, like a page.
 
-    Problem documents are checked for their shape.
+    Checks the form of problem documents.
     """
 
     token: str | None = None
@@ -88,7 +88,7 @@ class ApiClient:
 
 @pytest.fixture(autouse=True)
 def nobody_tried_a_password() -> None:
-    """The limits of the sign-in are the process's own: each test starts without."""
+    """The sign-in limits belong to the process: each test starts without any counts."""
     from webui.accounts.sign_in_gate import gate
     from webui.accounts.sign_in_tally import tally
 
@@ -117,7 +117,7 @@ def router() -> Iterator[RouterInMemory]:
         for one in caches:
             caches[one].clear()
         yield running
-        # Requests share what was seen to run: none may have changed it.
+        # Requests share the cached running document: none may have changed it.
         seen = what_runs.last_seen()
         assert seen is None or digest(seen.sealed) == seen.digest
         what_runs.forget()

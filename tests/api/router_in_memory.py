@@ -1,6 +1,6 @@
 """A whole agent on a Unix socket, whose data plane and routing daemon are dictionaries.
 
-Engine, revisions, sealing, validation and HTTP are the real ones; only what would touch the kernel is not.
+Engine, revisions, sealing, validation and HTTP are real; only the parts that would touch the kernel are not.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ DOCUMENT: dict[str, Any] = {
     },
     "acls": {"edge-in": {"rules": {"10": {"action": "permit"}}}},
 }
-"""What the router runs when a test begins."""
+"""The running document at the beginning of a test."""
 
 PASSWORD = "correct-horse"
 
@@ -105,7 +105,7 @@ class _ToyDataplane(Toy):
         return CompileContext()
 
     def counters(self) -> dict[str, Any]:
-        # A hundred a second, however many look.
+        # A hundred a second, however many listeners there are.
         self.packets = 100 + int((time.monotonic() - self._began_s) * 100)
         one = InterfaceCounters(rx_packets=self.packets, rx_bytes=self.packets * 100, tx_packets=self.packets)
         return Counters(
@@ -173,9 +173,9 @@ class _ToyRouting(Toy):
         self.sessions = {"192.0.2.1": BgpNeighborState(state="established")}
         self.adjacencies: tuple[OspfNeighborState, ...] = ()
         self.routes: dict[str, int] = {}
-        """How many of which protocol it says there are; none of them can be listed."""
+        """The number of routes of each protocol that it reports; none of them can be listed."""
         self.frr = FrrWithSessions(**{"192.0.2.1": UP})
-        # What is asked of sessions and done to them goes the real way, to an FRR in memory.
+        # Questions about sessions and actions on them take the real path, to an FRR in memory.
         self._backend = FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=self.frr)
         self.operate, self._ask = self._backend.operate, self._backend.ask
 
@@ -227,7 +227,7 @@ class _ToyRouting(Toy):
 
 
 class UpgradeService:
-    """Stands for the unit that does upgrades: the test does its work."""
+    """Replaces the unit that does upgrades: the test does its work."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -245,9 +245,9 @@ class RouterInMemory:
     """The agent in a thread. Enter it to start; `document` is committed as revision 1."""
 
     log_source: LogSource | None = None
-    """Where its programs log; a test sets it before."""
+    """The folder of its programs' logs; a test sets it before the start."""
     bgp_index: BgpIndexClient | None = None
-    """What its BGP routes are searched in; a test sets it before ``start``."""
+    """The index that searches its BGP routes; a test sets it before ``start``."""
 
     def __init__(self, document: dict[str, Any] | None = None, upgrade_paths: Paths | None = None) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="mr-api-"))
@@ -255,7 +255,7 @@ class RouterInMemory:
         self.dataplane = _ToyDataplane("linux", "delete", "create")
         self.routing = _ToyRouting("frr", "withdraw", "announce")
         self.arrival: Arrival | None = None
-        """By which interface whoever asks for a plan reaches the router."""
+        """The interface through which the asker of a plan reaches the router."""
         self._document = DOCUMENT if document is None else document
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="agent", daemon=True)
@@ -295,11 +295,11 @@ class RouterInMemory:
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(20)
 
     def stop(self) -> None:
-        """Stop answering; what was committed stays."""
+        """Stop answering; committed revisions stay."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(20)
 
     def wait_sampled(self, samples: int = 1, timeout_s: float = 10.0) -> None:
-        """Until the agent has so many samples of the counters."""
+        """Wait until the agent has this many samples of the counters."""
         deadline = time.monotonic() + timeout_s
         while len(self.client.counters_history(300)) < samples:
             assert time.monotonic() < deadline
@@ -316,7 +316,7 @@ class RouterInMemory:
             bgp_index=self.bgp_index,
         )
         upgrade = UpgradeApi(self._engine, self._upgrade_paths, self.upgrade_service)
-        # A test that must not wait looks itself.
+        # A test that must not wait makes its own sample.
         self.watch = HealthWatch(router, EventLog(self.directory), period_s=self.health_period_s)
         serving = application(router, frozenset(), upgrade, self.watch)
         self._runner = web.AppRunner(serving, access_log=None, shutdown_timeout=1)

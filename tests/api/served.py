@@ -1,4 +1,4 @@
-"""The web half as it is deployed: its processes, with TLS and its own SQLite, before a router in memory."""
+"""The web half as deployed: its processes, with TLS and its own SQLite, in front of a router in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _START_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class Served:
-    """Where it is, and how to get in."""
+    """Its address and credentials."""
 
     base_url: str
     ca_file: Path
@@ -37,10 +37,10 @@ class Served:
     router: RouterInMemory
     environment: dict[str, str] = field(repr=False)
     pid: int
-    """Of the parent of its processes."""
+    """The process id of its parent process."""
 
     def children(self) -> dict[str, int]:
-        """Process ids of its processes, by the names that they gave themselves."""
+        """Process ids of its processes, by the names that they set themselves."""
         pids = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         return {Path(f"/proc/{pid}/comm").read_text().strip(): int(pid) for pid in pids}
 

@@ -1,4 +1,4 @@
-"""What a page showed is not true any more: the second click, the other tab, the other person."""
+"""Actions on an outdated page: the second click, the other tab, the other person."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _wanted() -> dict[str, object]:
 
 @pytest.mark.parametrize("action", ["delete", "disable", "enable"])
 def test_nothing_is_not_done_to_no_object(action: str, browser: Client) -> None:
-    """What was chosen was removed meanwhile: that is no success."""
+    """If the chosen objects were removed in the meantime, that is no success."""
     fields = {"action": action, "name": ["198.51.100.0/24"]}
     post(browser, "/table/static/act", action="delete", name=["198.51.100.0/24"])
     page = post(browser, "/table/static/act", **fields)
@@ -39,7 +39,7 @@ def test_nothing_is_not_done_to_no_object(action: str, browser: Client) -> None:
 
 
 def test_rules_are_not_pasted_into_a_list_that_was_removed(browser: Client) -> None:
-    """They would be a new list, with nothing of the old one in it."""
+    """They would form a new list, with nothing of the old one in it."""
     assert "/acls/paste/edge-in" in get(browser, "/acls/edge-in")
     post(browser, "/table/acls/act", action="delete", name=["edge-in"])
     answer = browser.post("/acls/paste/edge-in", {"rules": "20 permit tcp any any"}, secure=True)

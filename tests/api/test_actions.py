@@ -1,4 +1,4 @@
-"""Clearing sessions: who may, what reaches FRR, and what the audit log keeps."""
+"""Clearing sessions: the required role, the commands that reach FRR, and the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages, the API and Prometheus say of the router's health: healthy only when nothing is wrong."""
+"""The router's health on the pages, in the API and in Prometheus: healthy only when nothing is wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _objects(router: RouterInMemory) -> list[str]:
 
 @pytest.fixture
 def looked(router: RouterInMemory) -> RouterInMemory:
-    """The router after a look that found nothing wrong."""
+    """The router after a check that found nothing wrong."""
     router.watch.look()
     assert _objects(router) == []
     return router

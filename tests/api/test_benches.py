@@ -1,4 +1,4 @@
-"""Benches over REST and on the command line: who may, what is refused, and the audit log."""
+"""Benches over REST and on the command line: the required role, refusals, and the audit log."""
 
 from __future__ import annotations
 

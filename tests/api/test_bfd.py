@@ -1,4 +1,4 @@
-"""BFD for those who look: REST, the page with its profiles, and the pages of what is watched."""
+"""BFD for viewers: REST, the page with its profiles, and the pages of the watched objects."""
 
 from __future__ import annotations
 

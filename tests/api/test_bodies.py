@@ -1,4 +1,4 @@
-"""Whose body is read, and how much of it."""
+"""Which senders' bodies are read, and how much of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _scope(path: str, token: str | None = None, cookie: str | None = None) -> di
 
 
 TABLE = [
-    # path, weakest role that may send much there
+    # path, and the weakest role that may send large bodies there
     ("/api/v1/config", "engineer"),
     ("/api/v1/config/acls/edge", "engineer"),
     ("/api/v1/upgrade/file", "admin"),

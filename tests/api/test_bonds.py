@@ -1,4 +1,4 @@
-"""Bonds for those who look: REST, the page of the interface, and what is refused."""
+"""Bonds for viewers: REST, the page of the interface, and refusals."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ DATA = HEADER + record(1000) * 1500
 
 
 class _Scripted:
-    """Packets as a test wants them: the data plane here is a dictionary."""
+    """Packets as a test requires them: the data plane here is a dictionary."""
 
     note = "it is scripted"
 
@@ -92,7 +92,7 @@ def test_an_operator_captures_stops_downloads_and_removes(
     assert operator("DELETE", f"captures/{name}").status == 409
     stopped = operator("POST", f"captures/{name}/stop", {}).body
     assert (stopped["state"], stopped["packets"], stopped["size_bytes"]) == ("done", 1500, len(DATA))
-    # A viewer sees that it is there, and not what is in it.
+    # A viewer sees that it exists, but not its content.
     assert [one["id"] for one in viewer.get("state/captures").body["captures"]] == [name]
     assert viewer.get(f"captures/{name}/file").status == 403
     assert viewer("POST", "captures", wanted).status == 403
@@ -177,7 +177,7 @@ def test_the_page_begins_shows_and_explains(client_of: MakeClient, source: _Scri
     assert 'hx-trigger="every 1s"' in listed
     assert source.began[-1].size_bytes == 2**20
     name = listed.partition('data-capture="')[2][:12]
-    # While it runs only its numbers are exchanged, so that its button can be pressed.
+    # While it runs only its numbers are replaced, so that its button can be pressed.
     assert f'hx-get="/captures/list?running={name}"' in listed
     again = browser.get(f"/captures/list?running={name}", secure=True)
     assert again["HX-Reswap"] == "none"

@@ -1,4 +1,4 @@
-"""What pages say of edits, conflicts, rollbacks and confirmations: two users, one router in memory."""
+"""Pages on edits, conflicts, rollbacks and confirmations: two users, one router in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def browser(client_of: MakeClient) -> Client:
 
 
 def fields(page: str) -> dict[str, Any]:
-    """What the browser would post of the page's form as it stands."""
+    """The content that the browser would post from the page's form."""
     form = page.split("data-object-form")[1].split("</form>", maxsplit=1)[0]
     form = re.sub(r"<template>.*?</template>", "", form, flags=re.S)
     found: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def test_a_conflict_is_decided_by_one_click_and_can_be_committed(
 
 
 def test_what_the_page_did_not_show_is_not_committed(browser: Client, router: RouterInMemory) -> None:
-    """Another tab adds to the same changes: their plan and impact were never seen."""
+    """Another tab adds to the same changes: nobody saw their plan and impact."""
     opened = fields(get(browser, "/edit/interfaces/lan0"))
     post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
     shown = fields(get(browser, "/changes"))
@@ -231,7 +231,7 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     worse = "Roll back to revision 1: sessions or traffic got worse after revision 2"
     router.client.rollback(1, author="millrace", comment=worse)
     router_state.forget()
-    # The way back is watched, too: the page showed another watch.
+    # The rollback is watched, too: the page showed another watch.
     shown = router.client.status().watch
     assert shown is not None and shown.revision == 3
     assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
@@ -285,5 +285,5 @@ def test_above_a_form_of_a_commit_the_end_is_said_in_its_place_and_nothing_is_lo
     words = re.sub(r"\s+", " ", over.content.decode())
     assert "Revision 2 waits for no confirmation any more; revision 3 runs." in words
     assert 'href="/history/2#watch-report"' in words
-    # Nothing waits when the page is made: it is not asked, and nothing comes in above the form.
+    # No commit waits when the page is made, so it does not poll, and nothing appears above the form.
     assert "/changes/pending" not in get(browser, "/changes")

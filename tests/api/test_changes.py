@@ -1,4 +1,4 @@
-"""Change sets: collected edits, merged onto what runs, committed together."""
+"""Change sets: collected edits, merged onto the running document, committed together."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_commit_that_outlasts_its_request_is_learnt_later(
     engineer.put(f"config/system/hostname?change={change}", "slow")
 
     class Slow:
-        """The agent works on; the answer came too late."""
+        """The agent goes on working; the answer came too late."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(router.client, name)
@@ -167,7 +167,7 @@ def test_a_commit_after_a_history_that_was_replaced_mirrors_it_anew(
     engineer: ApiClient, router: RouterInMemory
 ) -> None:
     assert engineer.put("config/system/hostname", "one").status == 200
-    # As if the router had been installed anew and had come to the same number by other commits.
+    # As if the router had been installed again and had reached the same number by other commits.
     RevisionMirror.objects.update(digest="0" * 64)
     assert engineer.put("config/system/hostname", "two").status == 200
     mirrored = list(RevisionMirror.objects.order_by("-number").values_list("number", "digest"))

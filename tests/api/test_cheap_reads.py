@@ -1,4 +1,4 @@
-"""What a read costs, counted: queries, how many of them Django compiles, and questions to the agent."""
+"""The counted cost of a read: queries, how many of them Django compiles, and questions to the agent."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_first_page_of_the_history_asks_the_agent_once(
     monkeypatch.setattr(AgentClient, "revisions", counted)
     assert engineer.get("revisions?limit=2").body == first
     assert asked == [2]
-    # A later page is not among the newest: the agent is asked for it.
+    # A later page is not among the newest: the agent has to be asked for it.
     assert [one["number"] for one in engineer.get("revisions?limit=2&offset=2").body["items"]] == [2, 1]
     assert asked == [2, 1, 2]
 

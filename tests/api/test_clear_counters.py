@@ -1,4 +1,6 @@
-"""Clearing counters: what is shown begins anew, and what metrics and rates come from does not."""
+"""Clearing counters: the displayed values start again, and the source of metrics and rates does not
+change.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def test_an_interfaces_counters_are_shown_from_then_on_and_metrics_go_on(
     rows = {one["interface"]: one for one in viewer.get("state/counters").body["counters"]}
     assert rows["lan0"]["cleared_by"] == "operator" and rows["lan0"]["cleared_at"]
     assert rows["wan0"]["cleared_at"] is None
-    # Both count alike; nothing but the clearing tells them apart.
+    # Both count the same; only the clearing distinguishes them.
     assert rows["wan0"]["rx_packets"] - rows["lan0"]["rx_packets"] >= before >= 100
     assert _metric(viewer, metric) >= before
     sample = viewer.get("counters").body

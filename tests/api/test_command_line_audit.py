@@ -1,4 +1,4 @@
-"""What is done over the command line is in the web half's audit log, once, with what came of it."""
+"""Actions on the command line appear once in the web half's audit log, with their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from webui.accounts.models import AuditEntry
 
 @pytest.fixture
 def logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To be asked for before the router."""
+    """This fixture must come before the router."""
     (tmp_path / "agent.log").write_text("time=2026-11-23T10:00:00+00:00 level=info message=hello\n")
     monkeypatch.setattr(RouterInMemory, "log_source", LogFiles(tmp_path))
 

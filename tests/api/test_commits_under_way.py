@@ -1,4 +1,4 @@
-"""Commits that take long: who waits for whom, how far it is, and cancelling, over REST and on the pages."""
+"""Long commits: which waits for which, their progress, and cancelling, over REST and on the pages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DEADLINE_S = 60.0
 
 
 class Halt:
-    """The data plane's steps end only when they are released."""
+    """The data plane's steps end only when the test releases them."""
 
     def __init__(self, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reached, self.released = threading.Event(), threading.Event()
@@ -60,7 +60,7 @@ def halt(router: RouterInMemory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ha
     made = Halt(router, monkeypatch)
     yield made
     made.released.set()
-    # So that nothing of it goes on when the router is gone.
+    # So that nothing of it continues after the router has ended.
     wait_until(lambda: router.client.commits().running is None and not router.client.commits().queued)
 
 
@@ -118,7 +118,7 @@ def test_a_commit_that_is_not_waited_for_says_how_far_it_is(
     assert viewer.get("status").body["commits"]["running"]["author"] == "ann"
     halt.released.set()
     assert (ended(ann, first)["revision"], ended(ann, first)["progress"]) == (2, None)
-    # The base of the other one is no longer what runs.
+    # The base of the other one is no longer the running revision.
     error = ended(bob, second)["error"]
     assert (error["kind"], error["message"]) == ("conflict", "the change is based on revision 1, and 2 runs")
     assert viewer.get("commits").body["running"] is None
@@ -263,7 +263,7 @@ def test_the_page_shows_how_far_it_is_and_how_it_ended(browser: Client, halt: Ha
     assert f'action="/changes/cancel/{request_id}?commit={request_id}"' in page
     assert " disabled" in page.split('id="commit-button"')[1].split(">")[0]
     assert "engineer commits 1/1" in text(page.split('id="commits-chip"')[1].split("</a>")[0])
-    # Whoever comes back without the address finds it, too.
+    # A user who comes back without the address finds it, too.
     assert "Your commit goes on." in text(fresh(browser, "/changes"))
     assert "hx-trigger" in get(browser, f"/changes/outcome/{request_id}")
     halt.released.set()
@@ -332,7 +332,7 @@ def test_a_commit_whose_result_is_no_longer_kept_does_not_hold_its_change_set(
     kept.unlink()
     (number,) = [one["id"] for one in engineer.get("changes?state=open").body["items"]]
     if not was_made:
-        # As after the router was installed anew: neither the result nor the revision is there.
+        # As after a reinstallation of the router: neither the result nor the revision exists.
         ChangeSet.objects.filter(pk=number).update(commit_request=str(uuid.uuid4()))
         request_id = ChangeSet.objects.get(pk=number).commit_request
     # A request to the agent takes a minute at most.
@@ -349,7 +349,7 @@ def test_a_commit_whose_result_is_no_longer_kept_does_not_hold_its_change_set(
 def test_nothing_is_edited_under_a_commit_that_somebody_waits_for(
     engineer: ApiClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The edit would be in no revision, and its change set closed."""
+    """The edit would be in no revision, and its change set would be closed."""
     number = engineer.post("changes").body["id"]
     path, commit = f"config/interfaces/lan0/mtu?change={number}", router.client.commit
     assert engineer.put(path, 1400).status == 200

@@ -127,7 +127,7 @@ def test_what_failed_may_be_tried_again_with_its_key(engineer: ApiClient, router
 
 
 def _lose_answer_of(name: str, client: AgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agent does it, and its answer is lost once."""
+    """The agent carries it out, and its answer is lost once."""
     real = getattr(client, name)
 
     def lost(*given: Any, **more: Any) -> Any:

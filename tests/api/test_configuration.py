@@ -1,4 +1,4 @@
-"""The whole document as text: pages and API that show it, take it in and compare two."""
+"""The whole document as text: pages and API that show it, accept it and compare two."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def downloaded(browser: Client, query: str = "") -> tuple[str, str]:
 
 
 def upload(browser: Client, document: Any, status: int = 302, **fields: Any) -> str:
-    """Pastes it; what the page says, or where it leads."""
+    """Pastes it; returns the page's message, or the address that it leads to."""
     text = document if isinstance(document, str) else json.dumps(document)
     response = browser.post("/configuration/upload", {"document": text, **fields}, secure=True)
     assert response.status_code == status, response.content.decode()[:3000]
@@ -50,7 +50,7 @@ def upload(browser: Client, document: Any, status: int = 302, **fields: Any) -> 
 
 
 def open_document() -> dict[str, Any]:
-    """What the open change set wants, sealed."""
+    """The candidate of the open change set, sealed."""
     from webui.changes.models import ChangeSet
 
     return dict(ChangeSet.objects.get(state="open").document)
@@ -190,7 +190,7 @@ def test_a_masked_secret_that_could_be_one_of_two_is_refused_by_name(
     del document["routing"]["bgp"]
     assert upload(browser, document) == "/changes"
     assert "bgp" not in open_document()["routing"]
-    # What the changes no longer have is still what runs.
+    # Objects that the changes no longer contain still run.
     assert upload(browser, downloaded(browser, "?as=json")[0]) == "/configuration"
 
 

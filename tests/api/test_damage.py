@@ -1,4 +1,4 @@
-"""A damaged revision, as each surface of the web half tells it."""
+"""A damaged revision, as each surface of the web half reports it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_damage_in_history_is_told_and_costs_itself(admin: ApiClient, router: Ro
 
 
 def test_a_damaged_newest_one_is_on_every_page(admin: ApiClient, router: RouterInMemory) -> None:
-    """As after a start that fell back: the running one is older than the newest."""
+    """As after a start that fell back: the running revision is older than the newest."""
     older = commit(router, "one")
     committer = router._engine._committer
     before = committer.running
@@ -74,7 +74,7 @@ def test_a_damaged_newest_one_is_on_every_page(admin: ApiClient, router: RouterI
     state = browser.get("/dashboard/state", secure=True)
     shown = page + (state.content.decode() if state.status_code == 200 else "")
     assert told in shown
-    # The look at the router's health may have raised its alarm by now, or not.
+    # The check of the router's health may have raised its alarm by now, or not.
     assert "degraded" in page or "1 major" in page
     listed = browser.get("/history", secure=True).content.decode()
     assert '<span class="tag tag-bad">damaged</span>' in listed

@@ -37,7 +37,7 @@ class Database:
         self._running.enter_context(cluster(self._at, end=signal.SIGQUIT))
 
     def kill(self) -> None:
-        """As a crash: no connection is told goodbye."""
+        """A crash: no connection is closed properly."""
         self._running.close()
 
     def end_connections(self) -> None:
@@ -85,7 +85,7 @@ def _csrf(page: str) -> str:
 
 
 def _walk(http: httpx.Client) -> dict[str, httpx.Response]:
-    """Every address: those of the API with a token, pages with a session."""
+    """Every address: the API's with a token, pages with a session."""
     by_token = "Authorization" in http.headers
     found = sorted({path for path in _addresses(get_resolver()) if path not in STREAMS})
     return {path: http.get("/" + path) for path in found if path.startswith(("api", "metrics")) == by_token}
@@ -138,7 +138,7 @@ def test_every_request_is_a_503_while_the_database_is_away_and_answered_after(
             ]
             for answer in writes:
                 assert _is_refusal(answer), (answer.request.url, answer.status_code, answer.text[:300])
-            # Nobody can tell whether its reader may go on.
+            # Nobody can tell whether its reader is still permitted.
             with pytest.raises((httpx.RemoteProtocolError, StopIteration)):
                 while True:
                     next(lines)

@@ -1,4 +1,4 @@
-"""What is refused is told by its field, and in words: no regular expression, nothing of the program."""
+"""Refusals name the field and use words: no regular expression, nothing internal to the program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _patterns(node: Any) -> Iterator[str]:
 
 
 def _asked(description: dict[str, Any]) -> Iterator[Any]:
-    """Every place of the description where something is asked of who uses the API."""
+    """Every place of the description where the user of the API provides a value."""
     for path, operations in description["paths"].items():
         if not path.startswith("/api/v1/config"):
             yield from (part for one in operations.values() for part in one.get("parameters", []))
@@ -111,7 +111,7 @@ def test_what_is_not_of_the_configuration_is_not_said_to_be(session_of: MakeClie
 def test_a_wrong_search_names_its_field_and_blames_nobody_else(
     path: str, told: str, client_of: MakeClient
 ) -> None:
-    """The agent answers: who types a wrong prefix is not sent to look at it."""
+    """The agent answers: a user who types a wrong prefix is not told to check the agent."""
     page = _text(browser_of("operator", client_of), path)
     assert told in page
     assert "does not answer" not in page
@@ -161,7 +161,7 @@ def test_an_unknown_address_does_not_tell_the_others(client_of: MakeClient) -> N
 def test_a_tool_names_the_field_that_is_wrong(
     fields: dict[str, str], told: str, client_of: MakeClient
 ) -> None:
-    """A number that cannot be one is not another one in silence."""
+    """An invalid number is not silently replaced by another."""
     operator = browser_of("operator", client_of)
     answer = operator.post("/tools/ping", fields, secure=True).content.decode()
     assert told in answer

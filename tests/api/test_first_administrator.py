@@ -1,4 +1,4 @@
-"""The administrator that first boot hands over as a crypt(3) hash."""
+"""The administrator whose password hash (crypt(3)) the first boot passes on."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_until_the_first_sign_in_the_seed_decides(hash_file: Path, tmp_path: Pat
 
     generated = tmp_path / "generated.hash"
     generated.write_text("$6$abcdefgh$" + "x" * 86 + "\n")
-    # The first boot's seed had a mistake; it is mended at the second.
+    # The first boot's seed had a mistake; it is corrected at the second.
     call_command("ensure_administrator", password_hash_file=generated)
     call_command("ensure_administrator", password_hash_file=hash_file)
     assert sign_in("password") == User.objects.get(username="admin")
@@ -97,7 +97,7 @@ def test_the_console_learns_of_a_new_password(admin: ApiClient, settings: Any, t
 
 @pytest.mark.django_db
 def test_prepare_makes_it_too(hash_file: Path, tmp_path: Path, settings: Any) -> None:
-    """One start of Django at each boot; the second time nothing is left to do."""
+    """One start of Django at each boot; the second time there is nothing left to do."""
     from webui.accounts.models import User
 
     settings.STATE_DIR = tmp_path
@@ -133,7 +133,7 @@ def test_static_files_of_the_image_are_not_collected_again(tmp_path: Path, setti
 
 
 def test_prepare_waits_for_no_page_and_no_document(tmp_path: Path) -> None:
-    """What imports every operation and every model of the document takes longer than all that it does."""
+    """Importing every operation and every model of the document takes longer than all of its own work."""
     script = (
         "import sys; sys.argv = ['webui', 'prepare']; from webui.__main__ import main; main();"
         "print([name for name in ('webui.api.api', 'webui.ui.urls', 'appliance.config.document')"

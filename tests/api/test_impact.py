@@ -1,4 +1,4 @@
-"""What a plan foretells of the result, on cases in which it once said that nothing is lost."""
+"""What a plan foretells in cases in which it once said that nothing is lost."""
 
 from __future__ import annotations
 

@@ -136,5 +136,5 @@ def test_only_what_changes_is_exchanged_while_it_runs(tools: Any, client_of: Mak
     tools.go.set()
     _over(operator, job)
     over = browser.get(f"/tools/job/{job}?shown=1", secure=True)
-    # Cancelled, it is shown whole, and asks no more.
+    # Cancelled, it is shown completely, and no longer polls.
     assert "HX-Reswap" not in over and "hx-get" not in over.content.decode()

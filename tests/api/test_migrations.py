@@ -1,4 +1,4 @@
-"""The database's schema is what the models say, and a deployment passes Django's own checks."""
+"""The database's schema matches the models, and a deployment passes Django's own checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST = {
     "jobs": {"0001_initial"},
     "metrics": {"0001_initial"},
 }
-"""Migrations of the first release: no image exists that is older."""
+"""Migrations of the first release: no image is older."""
 _BREAKING = (
     *(operations.RemoveField, operations.RenameField, operations.AlterField),
     *(operations.DeleteModel, operations.RenameModel, operations.AlterModelTable),
@@ -30,7 +30,7 @@ _BREAKING = (
 
 
 def breaks_the_release_before(operation: operations.base.Operation) -> bool:
-    """Whether a release that does not know of this migration may fail on the database that has it."""
+    """Whether a release without this migration may fail on a database that has it."""
     if isinstance(operation, operations.AddField):
         field = operation.field
         return not (field.null or field.many_to_many or field.db_default is not NOT_PROVIDED)
@@ -38,7 +38,7 @@ def breaks_the_release_before(operation: operations.base.Operation) -> bool:
 
 
 def test_an_upgrade_that_is_returned_from_leaves_a_database_that_the_old_release_can_use() -> None:
-    """What has to break is split: unused in one release, taken away in the next, and listed here."""
+    """A breaking change is split: unused in one release, removed in the next, and listed here."""
     found = [
         f"{app}.{name}: {operation.describe()}"
         for (app, name), migration in MigrationLoader(None).disk_migrations.items()

@@ -1,4 +1,4 @@
-"""The page of NAT: what is configured, the hosts with the most sessions, and the search."""
+"""The page of NAT: the configuration, the hosts with the most sessions, and the search."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _session(number: int) -> NatSession:
 
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> list[NatSession]:
-    """What the kernel would tell; a test may change it."""
+    """The kernel's answers; a test may change them."""
     there = [_session(number) for number in range(250)]
     monkeypatch.setattr(nat_state, "_opened", lambda _: None)
     monkeypatch.setattr(nat_state, "_in_the_kernel", lambda _: iter(there))

@@ -1,4 +1,4 @@
-"""Routes of a BGP neighbor and the OSPF database for those who look: REST, and the pages."""
+"""Routes of a BGP neighbor and the OSPF database for viewers: REST, and the pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture
 def frr(client_of: MakeClient, router: RouterInMemory, monkeypatch: pytest.MonkeyPatch) -> RecordedFrr:
-    """What the router in memory asks, and runs the configuration of."""
+    """The FRR that the router in memory asks, and whose configuration it runs."""
     found = RecordedFrr("bgp_and_ospf_8_4")
     monkeypatch.setattr(router.routing, "ask", lambda question: question(found))
     engineer = client_of("engineer")
@@ -101,7 +101,7 @@ def test_the_page_searches_and_pages_lead_to_each_other(viewer: Client) -> None:
     assert "203.0.112.0/24" in words and "203.0.113.0/24" not in words
     assert "must be an address or a prefix" in _words(get(viewer, f"{PAGE}?prefix=nonsense"))
     assert "not among the routes that FRR keeps" in _words(get(viewer, f"{PAGE}?prefix=192.0.77.0/24"))
-    # Fields that the form always has do not stand against others.
+    # Fields that the form always has do not conflict with others.
     assert "must be" not in _words(get(viewer, f"{PAGE}?prefix=2001:db8::/32&match=longest&family=ipv4"))
     assert "needs a prefix" not in _words(get(viewer, f"{PAGE}?prefix=&match=longest&family=ipv4"))
     assert f'href="{PAGE}"' in get(viewer, f"/bgp/neighbors/{PEER}")

@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the configuration's models say, and what the API does."""
+"""The OpenAPI document matches the configuration's models and the API's behavior."""
 
 from __future__ import annotations
 

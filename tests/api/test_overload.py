@@ -23,12 +23,12 @@ DATABASE, CONNECTIONS, STREAMS = "web_overload", 22, 32
 
 @pytest.fixture(scope="module")
 def web(postgres_url: str) -> Iterator[Served]:
-    """Its database lets in no more connections than the lanes have threads, and two."""
+    """Its database accepts only two connections more than the lanes have threads."""
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {DATABASE} LOGIN CONNECTION LIMIT {CONNECTIONS}")
         server.execute(f"CREATE DATABASE {DATABASE} OWNER {DATABASE}")
     url = postgres_url.replace("//postgres@", f"//{DATABASE}@").rsplit("/", 1)[0] + f"/{DATABASE}"
-    # A broker is named so that no job runs in the web process; none is sent to it.
+    # A broker is configured so that no job runs in the web process; no job is sent to it.
     with served(DATABASE_URL=url, CELERY_BROKER_URL="memory://") as running:
         yield running
     with psycopg.connect(postgres_url, autocommit=True) as server:
@@ -91,7 +91,7 @@ async def test_a_full_lane_refuses_with_503_and_keeps_neither_status_nor_commit_
                 assert answer.status_code == 503 and answer.headers["Retry-After"] == "1", answer.text
                 assert answer.headers["Content-Type"] == "application/problem+json"
                 assert answer.json()["type"] == "urn:millrace:busy"
-            # Every thread that reads is taken; what changes and what tells of health is not kept out.
+            # All threads for reads are busy; writes and health checks are not kept out.
             assert (await http.get("/status")).status_code == 200
             assert (await http.get("/state/health")).status_code == 200
             written = await http.put("/config/system/hostname?confirm_s=60", json="overload")
@@ -121,7 +121,7 @@ async def test_commits_that_wait_keep_neither_a_cancel_nor_a_confirmation_out(
     wanted = {"next_hops": [{"address": "10.10.0.2"}]}
     try:
         async with _client(web) as http:
-            # More than the lane has threads, from its very start.
+            # More than the lane has threads, from the very start.
             asked = [asyncio.create_task(http.put(path, json=wanted)) for path in routes]
             async with asyncio.timeout(60):
                 while not any(task.done() for task in asked):

@@ -71,7 +71,7 @@ def test_every_list_answers_every_reader(path: str, client_of: MakeClient) -> No
 
 
 def test_no_link_of_a_viewers_pages_leads_to_a_refusal(client_of: MakeClient) -> None:
-    """What a viewer may not open is offered nowhere."""
+    """Pages that a viewer may not open are offered nowhere."""
     viewer = browser_of("viewer", client_of)
     paths = {*PAGES, "/interfaces/lan0", "/bgp/neighbors/192.0.2.1", "/acls/edge-in", "/changes", "/history"}
     links = {
@@ -169,7 +169,7 @@ def test_what_is_used_is_not_removed_and_its_users_are_named(browser: Client, cl
         assert "Access list edge-in is used by interface lan0" in html.unescape(page)
     assert all("edge-in" in change.document["acls"] for change in ChangeSet.objects.all())
     assert "lan0 in" in get(browser, "/acls")
-    # Together with what uses it, an object can go.
+    # Together with its users, an object can be removed.
     client_of("engineer").merge("config/interfaces/lan0", {"acl_in": None})
     assert "will be removed" in post(browser, "/table/acls/act", action="delete", name=["edge-in"])
 
@@ -262,8 +262,8 @@ def test_every_table_is_asked_once_of_the_agent(browser: Client, router: RouterI
         asked.append(call.path)
         return whole(call)
 
-    get(browser, "/ospf")  # what is asked once an hour is asked now
-    get(browser, "/history")  # and here the mirror of the revisions is filled
+    get(browser, "/ospf")  # the hourly questions are asked now
+    get(browser, "/history")  # and the mirror of the revisions is filled here
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(router.client, "_ask", counting)
         for path in PAGES[1:]:

@@ -1,4 +1,5 @@
-"""Every page at the size the router is made for: none carries a list whole, and all of each can be reached.
+"""Every page at the size that the router is made for: none carries a whole list, and all parts can be
+reached.
 
 10,000 rules in an access list, 1,000 interfaces, and long lists of everything else.
 """
@@ -22,9 +23,9 @@ from tests.api.test_pages import browser_of
 
 RULES, INTERFACES, OTHERS = 10_000, 1_000, 1_000
 MOST_BYTES = 1_000_000
-"""Of a page; a file that is downloaded may be longer."""
+"""The limit for a page; a downloaded file may be longer."""
 DOCUMENT_BYTES = 10_000_000
-"""Of an answer for programs that is a document, or what leads from one to another."""
+"""The limit for an answer to programs that is a document, or a difference of documents."""
 FILES = ("configuration/download", "acls/text/", "table/")
 
 
@@ -103,7 +104,7 @@ def _page(browser: Client, path: str) -> str:
 
 
 def _following(page: str, place: str) -> str:
-    """Where the page leads to for more of the list at this place; empty at its end."""
+    """The page's link to the next part of the list at this place; empty at its end."""
     found = re.search(rf'<a[^>]*href="([^"]*#{place})" rel="next"', page)
     return html.unescape(found[1]).partition("#")[0] if found else ""
 

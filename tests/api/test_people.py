@@ -125,7 +125,7 @@ def test_logins_are_locked_out_by_name_and_address(db: None, settings: Any) -> N
     here, there = Client(REMOTE_ADDR="198.51.100.1"), Client(REMOTE_ADDR="198.51.100.2")
     statuses = []
     for _ in range(settings.AXES_FAILURE_LIMIT):
-        # A header anybody can send does not make another client of it.
+        # A header that anybody can send does not make the client another one.
         answer = here.post(
             "/login", {"username": "erik", "password": "wrong"}, secure=True,
             headers={"X-Forwarded-For": "203.0.113.9", "X-Real-IP": "203.0.113.9"},

@@ -1,4 +1,4 @@
-"""The page of a revision tells that the router rolled it back, whatever became of those after it."""
+"""The page of a revision says that the router rolled it back, whatever happened to later ones."""
 
 from __future__ import annotations
 

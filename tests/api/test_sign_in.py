@@ -1,4 +1,4 @@
-"""Guessing passwords is slow and cheap for the router, and never keeps out who signed in before."""
+"""Guessing passwords is slow for the guesser and cheap for the router, and never locks out known users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def hashes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts what Argon2 does, without its cost; no password is right."""
+    """Counts the calls of Argon2 without its cost; no password is right."""
     counted: list[int] = []
 
     def verify(*_: object) -> bool:
@@ -111,7 +111,7 @@ def test_a_64_is_one_address(erik: Any, hashes: list[int]) -> None:
 
 
 def test_one_user_guessed_at_from_everywhere(erik: Any, hashes: list[int]) -> None:
-    """A source has three tries of its own past the user's limit; all such sources have a limit, too."""
+    """A source has three tries of its own beyond the user's limit; all such sources share a limit, too."""
     tries = OF_A_USER.burst + 2 * OF_NEWCOMERS_AT_A_USER.burst
     statuses = [_login(f"198.51.{n // 250}.{n % 250}", "erik").status_code for n in range(tries)]
     looked_at = OF_A_USER.burst + OF_NEWCOMERS_AT_A_USER.burst
@@ -133,7 +133,7 @@ def test_who_tried_least_has_the_lowest_rank(erik: Any) -> None:
 
     ranks = [admitted(address).rank for address in ["198.51.100.1"] * 5]
     assert ranks == sorted(ranks) and ranks[0] == 0 < ranks[-1]
-    # Of a network that guesses, before those who do, and after others.
+    # From a network that guesses: before those who do, and after others.
     assert 0 == admitted("203.0.113.1").rank < admitted("198.51.100.2").rank < ranks[-1]
     # A customer has a /48: sixty-five thousand sources of one /64 each.
     assert admitted("2001:db8:0:1::1").rank == 0 < admitted("2001:db8:0:2::1").rank
@@ -218,7 +218,7 @@ def test_a_full_queue_is_refused_at_once(erik: Any, hashes: list[int]) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_128_at_once_hash_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it costs is judged by how many ran together, not by a clock."""
+    """Its cost is judged by how many ran together, not by a clock."""
     running, most, total = 0, 0, 0
     lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""What serves HTTP tells those who sign in apart before they have a thread: a flood keeps nobody out."""
+"""The HTTP server distinguishes sign-ins before they have a thread: a flood keeps nobody out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass
 class Hashes:
-    """Argon2, held until it may go on: what waits for it can be looked at."""
+    """Argon2, blocked until it may go on, so that the waiting requests can be inspected."""
 
     go: threading.Event = field(default_factory=threading.Event)
     passwords: list[str] = field(default_factory=list)
@@ -159,7 +159,7 @@ async def test_a_new_address_with_the_right_password_is_next_after_a_hundred_of_
         await _until(lambda: any(one.client == "127.0.2.1" for one in lane._queue))  # type: ignore[attr-defined]  # the lane of strangers
         hashes.go.set()
         assert (await person).status == 302
-        # Behind the one that is hashed and, at most, the first that another network ever tried.
+        # Behind the one that is hashed and, at most, another network's first attempt.
         assert hashes.passwords.index(GOOD) <= 2
         await asyncio.gather(*flood)
 

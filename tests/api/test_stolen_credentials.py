@@ -1,4 +1,4 @@
-"""A stolen token is good for no more than itself, and an old password for nothing."""
+"""A stolen token gives nothing beyond itself, and an old password gives nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _user(name: str, role: str = "viewer") -> Any:
     return user
 
 
-# What a token asks for, and the status of the answer once its owner gave their password.
+# Requests of a token, and the status of the answer once its owner gave the password.
 GIVES_ACCESS: dict[str, tuple[str, str, dict[str, Any], int]] = {
     "make a user": ("POST", "users", {"username": "mallory", "password": NEW, "role": "admin"}, 201),
     "set another's password": ("PATCH", "users/{other}", {"password": NEW}, 200),

@@ -21,7 +21,7 @@ from tests.live_lab import wait_until
 from tests.services import Addresses, cluster, make_cluster, redis_server
 
 LONGEST_S = 12.0
-"""Two seconds in a queue, six for the database, two to connect, and what a busy machine adds."""
+"""Two seconds in a queue, six for the database, two to connect, and a margin for a busy machine."""
 __all__ = ["person"]
 
 
@@ -49,7 +49,7 @@ class Services:
 
     @contextmanager
     def stopped(self, name: str) -> Iterator[None]:
-        """Every process of the server holds still, as on a host that hangs."""
+        """Every process of the server is stopped, as on a host that hangs."""
         pids = self._pids(name)
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -134,10 +134,10 @@ def test_a_stopped_database_is_a_quick_503_and_recovers_by_itself(
                         about = (str(answer.request.url), answer.status_code, took_s, answer.text[:300])
                         assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0, about
                         assert took_s < LONGEST_S, about
-            # Who comes later finds no thread held: most are told at once.
+            # Later requests find no thread held: most get their answer at once.
             took = sorted(_timed(lambda: program.get("/api/v1/me"))[1] for _ in range(8))
             assert took[len(took) // 2] < 3, took
-            # The router itself needs none of it: what the command line asks and commits goes on.
+            # The router itself needs none of it: questions and commits of the command line go on.
             router = web.router.client
             now = router.config()
             now["document"]["system"]["hostname"] = "by-socket"
@@ -225,7 +225,7 @@ def test_a_worker_and_a_redis_that_are_away_are_alarms_and_the_pages_say_so(
             timeout_s=90,
             what="Redis holds still, and of the worker nothing is known",
         )
-        # The router is as it was, and is reached.
+        # The router is unchanged and reachable.
         with web.http(web.token) as http:
             assert http.put("/api/v1/config/system/hostname", json="without-redis").status_code == 200
     wait_until(lambda: _web_alarms(web) == {}, timeout_s=90, what="Redis answers again")

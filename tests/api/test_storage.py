@@ -26,7 +26,7 @@ def kind(name: str) -> Kind:
 
 
 def test_every_model_has_a_kind() -> None:
-    """One who adds a model says how much of it is kept: its row in its app's `retention`."""
+    """The author of a model declares how much of it is kept: its row in its app's `retention`."""
     named = {one.model() for one in KINDS}
     assert {model._meta.label for model in apps.get_models(include_auto_created=False)} == {
         model._meta.label for model in named

@@ -70,7 +70,7 @@ def test_the_whole_way(admin: ApiClient, appliance: Appliance, router: RouterInM
     assert router.upgrade_service.begun == 1
     assert admin.get("upgrade").body["progress"]["state"] == "starting"
 
-    # What the service does that systemd would have started.
+    # The work of the service that systemd would have started.
     request = Request.model_validate_json(appliance.paths.request.read_bytes())
     assert (request.action, request.author, request.deadline_s) == ("install", "admin", 120)
     assert admin.post("upgrade/install", {}).status == 409
@@ -120,7 +120,7 @@ def test_a_downgrade_is_told_and_has_to_be_meant(
 def test_commits_wait_while_a_slot_is_on_trial(
     admin: ApiClient, appliance: Appliance, router: RouterInMemory
 ) -> None:
-    """The old version must still be able to read what it returns to."""
+    """The old version must still be able to read the data it returns to."""
     appliance.start("b", tried=True)
     router.stop()
     router.start()
@@ -213,7 +213,7 @@ def test_switching_needs_a_whole_slot(admin: ApiClient, appliance: Appliance, ro
 
 
 def test_not_while_a_commit_awaits_confirmation(admin: ApiClient, appliance: Appliance) -> None:
-    """It would be rolled back by the other version."""
+    """The other version would roll it back."""
     assert admin.merge("config/system?confirm_s=60", {"hostname": "other"}).status == 200
     answer = _send(admin, appliance.upgrade_file(file_system()))[0]
     assert answer.status == 409
@@ -223,7 +223,7 @@ def test_not_while_a_commit_awaits_confirmation(admin: ApiClient, appliance: App
 def test_a_service_that_dies_has_failed(
     admin: ApiClient, appliance: Appliance, router: RouterInMemory
 ) -> None:
-    """It is no upgrade under way for ever: the next one may begin."""
+    """It is not an upgrade under way for ever: the next one may begin."""
     _send(admin, appliance.upgrade_file(file_system()))
     assert admin.post("upgrade/install", {}).status == 202
     router.upgrade_service.working = False

@@ -148,7 +148,7 @@ def test_the_file_can_be_removed(browser: Client, appliance: Appliance) -> None:
 
 
 def test_a_reboot_is_waited_out(browser: Client, appliance: Appliance, router: RouterInMemory) -> None:
-    """No answer of the agent is no end: the page keeps asking."""
+    """A missing answer of the agent is not the end: the page keeps polling."""
     grubenv.change(appliance.paths.environment_block, **{"try": "b"})
     router.stop()
     assert browser.get("/upgrade/progress", secure=True).status_code == 503

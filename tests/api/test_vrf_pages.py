@@ -1,4 +1,4 @@
-"""VRFs in the browser: the list, a VRF, and what is in it."""
+"""VRFs in the browser: the list, a single VRF, and its content."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ OTHER_PAGES = ("/vrfs", "/interfaces", "/nat", "/bfd", "/neighbors", "/policies"
 
 
 class _Blue:
-    """FRR of the tests has no VRFs: what blue's would say of its session."""
+    """The tests' FRR has no VRFs: this is blue's answer about its session."""
 
     def __init__(self, view: VrfRoutingView) -> None:
         self._view = view

@@ -1,4 +1,4 @@
-"""A watched commit over REST and on the pages: who may what, and what is said."""
+"""A watched commit over REST and on the pages: the required roles, and the messages."""
 
 from __future__ import annotations
 

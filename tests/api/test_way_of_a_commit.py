@@ -1,8 +1,9 @@
-"""What a save and a commit cost on their way to the agent, counted: questions to it, and passes over the
+"""The counted cost of a save and a commit on their way to the agent: questions to it, and passes over the
 whole document in both processes.
 
-A pass is whatever reads or writes most of a large document: JSON read or written, be it for the socket, the
-database or the disk, models validated or dumped, a deep copy. Whoever makes one more has to say why here.
+A pass is anything that reads or writes most of a large document: JSON read or written, be it for the socket,
+the database or the disk, models validated or dumped, a deep copy. A change that adds one has to give its
+reason here.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ _LARGE_BYTES = len(json.dumps(ROUTES)) // 2
 
 @dataclass
 class Way:
-    """What was counted between two moments."""
+    """The counts between two moments."""
 
     asked: list[str] = field(default_factory=list)
     passes: Counter[str] = field(default_factory=Counter)
 
     @property
     def cost(self) -> tuple[list[str], int]:
-        """What the agent was asked, and how many passes there were."""
+        """The questions to the agent, and the number of passes."""
         return self.asked, self.passes.total()
 
 
@@ -51,7 +52,7 @@ Counting = Callable[[], AbstractContextManager[Way]]
 
 @pytest.fixture
 def counting(router: RouterInMemory, viewer: ApiClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
-    """Counts while its context is entered, in the web half and in the agent, which runs in a thread here."""
+    """Counts within its context, in the web half and in the agent, which runs in a thread here."""
     router.client.commit(LARGE, author="setup")
     assert viewer.get("revisions").status == 200  # the history is mirrored
     under_way: list[Way] = []
@@ -126,7 +127,7 @@ def browser(client_of: MakeClient) -> Client:
 
 
 def _opened(browser: Client, path: str) -> dict[str, str]:
-    """What the form of a page carries of the object it was opened on."""
+    """The form's record of the object on which it was opened."""
     page = browser.get(path, secure=True).content.decode()
     found = re.search(r'name="@base" value="([^"]*)"', page)
     assert found is not None

@@ -1,6 +1,6 @@
-"""What a user's requests take: from the request to the whole answer, by TLS and with a token.
+"""The duration of a user's requests, from the request to the whole answer, over TLS and with a token.
 
-The lab's web server answers itself; an appliance has nginx before it.
+The lab's web server answers itself; an appliance has nginx in front of it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def one_line(number: int) -> dict[str, Any]:
 
 
 def times_ms(action: Callable[[int], object], rounds: int = ROUNDS) -> list[float]:
-    """What the action takes, each time with the number of the round."""
+    """The duration of the action, called each time with the number of the round."""
     taken = []
     for number in range(rounds):
         began_s = time.perf_counter()

@@ -1,6 +1,6 @@
-"""A line for each figure of a bench: what was measured, how often, the goal, what else kept the machine busy.
+"""A line for each figure of a bench: what was measured, how often, the goal, and the machine's other load.
 
-MILLRACE_BENCH_FIGURES names a file that each figure is added to, as a line of JSON.
+MILLRACE_BENCH_FIGURES names a file to which each figure is added, as a line of JSON.
 """
 
 from __future__ import annotations

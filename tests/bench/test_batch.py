@@ -39,7 +39,7 @@ def live() -> Iterator[LiveLab]:
 
 
 def _put(live: LiveLab, path: str, value: Any) -> float:
-    """Commit the value and give the seconds of it; a commit that outlasts its request is waited for."""
+    """Commit the value and return the seconds it took; a commit that outlasts its request is waited for."""
     start = time.perf_counter()
     answer = live.api.put(f"/config/{path}?confirm_s=0", json=value, timeout=_LONGEST_S)
     while answer.status_code == 202:
@@ -51,7 +51,7 @@ def _put(live: LiveLab, path: str, value: Any) -> float:
 
 
 def _there_and_back(live: LiveLab, path: str, value: Any, what: str, goal_s: float | None) -> None:
-    """Committed and removed several times; both are told."""
+    """Committed and removed several times; both are reported."""
     before = json_of(live.api.get(f"/config/{path}"))
     taken: dict[str, list[float]] = {"committed": [], "removed": [], "another's line meanwhile": []}
     for _ in range(TIMES):

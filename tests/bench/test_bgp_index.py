@@ -1,8 +1,7 @@
-"""A full table in the index of BGP routes: how long it takes to read, what a route takes, how long a search.
+"""A full table in the index of BGP routes: the time to read it, the memory of a route, the time of a search.
 
-MILLRACE_BENCH_ROUTES sets how many routes (1,000,000). In one bench bgpd is played, with as many
-distinct sets of attributes as a full table has; in the other it is real, with routes of a BIRD that are all
-alike.
+MILLRACE_BENCH_ROUTES sets how many routes (1,000,000). One bench simulates bgpd, with as many distinct sets
+of attributes as a full table has; the other uses a real one, with routes of a BIRD that are all alike.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tests.soak import bgp_bytes as bgp
 
 _ROUTES = int(os.environ.get("MILLRACE_BENCH_ROUTES", "1000000"))
 _SETS = max(1, _ROUTES * 15 // 100)
-"""Distinct paths and communities: a full table of one neighbor has about so many."""
+"""Distinct paths and communities: roughly as many as a full table of one neighbor has."""
 _LIMIT_S = 900.0
 _ASKED = 40
 _NEIGHBOR = bmp.Peer("192.0.2.1", 65001)
@@ -91,7 +90,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def _worked_ms(pid: int) -> float:
-    """CPU of its only thread, which other work on the machine does not lengthen."""
+    """CPU time of its only thread, which other work on the machine does not lengthen."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e6
 
 
@@ -148,7 +147,7 @@ def test_a_full_table_is_searched(tmp_path: Path) -> None:
 @pytest.mark.root
 @pytest.mark.timeout(3600)
 def test_a_full_table_is_read_from_a_real_bgpd(tmp_path: Path) -> None:
-    """How long bgpd takes to tell its table, and what of its CPU."""
+    """How long bgpd takes to send its table, and how much CPU time."""
     requirements.require_root_netns()
     requirements.require_rustc()
     if not RouteFeed.possible():

@@ -39,7 +39,7 @@ _LIMIT_S = 600.0
 _NEAR, _FAR = "192.0.2.2", "192.0.2.1"
 _RECEIVE_BYTES = Path("/proc/sys/net/core/rmem_max")
 _WANTED_RECEIVE_BYTES = 256 << 20
-"""Without it linux_nl loses messages and reads the whole table again; the appliance sets it, too."""
+"""Without it linux_nl loses messages and reads the whole table again; the appliance also sets it."""
 _ROUTING: dict[str, Any] = {
     "bgp": {
         "asn": 65000,
@@ -52,7 +52,7 @@ _ROUTING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Took:
-    """Seconds from telling BIRD until VPP has them all, or none."""
+    """Seconds from the command to BIRD until VPP has them all, or none."""
 
     in_s: float
     out_s: float
@@ -169,7 +169,7 @@ def _measure(directory: Path, *, feeds: bool) -> Took:
 @pytest.mark.timeout(2400)
 def test_a_full_table_from_a_peer(tmp_path: Path) -> None:
     """In one run on one machine. Ratios are printed, not judged: both wait for zebra, which writes to the
-    kernel before it tells anybody.
+    kernel before it sends routes to either.
     """
     requirements.require_root_netns()
     requirements.require_rustc()

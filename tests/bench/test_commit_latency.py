@@ -48,7 +48,7 @@ def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
 
 
 def _large(document: dict[str, Any], rules_count: int = RULES) -> dict[str, Any]:
-    """The lab's document with so many bound rules and 1,000 static routes added."""
+    """The lab's document with this many bound rules and 1,000 static routes added."""
     large = copy.deepcopy(document)
     rules: dict[str, Any] = {
         str(number): {
@@ -78,7 +78,7 @@ def _times_ms(document: dict[str, Any], action: Callable[[dict[str, Any]], objec
 
 
 def _yardstick_ms(document: dict[str, Any]) -> float:
-    """What this machine takes to write and read the document as JSON: it is not as fast at all hours."""
+    """The time this machine takes to write and read the document as JSON: its speed varies over the day."""
     taken = []
     for _ in range(20):
         start = time.perf_counter()

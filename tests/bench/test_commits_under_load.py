@@ -1,13 +1,13 @@
-"""Commits of every kind that the plan says no packet is lost by, under traffic by memif: none is.
+"""Commits of every kind for which the plan foretells no packet loss, under traffic by memif: none is lost.
 
 ::
 
     agent, FRR, feeder, VPP's main thread                                       CPU 0, with the generator
     memif-traffic -- memif -- VPP's worker -- memif -- memif-traffic           CPU 1, the worker alone
 
-What was lost is told by place, as in test_route_churn.py: refused by a ring that was full, for which a worker
-that waits for its CPU is enough, or dropped by VPP's graph. A stretch without commits comes first. A commit
-of which the plan says something else than ``none`` is not made, and named.
+Losses are reported by place, as in test_route_churn.py: refused by a full ring, for which a worker that waits
+for its CPU is enough, or dropped by VPP's graph. A stretch without commits comes first. A commit with an
+impact other than ``none`` in its plan is not made, and is named.
 
 MILLRACE_COMMITS is how many (100), MILLRACE_COMMITS_PPS the packets a second of both directions (1,000,000).
 """
@@ -47,7 +47,7 @@ def _access_list(turn: int) -> Document:
 
 
 def _rule_in_use(turn: int) -> Document:
-    """On an interface that packets pass, of no concern to them."""
+    """On an interface that carries the packets, but does not concern them."""
     rules = {"10": {"action": "deny", "source": f"198.51.101.{turn}/32"}, "20": {"action": "permit"}}
     return {"acls": {"used": {"rules": rules}}}
 
@@ -166,7 +166,7 @@ class _Commits:
 
 
 def _lost(name: str, trials: list[Trial], drops: Mapping[str, int]) -> tuple[int, int]:
-    """Print where packets were lost; gives how many in all, and how many VPP's graph dropped."""
+    """Print where packets were lost; returns how many in all, and how many VPP's graph dropped."""
     offered, refused = sum(one.offered for one in trials), sum(one.refused for one in trials)
     arrived = sum(one.received - one.foreign for one in trials)
     not_fetched = sum(count for what, count in drops.items() if "no free tx slots" in what.lower())

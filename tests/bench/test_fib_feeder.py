@@ -86,7 +86,7 @@ def _by_the_feeder() -> float:
 
 
 def _pages(feeder: Feeder) -> None:
-    """What pages of the list cost, in turn so that each kind meets an index that is there."""
+    """The cost of pages of the list, in turn, so that each kind finds an existing index."""
     client = FeederClient(feeder.status_socket)
     memory = feeder.status()["memory_bytes"]
     kinds: dict[str, tuple[RoutesQuery, Callable[[int], int]]] = {

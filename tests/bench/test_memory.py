@@ -1,8 +1,9 @@
-"""What everything but VPP and FRR holds: proportionally, a page that n processes share counts 1/n to each.
+"""The memory of everything but VPP and FRR, proportionally: a page that n processes share counts 1/n for
+each.
 
-Measured when nobody has asked anything for some minutes, and after somebody looked at pages.
-Goal: agent, web half, PostgreSQL, Redis and feeder <= 350 MB. The lab has no nginx, and its Python is not
-compiled beforehand as the appliance's is: its modules hold some MB more.
+Measured after some minutes without any request, and after a user looked at pages. Goal: agent, web half,
+PostgreSQL, Redis and feeder <= 350 MB. The lab has no nginx, and its Python is not compiled beforehand as the
+appliance's is: its modules hold some MB more.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def _held(live: LiveLab) -> dict[str, float]:
 
 
 def _look_around(live: LiveLab) -> int:
-    """As somebody signed in opens the pages of the sidebar one after the other, and pings; how many pages."""
+    """Opens the pages of the sidebar one after the other, as a signed-in user, and pings; returns how
+    many pages.
+    """
     with signed_in(live) as http:
         links = dict.fromkeys(_PAGE_LINK.findall(http.get("/").text))
         pages = [link for link in links if not link.startswith(("/static", "/api"))][:PAGES]

@@ -1,4 +1,4 @@
-"""How long planning takes: 1,000 interfaces, 5,000 addresses, 10,000 rules of access lists; no I/O."""
+"""The duration of planning: 1,000 interfaces, 5,000 addresses, 10,000 rules of access lists; no I/O."""
 
 from __future__ import annotations
 

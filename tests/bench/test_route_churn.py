@@ -70,12 +70,12 @@ def router() -> Iterator[Millrace]:
 
 
 def _others(router: Millrace) -> dict[str, int]:
-    """Processes whose CPU is told, while they run."""
+    """Processes whose CPU time is reported, while they run."""
     return {"feeder": router.feeder.pid, "bgpd": router.frr.pid("bgpd"), "zebra": router.frr.pid("zebra")}
 
 
 class _Lag:
-    """The feeder's own word, asked all the while."""
+    """The feeder's own reports, polled throughout."""
 
     def __init__(self, router: Millrace) -> None:
         self._feeder = router.feeder
@@ -84,7 +84,7 @@ class _Lag:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """It is asked from now on, until the block ends."""
+        """Polls it from now on, until the block ends."""
         stop = threading.Event()
 
         def watch() -> None:
@@ -119,7 +119,7 @@ def _rate(router: Millrace) -> float:
 
 
 def _stretches(router: Millrace, pps: float, seconds: float) -> list[Trial]:
-    """One after the other, so that it can be said in how many of them something was lost."""
+    """One after the other, so that the number of those with losses is known."""
     made, left_s = [], seconds
     while left_s > 0.01:
         made.append(router.steady(pps, min(_STRETCH_S, left_s)))
@@ -128,7 +128,7 @@ def _stretches(router: Millrace, pps: float, seconds: float) -> list[Trial]:
 
 
 def _report(name: str, trials: list[Trial], seen: Readings, seconds: float) -> int:
-    """Print where packets were lost, and give how many VPP's graph dropped."""
+    """Print where packets were lost, and return how many VPP's graph dropped."""
     offered, refused = sum(one.offered for one in trials), sum(one.refused for one in trials)
     arrived = sum(one.received - one.foreign for one in trials)
     lossy = sum(one.received - one.foreign < one.offered for one in trials)

@@ -76,7 +76,7 @@ def _threads(live: LiveLab) -> list[int]:
     tasks = Path(f"/proc/{pid}/task")
     try:
         names = {int(task.name): (task / "comm").read_text() for task in tasks.iterdir()}
-    except OSError:  # it is just starting anew
+    except OSError:  # it is just restarting
         return []
     return [pid, *sorted(thread for thread, name in names.items() if name.startswith("vpp_wk"))]
 
@@ -87,7 +87,7 @@ def _worked_s(thread: int) -> float:
 
 @contextmanager
 def _saturated(live: LiveLab) -> Iterator[None]:
-    """Told and judged by the CPU that the thread which forwards has meanwhile."""
+    """Reported and judged by the CPU time that the forwarding thread has in the meantime."""
     thread = _threads(live)[-1]
     live.vppctl("packet-generator", "enable-stream", "bench")
     worked_s, began_s = _worked_s(thread), time.monotonic()
@@ -102,7 +102,7 @@ def _saturated(live: LiveLab) -> Iterator[None]:
 
 
 def _requests(live: LiveLab, http: httpx.Client) -> dict[str, Callable[[int], object]]:
-    """What is asked, by name."""
+    """The questions, by name."""
 
     def page(_: int) -> None:
         assert http.get("/").status_code == 200

@@ -21,7 +21,7 @@ _PATIENCE_S = 15.0
 
 
 class BrowserPage:
-    """What a user does with one tab. Every wait ends with what did not come."""
+    """A user's actions in one tab. Every wait that fails says what did not appear."""
 
     def __init__(self, driver: webdriver.Chrome, base: str) -> None:
         self.driver, self.base = driver, base.rstrip("/")
@@ -52,7 +52,7 @@ class BrowserPage:
             return ""
 
     def click(self, css: str) -> None:
-        """Click where the user would, after scrolling there; again where the page moved meanwhile."""
+        """Click where the user would, after scrolling there; again where the page moved in the meantime."""
         wait_until(lambda: self._clicked(css), timeout_s=_PATIENCE_S, what=f"{css} can be clicked")
 
     def _clicked(self, css: str) -> bool:
@@ -64,7 +64,7 @@ class BrowserPage:
         return True
 
     def click_slowly(self, css: str, pressed_s: float) -> None:
-        """Press the pointer, and let it go after a while; again where the element was exchanged before."""
+        """Press the pointer, and release it after a while; again where the element was replaced before."""
         wait_until(
             lambda: self._clicked_slowly(css, pressed_s), timeout_s=_PATIENCE_S, what=f"{css} can be pressed"
         )
@@ -85,7 +85,7 @@ class BrowserPage:
         return element
 
     def accept(self) -> None:
-        """Say yes to what the browser asks; waits for the question."""
+        """Confirm the browser's dialog; waits for it."""
         wait_until(self._accepted, timeout_s=_PATIENCE_S, what="the browser asks something")
 
     def _accepted(self) -> bool:
@@ -148,7 +148,7 @@ class BrowserPage:
         self.submit("button[type=submit]")
 
     def complaints(self) -> list[str]:
-        """What the console said of errors, among it what the content security policy refused."""
+        """Errors of the console, including refusals of the content security policy."""
         return [entry for entry in console(self.driver) if entry.startswith("SEVERE")]
 
 

@@ -1,4 +1,4 @@
-"""A headless Chromium under Selenium, with what it takes to run as root on a machine without a network."""
+"""A headless Chromium under Selenium, with the settings to run as root on a machine without a network."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def set_viewport(driver: webdriver.Chrome, width: int, height: int) -> None:
 
 
 def console(driver: webdriver.Chrome) -> list[str]:
-    """What the console said since the last call, among it what the content security policy refused."""
+    """The console's messages since the last call, including refusals of the content security policy."""
     entries: list[dict[str, str]] = driver.get_log("browser")  # type: ignore[no-untyped-call]  # selenium has no types here
     return [f"{entry['level']}: {entry['message']}" for entry in entries]

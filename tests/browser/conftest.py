@@ -1,4 +1,4 @@
-"""Chromium, and a lab on the linux data plane for it to look at."""
+"""Chromium, and a lab on the linux data plane to show in it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def page(driver: webdriver.Chrome, lab: LiveLab) -> Iterator[BrowserPage]:
 
 
 def _end_commits(lab: LiveLab) -> None:
-    """What a test that failed left under way is no later test's."""
+    """Work that a failed test left under way must not affect a later test."""
 
     def none_left() -> bool:
         under_way = lab.agent.commits()

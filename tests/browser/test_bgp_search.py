@@ -1,4 +1,6 @@
-"""The search of BGP routes in a browser: what is read meanwhile appears, and nothing of the page moves."""
+"""The search of BGP routes in a browser: routes read in the meantime appear, and nothing on the page
+moves.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def test_what_is_read_meanwhile_moves_nothing(width: int, page: BrowserPage, ind
     page.sees("The index is being read", ".search-says")
     places = page.driver.execute_script(_PLACES)
     assert len(places) == 5
-    # Somebody types the next search meanwhile.
+    # A user types the next search in the meantime.
     page.find("input[name=community]").send_keys("65001:1")
     index.rows = [row(number) for number in range(250)]
     index.status = {**READY, "state": "reading", "ipv4": {"routes": 900_000, "paths": 900_000}}
@@ -76,5 +78,5 @@ def test_what_is_read_meanwhile_moves_nothing(width: int, page: BrowserPage, ind
     typed = page.driver.switch_to.active_element
     assert (typed.get_attribute("name"), typed.get_attribute("value")) == ("community", "65001:1")
     assert len(page.driver.find_elements(By.CSS_SELECTOR, "#bgp-search tbody tr")) == 100
-    # All is read: nothing is asked any more.
+    # Everything is read: the page no longer polls.
     assert not page.driver.find_elements(By.CSS_SELECTOR, "#bgp-search-frame [hx-trigger]")

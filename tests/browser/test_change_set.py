@@ -1,4 +1,4 @@
-"""Edits collect, survive a reload, show errors where they are, and wait for a confirmation if asked to."""
+"""Edits collect, survive a reload, show errors in place, and wait for a confirmation if requested."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_key_that_cannot_be_one_is_told_beside_it(page: BrowserPage) -> None:
 
 def test_a_cross_reference_that_leads_nowhere_stops_the_commit_with_its_place(page: BrowserPage) -> None:
     page.open("/edit/interfaces/lan0")
-    # The page offers only names there are; another client may send any.
+    # The page offers only existing names; another client may send any.
     page.driver.execute_script(
         "const name = document.createElement('input');"
         "Object.assign(name, {type: 'hidden', name: '/acl_in', value: 'nowhere'});"

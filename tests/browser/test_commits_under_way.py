@@ -1,4 +1,4 @@
-"""Two users commit: the second sees who is before him, cancels that, and his own is made."""
+"""Two users commit: the second sees the commit before his, cancels it, and his own is made."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_commit_in_the_way_is_seen_and_cancelled(page: BrowserPage, lab: Liv
     page.submit("#commit-button")
     page.sees("waits at position 1, behind the commit of ann", "#commits li.own")
     page.sees("Your commit goes on", "#commit-progress")
-    # The list asks for itself every second: the button stays under the pointer all the same.
+    # The list refreshes every second: the button stays under the pointer all the same.
     page.click_slowly(f"#cancel-{first.request_id}", pressed_s=2.5)
     page.accept()
     page.sees("The commit of ann stops before its next step and is undone.", "#toasts")

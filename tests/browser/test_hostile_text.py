@@ -1,6 +1,6 @@
-"""Text that an enemy chose stays text: in every field a user can type into, and in every string of the agent.
+"""Hostile text stays text: in every field that a user can type into, and in every string of the agent.
 
-The agent is a real one over a data plane and a routing daemon of dictionaries, which say what an enemy would.
+The agent is a real one over a data plane and a routing daemon of dictionaries, which give hostile answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything by keys alone."""
+"""Everything with the keyboard alone."""
 
 from __future__ import annotations
 

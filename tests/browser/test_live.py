@@ -1,4 +1,4 @@
-"""What moves by itself: charts, sparklines, the header, and the banner of a lost connection."""
+"""Parts that update automatically: charts, sparklines, the header, and the banner of a lost connection."""
 
 from __future__ import annotations
 

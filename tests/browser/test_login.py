@@ -1,4 +1,4 @@
-"""Getting in and out, and staying out."""
+"""Signing in and out, and access without a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Commit button stays where the reader aims, whatever becomes known while the page is open."""
+"""The Commit button stays in place, whatever becomes known while the page is open."""
 
 from __future__ import annotations
 

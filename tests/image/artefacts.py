@@ -1,4 +1,4 @@
-"""What `make ova` left in dist/: the image under test, its OVA and its upgrade file."""
+"""The result of `make ova` in dist/: the image under test, its OVA and its upgrade file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Artefacts:
 
     @property
     def dataplane(self) -> str:
-        """What forwards in this image, which its name says."""
+        """The data plane of this image, from its name."""
         return "linux" if self.disk.stem.endswith("-linux") else "vpp"
 
     @classmethod

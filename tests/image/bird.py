@@ -1,4 +1,4 @@
-"""BIRD on the hosts beside the router: a BGP neighbor on the left, an OSPF neighbor on the right."""
+"""BIRD on the hosts next to the router: a BGP neighbor on the left, an OSPF neighbor on the right."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def sessions(router: Router, **query: Any) -> dict[str, int]:
 
 
 def are_the_same(before: dict[str, int], now: dict[str, int]) -> bool:
-    """Whether no session fell: FRR reckons the time from now each time, and rounds."""
+    """Whether no session went down: FRR computes the time from now each time, and rounds."""
     return before.keys() == now.keys() and all(now[one] - before[one] <= ROUNDING_S for one in now)
 
 

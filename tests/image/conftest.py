@@ -24,7 +24,7 @@ from tests.requirements import require_root_netns
 
 _HERE = Path(__file__).resolve().parent
 _LAST = ("test_power_cut", "test_upgrade", "test_nic_order", "test_testpmd")
-"""Of the files that share a machine: they cut its power, change slots, move its NICs, stop its data plane."""
+"""The files that share a machine: they cut its power, change slots, move its NICs, stop its data plane."""
 
 
 def _place(item: pytest.Item) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how long what took: the README quotes these."""
+    """Print how long each part took; the README quotes these times."""
     if patience.measured:
         terminalreporter.section("image tests: wall times")
         for what, took_s in patience.measured:

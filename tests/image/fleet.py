@@ -53,7 +53,7 @@ def _desk_of(hosts: TwoHosts) -> Tap:
 
 @dataclass
 class Fleet:
-    """Boots what is asked for, once, and has it forward as its document says."""
+    """Boots the requested kind once, and has it forward as its document says."""
 
     built: Artefacts
     directory: Path
@@ -88,7 +88,9 @@ class Fleet:
         return member
 
     def switch_off(self, but: Kind | None = None) -> None:
-        """There are not cores for two: what runs of another kind ends, and keeps its disk."""
+        """There are not enough cores for two: the running machine of another kind ends, and keeps its
+        disk.
+        """
         for kind, member in self._members.items():
             if kind is not but and member.router.machine.running:
                 member.router.hang_up()

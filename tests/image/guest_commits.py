@@ -1,6 +1,6 @@
-"""Runs inside the guest: commits one document after the other, and tells the second serial port about each.
+"""Runs inside the guest: commits one document after the other, and reports each on the second serial port.
 
-``begin N`` is written before the commit N is asked for, ``done N REVISION`` once the agent called it done.
+``begin N`` is written before commit N is requested, ``done N REVISION`` once the agent reported it done.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ OBJECTS = 12
 
 
 def variant(base: dict[str, Any], number: int) -> dict[str, Any]:
-    """The document of commit `number`: nothing but the base is in two consecutive ones.
+    """The document of commit `number`: two consecutive ones have only the base in common.
 
-    It says of itself which one it is, so that half of it would be seen.
+    It states its own number, so that a half-applied one would be noticed.
     """
     side = number % 2
     loopbacks = {

@@ -1,4 +1,4 @@
-"""Runs inside the guest: prints as JSON what the agent has recorded, and whether the router is just that."""
+"""Runs inside the guest: prints as JSON the agent's record, and whether the router matches it."""
 
 from __future__ import annotations
 

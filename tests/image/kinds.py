@@ -31,7 +31,7 @@ VIRTIO = Kind("virtio", 4, "virtio-net-pci", "virtio_pci", True, {"memory_mb": 4
 VMXNET3 = Kind("vmxnet3", 14, "vmxnet3", "af_packet", True, {"chipset": "pc", "memory_mb": 3072})
 MODERN = Kind("modern-virtio-uefi", 22, "virtio-net-pci-non-transitional", "af_packet", False, {"uefi": True})
 UPGRADED = Kind("upgraded", 34, "virtio-net-pci", "virtio_pci", True)
-"""As the first kind: upgrades that fail take an hour, and another machine is tried meanwhile."""
+"""Like the first kind: failing upgrades take an hour, and another machine is tested in the meantime."""
 KINDS = (VIRTIO, VMXNET3, MODERN)
 """Of different NICs."""
 MACHINES = (VIRTIO, UPGRADED, VMXNET3, MODERN)

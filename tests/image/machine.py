@@ -147,7 +147,7 @@ class Machine:
         return path
 
     def check_alive(self) -> None:
-        """AssertionError when QEMU ended or the guest's kernel panicked: nothing more will come."""
+        """AssertionError when QEMU ended or the guest's kernel panicked: nothing more will happen."""
         assert self.running, f"QEMU ended:\n{(self.directory / 'qemu.log').read_text()[-2000:]}"
         assert "Kernel panic" not in self.serial.text(), f"the guest panicked:\n{self.serial.tail()}"
 

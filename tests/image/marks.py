@@ -1,4 +1,4 @@
-"""What a program in the guest said while the power was still on."""
+"""Messages of a program in the guest, written while the power was still on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Marks:
-    """What the guest wrote on its second serial port, which is a file of ours and outlives it."""
+    """The guest's output on its second serial port, a file on the host that outlives the guest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -19,11 +19,11 @@ class Marks:
         return ("-chardev", chardev, "-serial", "chardev:marks")
 
     def begun(self) -> int:
-        """Number of the last commit that was asked for; -1 before the first."""
+        """Number of the last requested commit; -1 before the first."""
         return max((int(found[1]) for found in re.finditer(r"begin (\d+)\r?\n", self._text())), default=-1)
 
     def done(self) -> dict[int, int]:
-        """Commits that were called done, with their revisions."""
+        """Commits that were reported done, with their revisions."""
         return {int(found[1]): int(found[2]) for found in re.finditer(r"done (\d+) (\d+)\r?\n", self._text())}
 
     def _text(self) -> str:

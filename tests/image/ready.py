@@ -1,6 +1,6 @@
-"""`python -m tests.image.ready`: says what is going to be tested; 1 where nothing can be.
+"""`python -m tests.image.ready`: prints what will be tested; 1 where nothing can be tested.
 
-A run that skips every test ends well, and proves nothing.
+A run that skips every test succeeds without proving anything.
 """
 
 import sys

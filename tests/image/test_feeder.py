@@ -1,4 +1,6 @@
-"""The FIB feeder on the appliance: it carries the routes, may die, and root can have linux_nl do its work."""
+"""The FIB feeder on the appliance: it carries the routes, may crash, and root can have linux_nl replace
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards that only a booted image shows: units' sandboxes and ceilings, and what reaches FRR."""
+"""Guards that only a booted image shows: units' sandboxes and limits, and which packets reach FRR."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _dropped(router: Router) -> int:
 
 
 def _accepted_connections(router: Router) -> int:
-    """How many connections the namespace's TCP has taken, of all there ever were."""
+    """How many connections the namespace's TCP has ever accepted."""
     counters = _inside(router, "cat", "/proc/net/snmp").splitlines()
     names, values = (line.split() for line in counters if line.startswith("Tcp:"))
     return int(values[names.index("PassiveOpens")])
@@ -224,7 +224,7 @@ def _ceiling(router: Router, unit: str) -> tuple[str, list[str]]:
 
 
 def _went_on(result: FlowResult) -> None:
-    """A data plane that began anew would be silent for longer; a starved emulator loses packets anyhow."""
+    """A restarted data plane would be silent for longer; a starved emulator loses packets in any case."""
     assert result.sent > FLOW_PPS
     assert result.longest_gap_s < GAP_S and result.received > result.sent * 0.9, result
 

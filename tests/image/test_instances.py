@@ -50,7 +50,7 @@ def _without_seed(boots: Boots, name: str, number: int) -> Router:
 
 @pytest.fixture(scope="module")
 def first(boots: Boots) -> Instance:
-    """A first boot of the image with nothing told; switched off again."""
+    """A first boot of the image without any settings; switched off again."""
     router = _without_seed(boots, "first", 11)
     known = _instance(router)
     router.hang_up()

@@ -1,4 +1,4 @@
-"""NICs added, removed and put into other slots: an address stays with the NIC that has its MAC address."""
+"""NICs added, removed and moved to other slots: an address stays with the NIC that has its MAC address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The OVA itself: what a hypervisor's import relies on, and the disk in it boots as ESXi would boot it."""
+"""The OVA itself: the parts that a hypervisor's import relies on, and its disk booted as ESXi would boot
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be reached: ssh and https on the management side, nothing at all from a data interface."""
+"""The reachable services: ssh and https on the management side, nothing at all from a data interface."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _state(router: Router) -> dict[str, Any]:
 
 
 def _settled(router: Router) -> dict[str, Any]:
-    """What the router is, once it has become what it has recorded; waits for ssh and the agent."""
+    """The state of the router, once it matches its record; waits for ssh and the agent."""
 
     def look() -> dict[str, Any] | None:
         router.machine.check_alive()
@@ -85,7 +85,7 @@ def test_after_each_power_cut_it_is_one_of_its_revisions(router: Router, member:
             hosts.wait_until_forwarding(timeout_s=BOOT_S)
             state = _settled(router)
         made = state["revision"] - before["revision"]
-        # What was called done is there; of the one in flight either all or nothing.
+        # Every commit that was reported done is there; of the one in flight either everything or nothing.
         assert made in (done, done + 1), (before["revision"], state["revision"], marks.done())
         assert first + made <= last + 1
         wanted = variant(base, first + made - 1) if made else before["document"]

@@ -1,4 +1,4 @@
-"""A machine with more CPUs: VPP has workers, and the host's services keep off their CPUs."""
+"""A machine with more CPUs: VPP has workers, and the host's services stay off their CPUs."""
 
 from __future__ import annotations
 

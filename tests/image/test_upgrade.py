@@ -114,7 +114,7 @@ def _started(router: Router) -> str | None:
 
 
 def _decided(router: Router, after: str | None, what: str) -> Any:
-    """What became of the attempt that followed the one started at `after`, once the router has decided."""
+    """The result of the attempt after the one started at `after`, once the router has decided."""
 
     def look() -> Any:
         router.machine.check_alive()

@@ -1,4 +1,4 @@
-"""When zebra ends is seen at its socket."""
+"""The end of zebra is noticed at its socket."""
 
 import socket
 import threading

@@ -47,7 +47,7 @@ class _Live:
 
 
 def _traces() -> set[str]:
-    """What could be left of a lab with this prefix."""
+    """Everything that could remain of a lab with this prefix."""
     folders = ("/run/netns", "/etc/netns", "/etc/frr", "/var/run/frr", "/var/lib/frr", "/dev/shm", "/var/tmp")
     return {
         str(entry)
@@ -59,7 +59,7 @@ def _traces() -> set[str]:
 
 
 def _settings() -> dict[str, str]:
-    """What labs change of the whole machine, where no other lab is there to have changed it."""
+    """The settings of the machine that labs change, where no other lab could have changed them."""
     if Path("/run/millrace-lab").exists():
         return {}
     names = ("/proc/sys/net/core/rmem_max", "/proc/sys/vm/nr_hugepages")
@@ -140,7 +140,7 @@ def test_a_killed_data_plane_and_routing_come_back_without_a_human(live: _Live) 
 
 
 def test_what_leans_on_zebra_is_restarted_with_it(live: _Live) -> None:
-    """As watchfrr has it: a daemon does not tell a new zebra the routes that it told the old one."""
+    """As with watchfrr: a daemon does not send a new zebra the routes that it sent the old one."""
     supervisor = Supervisor(live.directory)
     before = {name: supervisor.pid(name) for name in ("ospfd", "bgpd", "staticd")}
     os.kill(supervisor.pid("zebra"), signal.SIGKILL)

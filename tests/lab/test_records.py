@@ -1,4 +1,6 @@
-"""What a lab notes before it acts: its own record, and the machine's settings it shares with other labs."""
+"""The records that a lab writes before it acts: its own, and that of the machine's settings, shared with
+other labs.
+"""
 
 from pathlib import Path
 

@@ -103,7 +103,7 @@ def test_a_supervisor_that_was_killed_leaves_no_process(topology: Topology) -> N
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Its processes are gone, its namespaces and perhaps not even its directory are."""
+    """Its processes have ended; its namespaces, and perhaps its directory, are left."""
     before = _traces()
     killed = Topology(_PREFIX, tmp_path_factory.mktemp("lx"), "linux")
     killed.create()

@@ -1,4 +1,4 @@
-"""The measured flow counts exactly: nothing where nothing is lost, and every packet that is.
+"""The measured flow counts exactly: nothing where nothing is lost, and every lost packet.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What the web half is given: a port, a certificate the lab's CA vouches for, a user of its own."""
+"""The web half's files: a port, a certificate that the lab's CA vouches for, a user of its own."""
 
 import os
 import socket

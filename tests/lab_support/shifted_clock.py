@@ -44,12 +44,12 @@ class ShiftedClock:
         )  # fmt: skip
 
     def shift(self, seconds: int) -> None:
-        """Let the clock be off by so many seconds from now on; 0 puts it right."""
+        """Set the clock off by this many seconds from now on; 0 corrects it."""
         with self.offset_file.open("r+b") as stream:
             stream.write(struct.pack("=q", seconds))
 
     def environment(self) -> dict[str, str]:
-        """What the agent is started with: nothing unless the clock was prepared."""
+        """Additions to the agent's start: nothing unless the clock was prepared."""
         if not self.library.exists():
             return {}
         return {"LD_PRELOAD": str(self.library), "MILLRACE_LAB_CLOCK_OFFSET": str(self.offset_file)}

@@ -202,7 +202,7 @@ def _tunnels(rng: random.Random, networks: _Networks, interfaces: dict[str, Json
 
 
 def _bond(rng: random.Random, interfaces: dict[str, Json], capabilities: Capabilities) -> None:
-    """Some ethernet interfaces become members; what one of them had is the bond's."""
+    """Some Ethernet interfaces become members; the bond takes over the settings of one of them."""
     ethernets = [name for name, interface in interfaces.items() if interface["type"] == "ethernet"]
     ethernets = [name for name in ethernets if "device" in interfaces[name]["match"]]
     if not ethernets or rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""The real backends on a VPP and an FRR in memory: everything of the router but its processes."""
+"""The real backends on a VPP and an FRR in memory: everything of the router except its processes."""
 
 from __future__ import annotations
 

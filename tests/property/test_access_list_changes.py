@@ -1,4 +1,4 @@
-"""What is taken from an access list as it was before is what the list alone gives."""
+"""Work reused from an access list's earlier state gives the same result as the list alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the campaigns of tests/soak draw is the same for the same seed, and is what it says it is."""
+"""The draws of the campaigns in tests/soak are the same for the same seed, and are what they claim to be."""
 
 from __future__ import annotations
 

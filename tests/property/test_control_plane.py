@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class Table:
-    """As much of nftables as the rules use; what it would refuse fails here, too."""
+    """As much of nftables as the rules use; what nftables would refuse fails here, too."""
 
     def __init__(self) -> None:
         self.chains: dict[str, Json] = {}

@@ -1,4 +1,4 @@
-"""The generator's documents are valid, differ, come again, and survive being written and read."""
+"""The generator's documents are valid, differ, are reproducible, and survive being written and read."""
 
 from __future__ import annotations
 

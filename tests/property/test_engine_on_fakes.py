@@ -1,4 +1,6 @@
-"""The engine over random documents on VPP and FRR in memory: each step refused, each step the last one."""
+"""The engine over random documents on VPP and FRR in memory: every step refused once, every step the last
+one once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random states of made-up kinds: every intermediate state of a plan could be, forwards and backwards."""
+"""Random states of made-up kinds: every intermediate state of a plan is possible, forwards and backwards."""
 
 from __future__ import annotations
 

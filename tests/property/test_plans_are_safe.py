@@ -1,5 +1,5 @@
-"""Between any two documents, every intermediate state of a plan could be: nothing passes unfiltered, nothing
-stands on what is not there, and the way back is as safe.
+"""Between any two documents, every intermediate state of a plan is possible: nothing passes unfiltered,
+no object lacks what it depends on, and the undo is just as safe.
 """
 
 from __future__ import annotations

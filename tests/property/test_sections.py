@@ -1,4 +1,4 @@
-"""Reading only what changed gives what reading everything gives."""
+"""Reading only the changed parts gives the same result as reading everything."""
 
 from __future__ import annotations
 

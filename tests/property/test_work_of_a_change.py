@@ -1,4 +1,6 @@
-"""How much is done for one line, counted in calls of Python functions: no noise of a machine is in them."""
+"""The work for one changed line, counted in calls of Python functions, so that the machine's noise has no
+effect.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def _calls(act: Callable[[], object]) -> int:
 
 
 def _one_line(running: dict[str, Any], number: int) -> dict[str, Any]:
-    """As a client sends it: nothing of it is shared with what runs."""
+    """As a client sends it: it shares no objects with the running document."""
     changed: dict[str, Any] = json.loads(json.dumps(running))
     changed["routing"]["static"][f"203.0.113.{number}/32"] = {"next_hops": [{"address": "10.20.0.2"}]}
     return changed

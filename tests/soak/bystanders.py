@@ -1,4 +1,4 @@
-"""What an attack on one neighbor's link must leave alone: processes, memory, and the sessions of others."""
+"""What an attack on one neighbor's link must not affect: processes, memory, and the sessions of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds of work and trouble, and after each the question whether the router is what its books say."""
+"""Rounds of work and faults; after each, a check that the router matches its records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FLOW_S = 600
 _PORT = 7110
 _OPENING = 3
 _CRASH_LOOP = 4
-"""Starts of the agent after the trouble that mean it will never stay."""
+"""The number of agent starts after a fault from which on it will evidently never stay up."""
 
 
 class Lost(Exception):
@@ -181,7 +181,7 @@ class Campaign:
             lost.append(("forwarding", f"{result.lost} of {result.sent} packets were lost: {result}"))
 
     def _settled(self, fault: Fault) -> list[tuple[str, str]]:
-        """Wait until the router is at rest at its last revision; what keeps it from that, if it never is."""
+        """Wait until the router is at rest at its last revision; returns the obstacle, if it never is."""
         if fault.harms_history:
             self.books.may_run |= set(self.books.marks.values())
             self.books.harmed = True
@@ -212,7 +212,7 @@ class Campaign:
         return sum(1 for name, _ in spawned(self.live.directory) if name == "agent")
 
     def _problem(self) -> tuple[str, str] | None:
-        """The first thing that is not as it should be now: its kind, and what was seen."""
+        """The first thing that is wrong now: its kind, and what was observed."""
         states = Supervisor(self.live.directory).states()
         if stopped := {name: state for name, state in states.items() if state != "RUNNING"}:
             return "programs", f"{stopped}"

@@ -1,4 +1,4 @@
-"""Files of the agent's state, damaged as a failing disk or a cut of power damages them."""
+"""Files of the agent's state, damaged the way a failing disk or a power cut damages them."""
 
 from __future__ import annotations
 

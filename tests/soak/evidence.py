@@ -1,4 +1,4 @@
-"""What is kept of a round that found something, before the router is set up anew."""
+"""The evidence kept of a round that found something, before the router is set up again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.live_lab import LiveLab
 
 
 def keep(live: LiveLab, number: int) -> Path:
-    """Logs, the agent's files, its answers and what FRR runs, in a new directory."""
+    """Logs, the agent's files, its answers and FRR's running configuration, in a new directory."""
     directory = Path(tempfile.mkdtemp(prefix=f"millrace-soak-round-{number}-"))
     shutil.copytree(live.directory / "log", directory / "log", ignore=shutil.ignore_patterns("traffic*"))
     shutil.copytree(live.directory / "agent", directory / "agent", ignore=shutil.ignore_patterns("ballast"))

@@ -39,10 +39,10 @@ class Fault:
 
     name: str
     begin: Callable[[LiveLab, random.Random], str]
-    """Let it happen; returns what exactly was done."""
+    """Cause the fault; returns what exactly was done."""
     end: Callable[[LiveLab], None] = lambda _live: None
     needs: str = ""
-    """The program without which it makes no sense."""
+    """The program without which the fault makes no sense."""
     lossless: bool = False
     steady: bool = False
     lasts: bool = False

@@ -1,4 +1,4 @@
-"""A configured BGP neighbor that is hostile, on the LAN of a lab; and what it calls itself."""
+"""A hostile configured BGP neighbor, on the LAN of a lab, and its name for itself."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def attack(live: LiveLab, rng: random.Random, count: int) -> dict[str, Any]:
 
 
 def misread(what: str, text: str) -> list[str]:
-    """Where text for people or browsers carries what the neighbor said as more than text."""
+    """Places where text for people or browsers carries the neighbor's words as more than text."""
     found = [f"{what} has the markup {word!r}" for word in _MARKUP if word in text]
     controls = {character for character in text if not character.isprintable() and character not in "\n\t\r"}
     return found + ([f"{what} has control characters {sorted(controls)!r}"] if controls else [])

@@ -1,4 +1,4 @@
-"""Rounds of changes in a running lab: foretold, committed, measured, taken back."""
+"""Rounds of changes in a running lab: foretold, committed, measured, undone."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _BOND: Json = {
 
 @dataclass(frozen=True)
 class Case:
-    """One round: what is committed first, and the change that is foretold and measured."""
+    """One round: the document committed first, and the change that is foretold and measured."""
 
     name: str
     patch: Json
@@ -33,7 +33,7 @@ class Case:
 
 
 def watched_s(patch: Json) -> float:
-    """So long what becomes of a change is watched."""
+    """How long the effect of a change is watched."""
     touched = {*patch, *(f"routing/{one}" for one in patch.get("routing", ()))}
     return SHORT_S if touched <= {"routing", "routing/bgp", "routing/policy", "routing/static"} else LONG_S
 
@@ -89,7 +89,7 @@ def _agreeing(several: Json) -> Json:
 
 
 def _together(one: Json, other: Json) -> Json:
-    """Both merge patches as one; what the second says of the same leaf counts."""
+    """Both merge patches as one; for the same leaf the second one counts."""
     both = dict(one)
     for key, value in other.items():
         known = both.get(key)

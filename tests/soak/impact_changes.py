@@ -34,7 +34,7 @@ BASE: Json = {
         "ospf": {"interfaces": {"core0": {"hello_interval_s": HELLO_S, "dead_interval_s": DEAD_S}}},
     }
 }
-"""What the campaign's router has besides the lab's first document: short timers."""
+"""Additions of the campaign's router to the lab's first document: short timers."""
 _NAMES = {WAN4: "ipv4_unicast", WAN6: "ipv6_unicast"}
 _INTERFACES = ("lan0", "wan0", "core0")
 _OWN = {"ipv4": "icmp", "ipv6": "icmpv6"}

@@ -1,7 +1,7 @@
-"""What a campaign of foretold and measured changes showed: a table, from each round as JSON.
+"""The result of a campaign of foretold and measured changes: a table, from each round as JSON.
 
 ``python -m tests.soak.impact_report FILE...`` prints the table of the rounds in the files, which
-``MILLRACE_REPORT`` named; of a round that was done again the last time counts.
+``MILLRACE_REPORT`` named; of a repeated round the last time counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The linters are tests: what they refuse does not pass."""
+"""The linters are tests: code that they refuse does not pass."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The page of measured numbers, and what the product takes along of them, are what the run's results say."""
+"""The page of measured numbers, and the product's copies of them, match the run's results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bench.throughput.calibrate import base_clocks, tables
 from tests.bench.throughput.report import DATA, DOCS, PAGE, charts, page
 
 WITHIN = 0.15
-"""How well what the plan foretells has to fit what was measured."""
+"""How well the plan's foretelling has to fit the measurement."""
 
 
 @cache

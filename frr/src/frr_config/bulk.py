@@ -1,8 +1,9 @@
-"""Many objects of a kind at once as few steps.
+"""Combines the changes of many objects of one kind into few steps.
 
 staticd and mgmtd compare their whole configuration at each transaction, and every daemon keeps route maps and
-prefix lists in a tree that each transaction copies: a thousand objects one by one take minutes, together a
-second. What fits into one transaction is one step. A few are a step each, as everything else.
+prefix lists in a tree that each transaction copies: a thousand objects take minutes one by one, and a second
+together. The changes that fit into one transaction become one step. A few changes are a step each, like all
+others.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from frr_config.syntax import NONE, Kind, ObjectKey
 from frr_config.transaction import MOST_LINES
 
 SINGLE_STEPS = 32
-"""Up to so many changes of a kind in a phase are a step each."""
+"""Up to this many changes of a kind in a phase are a step each."""
 _NAMED = 3
 
 
 def gathered(keys: Sequence[ObjectKey], steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps in order; long runs of a kind that can be many, in steps of up to ``MOST_LINES`` lines.
+    """The steps in order; long runs of a kind that can be many are combined into steps of up to
+    ``MOST_LINES`` lines.
 
-    A step that resets something stays one of its own: its impact is told of nothing else.
+    A step that resets something stays a step of its own, because its impact describes nothing else.
     """
     placed = list(zip(keys, steps, strict=True))
     for (kind, _, _, impact), found in groupby(placed, key=_alike):
@@ -67,7 +69,9 @@ def _together(kind: Kind, run: Sequence[tuple[ObjectKey, Step]]) -> Step:
 
 
 def _commands(parts: Sequence[tuple[Command, ...]]) -> tuple[Command, ...]:
-    """All lines, then what makes the routes follow them: once, when every line is in place."""
+    """All lines, then the operational commands that make the routes follow them, once, when every line is
+    in place.
+    """
     commands = [command for part in parts for command in part]
     lines = [command for command in commands if command.mode == "configure"]
     return (*lines, *dict.fromkeys(command for command in commands if command.mode == "exec"))

@@ -1,4 +1,4 @@
-"""FRR as it runs: observe, apply, undo, and ask for state, over the daemons' vty sockets."""
+"""A running FRR: observe, apply, undo and ask for state over the daemons' vty sockets."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _SHOW_CONFIGURATION = "show running-config"
 
 
 class Frr(Protocol):
-    """What an FRR, real or fake, does for its user."""
+    """What a real or fake FRR offers to its caller."""
 
     def version(self) -> FrrVersion:
-        """The release that runs."""
+        """The running release."""
 
     def observe(self) -> FrrConfig:
         """The live configuration."""
@@ -41,7 +41,7 @@ class Frr(Protocol):
         """Carry out a step."""
 
     def undo(self, step: Step) -> None:
-        """Take a step back."""
+        """Undo a step."""
 
     def operate(self, operation: Operation) -> None:
         """Carry out an operational command."""
@@ -54,10 +54,10 @@ class Frr(Protocol):
 
 
 class FrrClient(State):
-    """The daemons whose sockets are in ``vty_dir``, and the file they boot with in ``config_dir``.
+    """The daemons whose sockets are in ``vty_dir``, and the file in ``config_dir`` from which they boot.
 
-    Thread-safe: configuration and questions about state have a connection each to every daemon, so that a
-    long answer does not keep a commit waiting, nor a question to another daemon.
+    Thread-safe: configuration and questions about state each have their own connection to every daemon, so
+    that a long answer delays neither a commit nor a question to another daemon.
     """
 
     def __init__(self, vty_dir: Path | str, config_dir: Path | str, *, timeout_s: float = 30.0) -> None:
@@ -81,7 +81,7 @@ class FrrClient(State):
                 vty.close()
 
     def version(self) -> FrrVersion:
-        """The release that runs. Raises FrrUnavailable."""
+        """The running release. Raises FrrUnavailable."""
         with self._configuring:
             return self._running_version()
 
@@ -95,10 +95,10 @@ class FrrClient(State):
             )
 
     def apply(self, step: Step, between: Between = unhindered) -> None:
-        """Carry out a step. On failure, or when ``between`` raises, what was begun is put back.
+        """Carry out a step. On failure, or when ``between`` raises, the part already done is undone.
 
-        Raises FrrCommandError naming daemon and line, FrrUnavailable, and what ``between`` raises, which is
-        asked between the transactions of a step that takes several.
+        Raises FrrCommandError naming daemon and line, FrrUnavailable, and what ``between`` raises;
+        ``between`` is called between the transactions of a step that takes several.
         """
         with self._configuring:
             try:
@@ -109,7 +109,7 @@ class FrrClient(State):
                 raise
 
     def undo(self, step: Step) -> None:
-        """Take a step back; taking back what is not there is no error.
+        """Undo a step; undoing something that is already gone is no error.
 
         Raises FrrCommandError, FrrUnavailable.
         """
@@ -117,18 +117,20 @@ class FrrClient(State):
             self._run(step.undo, removals)
 
     def write_startup(self, config: FrrConfig) -> None:
-        """Replace ``frr.conf``, so that FRR boots with this configuration. Raises OSError."""
+        """Replace ``frr.conf``, from which FRR boots. Raises OSError."""
         write_startup(config, self._config_dir)
 
     def health(self) -> dict[str, DaemonHealth]:
-        """Every daemon that has to run. Never raises for one that does not, and never waits for a commit."""
+        """Every daemon that has to run. Never raises for a daemon that does not run, and never waits for
+        a commit.
+        """
         version = self._last_version
         with contextlib.suppress(FrrError):
             version = FrrVersion.parse(self.show("zebra", "show version"))
         return {daemon: self._health_of(daemon) for daemon in required_daemons(version)}
 
     def show(self, daemon: str, command: str) -> str:
-        """What an operational command prints, in words or JSON. Raises FrrUnavailable."""
+        """The output of an operational command, in words or JSON. Raises FrrUnavailable."""
         with self._showing[daemon]:
             return self._show_vty(daemon).ask(command).output
 
@@ -139,15 +141,17 @@ class FrrClient(State):
         """
         with self._showing[operation.daemon]:
             answer = self._show_vty(operation.daemon).ask(operation.text)
-        # bgpd reports success to what it has just refused in words.
+        # bgpd reports success even when its output says that it refused the command.
         if not answer.is_success or answer.output.lstrip().startswith("%"):
             raise refusal(operation.daemon, operation.text, answer)
 
     def streamed(self, daemon: str, command: str) -> Iterator[str]:
-        """The same in pieces; the lock is held until the last is read or the iterator is closed."""
+        """The same output in pieces; the lock is held until the last piece is read or the iterator is
+        closed.
+        """
         with self._showing[daemon]:
             vty = self._show_vty(daemon)
-            # A connection of its own run: a retry half-way would repeat pieces.
+            # A new connection, because a retry half-way would repeat pieces.
             vty.close()
             yield from vty.stream(command)
 
@@ -174,12 +178,12 @@ class FrrClient(State):
         except FrrUnavailable:
             for vty in vtys:
                 vty.close()
-            # One of them was restarted; a fresh connection tells whether it is back.
+            # One of the daemons was restarted; a new connection tells whether it is back.
             return {vty.daemon: vty.run(command) for vty in vtys}
         return answers
 
     def _lines(self, daemon: str, text: str, version: FrrVersion) -> tuple[Line, ...]:
-        """Parsed once for as long as a daemon prints the same."""
+        """Parsed once for as long as a daemon's output stays the same."""
         known = self._parsed.get(daemon)
         if known is None or known[0] != text:
             lines = parse_lines(text)
@@ -210,6 +214,6 @@ class FrrClient(State):
 
 
 def _is_own(daemon: str, line: Line, version: FrrVersion) -> bool:
-    """False for the copy that a daemon of FRR 10 prints of what mgmtd gave it."""
+    """False for the copy of mgmtd's lines that a daemon of FRR 10 also prints."""
     known = owners(line.context, line.text, version)
     return not known or daemon in known

@@ -20,18 +20,18 @@ from frr_config.version import FrrVersion
 
 @dataclass(frozen=True)
 class FrrConfig:
-    """Lines, and for each the daemons that have it.
+    """Lines, each with the daemons that have it.
 
-    Two configurations are equal when they have the same lines in the same daemons: the order in which
-    FRR prints them says nothing.
+    Two configurations are equal when they have the same lines in the same daemons; the order in which FRR
+    prints the lines has no meaning.
     """
 
     version: FrrVersion
     holders: Mapping[Line, Daemons]
     vrf_of: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The VRF of each interface that is in one, where it is known: no line says it."""
+    """The VRF of each interface in a VRF, where it is known; the lines do not contain it."""
     hint: tuple[Line, ...] = field(default=(), compare=False, repr=False)
-    """Lines in the order in which they are loaded, most of which are of this configuration too."""
+    """Lines in loading order; most of them are also in this configuration."""
 
     @classmethod
     def empty(cls, version: FrrVersion) -> FrrConfig:
@@ -46,7 +46,7 @@ class FrrConfig:
         vrf_of: Mapping[str, str] | None = None,
         like: FrrConfig | None = None,
     ) -> FrrConfig:
-        """Lines that every daemon which should have them has.
+        """Lines that are in every daemon which should have them.
 
         ``like`` was made by this method too. What is known of the lines that both have is taken from there.
         """
@@ -80,13 +80,13 @@ class FrrConfig:
 
     @property
     def order_if_known(self) -> tuple[Line, ...]:
-        """The order in which lines are loaded, as far as somebody has asked for it; that of others, else."""
+        """The order in which lines are loaded, if it has been computed; otherwise the hint's order."""
         known: tuple[Line, ...] = self.__dict__.get("_ordered", self.hint)
         return known
 
     @cached_property
     def _ordered(self) -> tuple[Line, ...]:
-        # What is in order already is compared once a line, not once for each halving.
+        # Lines already in order cost one comparison each, instead of one for each halving.
         kept = dict.fromkeys(line for line in self.hint if line in self.holders)
         return tuple(sorted([*kept, *(line for line in self.holders if line not in kept)], key=place))
 
@@ -100,7 +100,7 @@ class FrrConfig:
 
     @cached_property
     def identities(self) -> tuple[Mapping[ObjectKey, tuple[str, ...]], ...]:
-        """By protocol, what cannot be changed on an object that exists."""
+        """By protocol, the properties that cannot be changed on an existing object."""
         return tuple(protocol.identities(self.holders) for protocol in PROTOCOLS)
 
     def _written(self, *, masked: bool) -> str:

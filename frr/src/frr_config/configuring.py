@@ -16,7 +16,7 @@ from frr_config.version import FrrVersion
 from frr_config.vty import Answer, Vty, refusal
 
 _TRANSACTION_LINES = 8
-"""From this many lines on a transaction is worth its two more."""
+"""A transaction adds two lines of its own; it pays from this many lines on."""
 
 
 def nothing(_command: Command) -> bool:
@@ -25,12 +25,12 @@ def nothing(_command: Command) -> bool:
 
 
 def removals(command: Command) -> bool:
-    """What cannot be taken back is not there."""
+    """Forgives a refused removal: what cannot be removed is not there."""
     return command.text.startswith("no ")
 
 
 def everything(_command: Command) -> bool:
-    """As far as it goes."""
+    """Forgives every refused line: go as far as possible."""
     return True
 
 
@@ -67,7 +67,8 @@ class Configuring:
     def run_all(
         self, commands: Iterable[Command], forgives: Forgives = nothing, between: Between = unhindered
     ) -> None:
-        """Give lines in order, those that one transaction can hold as one; ``between`` such transactions ask.
+        """Give lines in order, combining those that one transaction can hold; ``between`` is called between
+        transactions.
 
         Raises FrrCommandError naming the first line that is refused and not forgiven, FrrUnavailable.
         """
@@ -104,7 +105,7 @@ class Configuring:
     def _run_exec(self, daemon: str, text: str) -> None:
         vty = self._vty_of(daemon)
         prefix = "do " if daemon in self._contexts else ""
-        # A soft clear of a neighbor that is not up is refused, and not needed.
+        # bgpd refuses a soft clear of a neighbor that is not up; the clear is not needed then.
         vty.ask(prefix + text)
 
     def _enter(self, daemon: str, context: tuple[str, ...]) -> None:
@@ -143,16 +144,17 @@ class Configuring:
             self._contexts.pop(daemon, None)
             raise
         if not answer.is_success:
-            # Where a refused line leaves the daemon is not said: start again from the top.
+            # It is not known in which context a refused line leaves the daemon: start again from the top.
             self._contexts.pop(daemon, None)
             vty.close()
             raise refusal(daemon, text, answer)
 
 
 def _runs(commands: Iterable[Command]) -> Iterator[list[Command]]:
-    """Commands in order: those together that one transaction can hold, and each other one alone.
+    """Commands in order: those that one transaction can hold together, every other one alone.
 
-    No context is left inside a transaction, and one of a VRF takes the lines of the top for its own.
+    A context cannot be left inside a transaction, and the context of a VRF also accepts top-level lines as
+    its own.
     """
     for (transactional, _), found in groupby(commands, key=_together):
         if transactional:

@@ -1,4 +1,4 @@
-"""What can go wrong, by name."""
+"""The errors of this package."""
 
 from __future__ import annotations
 

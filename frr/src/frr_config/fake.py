@@ -1,4 +1,4 @@
-"""An FRR in memory that takes the same lines: for tests of whatever uses frr_config.
+"""An FRR in memory that takes the same lines, for tests of code that uses frr_config.
 
 It passes the contract tests of the real client (tests/integration/frr/test_contract.py). It forwards nothing
 and has no sessions: state is empty.
@@ -43,7 +43,7 @@ class FakeFrr(State):
         self.operations: list[Operation] = []
         """Every operational command that was carried out."""
 
-    # What a test does to it
+    # Controls for tests
 
     def kill(self, daemon: str) -> None:
         """The daemon does not answer until ``start``."""
@@ -64,16 +64,16 @@ class FakeFrr(State):
         self._fail_after = skip
 
     def type(self, daemon: str, text: str, context: tuple[str, ...] = ()) -> None:
-        """Someone configures a daemon by hand."""
+        """A person configures a daemon by hand."""
         self._configure(daemon, Command((daemon,), context, text))
 
-    # What FrrClient does
+    # The methods of FrrClient
 
     def close(self) -> None:
         """Nothing to drop."""
 
     def version(self) -> FrrVersion:
-        """The release it pretends to be."""
+        """The release that the fake reports."""
         self._check_running("zebra")
         return self._version
 
@@ -85,7 +85,7 @@ class FakeFrr(State):
             return merge({daemon: tuple(lines) for daemon, lines in self._lines.items()}, self._version)
 
     def apply(self, step: Step, between: Between = unhindered) -> None:
-        """Carry out a step; on failure, or when ``between`` raises, what was begun is put back."""
+        """Carry out a step; on failure, or when ``between`` raises, the part already done is undone."""
         with self._lock:
             try:
                 for number, command in enumerate(step.do):
@@ -99,7 +99,7 @@ class FakeFrr(State):
                 raise
 
     def undo(self, step: Step) -> None:
-        """Take a step back."""
+        """Undo a step."""
         with self._lock:
             for command in step.undo:
                 try:
@@ -118,7 +118,7 @@ class FakeFrr(State):
         }
 
     def operate(self, operation: Operation) -> None:
-        """Carry out an operational command: there is nothing here for it to act on."""
+        """Carry out an operational command; it has no effect here."""
         self._check_running(operation.daemon)
         self.operations.append(operation)
 
@@ -128,7 +128,7 @@ class FakeFrr(State):
         return "{}" if command.endswith(" json") else ""
 
     def streamed(self, daemon: str, command: str) -> Iterator[str]:
-        """The same in one piece."""
+        """The same output in one piece."""
         yield self.show(daemon, command)
 
     def _check_running(self, daemon: str) -> None:
@@ -163,7 +163,7 @@ class FakeFrr(State):
             kept.set(line)
 
     def _takes_back(self, kept: _Kept, daemon: str, line: Line) -> bool:
-        """Whether a line takes others back; if so they are gone."""
+        """Whether the line removes others; if so, they have been removed."""
         text = line.text
         peer = text.removeprefix("no neighbor ").removesuffix(" peer-group")
         if text.startswith("no neighbor ") and " " not in peer:
@@ -207,20 +207,20 @@ class _Kept:
         if other is not None:
             self._forget(other)
         if setting.removal == line.text:
-            return  # it says the default, which no daemon prints
+            return  # the line states the default, which no daemon prints
         self._by_setting[line.context, setting.key] = line
         self._by_removal[line.context, setting.removal] = line
 
     def taken_back_by(self, line: Line) -> list[Line]:
         if line.text.startswith(f"no {_AS_PATH}"):
-            # bgpd looks for the regex alone, and takes the first rule that has it.
+            # bgpd looks only for the regex, and takes the first rule that has it.
             rules = [at for at in self if _same_regex(at.text, line.text.removeprefix("no "))]
             return sorted(rules, key=_sequence)[:1]
         found = self._by_removal.get((line.context, line.text))
         return [] if found is None else [found]
 
     def drop(self, line: Line) -> None:
-        """Remove a line, and what is below it."""
+        """Remove a line and the lines below it."""
         self._forget(line)
         if opens(line):
             opened = (*line.context, line.text)

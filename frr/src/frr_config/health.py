@@ -9,7 +9,7 @@ from typing import Any
 
 _PROC = Path("/proc")
 _START_TIME_FIELD = 19
-"""Of ``/proc/PID/stat`` after the command name (proc(5): field 22)."""
+"""Index in ``/proc/PID/stat`` after the command name (proc(5): field 22)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class DaemonHealth:
     version: str
     """``8.4``; empty when it does not answer."""
     uptime_s: float | None
-    """Seconds since its process started; None where that cannot be seen."""
+    """Seconds since its process started; None where that cannot be read."""
     answer_s: float | None
     """Seconds it took to answer."""
 

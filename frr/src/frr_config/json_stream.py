@@ -13,10 +13,11 @@ _KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*')
 
 
 def members(pieces: Iterator[str], inside: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """The members of the object that ``pieces`` spell, in order; of those named in ``inside``, their members.
+    """The members of the object in ``pieces``, in order; an object named in ``inside`` is replaced by its
+    members.
 
-    Ends quietly at the end of the object, and where the text is not JSON: FRR answers in words when a
-    protocol does not run.
+    Ends without an error at the end of the object, and where the text is not JSON: FRR answers in words when
+    a protocol does not run.
     """
     reader = _Reader(pieces)
     if not reader.opens("{"):
@@ -50,21 +51,22 @@ class _Reader:
         self._at = 0
 
     def opens(self, bracket: str) -> bool:
-        """True, and past it, where the next character is this bracket."""
+        """True where the next character is this bracket, which is then consumed."""
         if self._next() != bracket:
             return False
         self._at += 1
         return True
 
     def key(self) -> str | None:
-        """The next key, or None, and past the brace, at the end of the object."""
+        """The next key; None at the end of the object, whose closing brace is then consumed."""
         while True:
             following = self._next()
             if following != '"':
                 self._at += 1
                 return None
             match = _KEY.match(self._text, self._at)
-            # The value may begin in the next piece; a key is complete with what follows its colon.
+            # The value may begin in the next piece; a key is complete once its colon and what follows have
+            # arrived.
             if match is not None and match.end() < len(self._text):
                 self._at = match.end()
                 return str(json.loads(f'"{match[1]}"'))

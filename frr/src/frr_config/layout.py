@@ -1,4 +1,6 @@
-"""The order of a configuration: what is named is written before what names it, the rest as FRR prints it."""
+"""The order of a configuration: an object is written before the lines that name it; otherwise as FRR
+prints it.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ _LAST = max(at for at, _ in _PLACES) + 1
 
 @lru_cache(maxsize=1 << 16)
 def place(line: Line) -> SortKey:
-    """Where a line stands in the whole configuration."""
+    """The position of a line in the whole configuration."""
     return _context_key(line), line_key(line)
 
 
 def _context_key(line: Line) -> SortKey:
-    """Where the section of a line stands; the line that opens a context comes before its lines."""
+    """The position of a line's section; the line that opens a context comes before the lines in it."""
     root = line.context[0] if line.context else line.text
     section = next((at for at, starts in _PLACES if root.startswith(starts)), _LAST)
     meaning = meaning_of(line.context, line.text)

@@ -12,7 +12,7 @@ _OTHERS = (
     r"(?:enable )?password(?: 8)?",
     "key-string",
 )
-"""Of lines that no document says and somebody may have typed."""
+"""For lines that no document produces but that somebody may have typed."""
 _OURS = (
     form.secret
     for protocol in PROTOCOLS

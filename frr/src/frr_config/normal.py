@@ -1,4 +1,4 @@
-"""What FRR's daemons print that is no configuration."""
+"""The parts of the daemons' output that are not configuration."""
 
 from __future__ import annotations
 

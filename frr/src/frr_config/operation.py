@@ -1,4 +1,4 @@
-"""An operational command that acts on a daemon: it changes no configuration, and so has no undo."""
+"""An operational command that acts on a daemon. It changes no configuration and therefore has no undo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Made by a protocol's own functions only, which check every word of the text."""
+    """Made only by functions of a protocol, which check every word of the text."""
 
     daemon: str
     text: str

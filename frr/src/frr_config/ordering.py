@@ -1,4 +1,4 @@
-"""The order of steps: what is named is there before what names it, and goes after it."""
+"""The order of steps: an object exists before others name it, and is removed after them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED = frozenset(kind for protocol in PROTOCOLS if protocol.named_by_others fo
 
 
 class Place(NamedTuple):
-    """Where a step stands; compares in order of execution."""
+    """The position of a step; positions compare in order of execution."""
 
     at: tuple[Any, ...]
     phase: Phase
@@ -36,7 +36,7 @@ class Order:
         self._rankers: dict[Kind, Ranker] = {}
 
     def place(self, key: ObjectKey, before: Holders, after: Holders) -> Place:
-        """The place of one object's change; ``before`` and ``after`` are its own lines."""
+        """The position of one object's change; ``before`` and ``after`` are its own lines."""
         kind = key.kind
         rank = self._rank(key, removed=not after)
         if kind in _NAMED:

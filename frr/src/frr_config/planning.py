@@ -28,7 +28,7 @@ class _Change:
 
 
 def plan(desired: FrrConfig, observed: FrrConfig) -> tuple[Step, ...]:
-    """The steps from what is observed to what is desired; none where they are equal."""
+    """The steps from the observed to the desired configuration; none where they are equal."""
     before, after = observed.holders, desired.holders
     changed = {line for line, _ in before.items() ^ after.items()}
     if not changed:
@@ -50,7 +50,7 @@ def _changes(changed: Iterable[Line], observed: FrrConfig, desired: FrrConfig) -
     for key in keys | recreated:
         removed_with = removed_roots.get(key.root, key)
         if key != removed_with and not key.kind.leaves_first:
-            continue  # goes with the instance it is in
+            continue  # removed together with its instance
         if key in recreated:
             yield _Change(key, old[key], {})
             yield _Change(key, {}, new[key])
@@ -63,7 +63,7 @@ def _changes(changed: Iterable[Line], observed: FrrConfig, desired: FrrConfig) -
 
 
 def _removed_roots(old: Objects, new: Objects) -> dict[str, ObjectKey]:
-    """Instances that go as a whole, by the line that opens them."""
+    """Instances that are removed as a whole, by the line that opens them."""
     return {key.root: key for key in old if key.kind.owns_root and key not in new}
 
 
@@ -74,7 +74,7 @@ def _goes_with(line: Line, root: str) -> bool:
 
 
 def _recreated(observed: FrrConfig, desired: FrrConfig) -> set[ObjectKey]:
-    """Objects that FRR can only change into what is wanted by making them anew."""
+    """Objects that FRR can bring to the desired state only by removing and creating them again."""
     recreated: set[ObjectKey] = set()
     for was, becomes in zip(observed.identities, desired.identities, strict=True):
         recreated |= {
@@ -86,7 +86,7 @@ def _recreated(observed: FrrConfig, desired: FrrConfig) -> set[ObjectKey]:
 
 
 def _path(key: ObjectKey, vrf_of: Mapping[str, str]) -> str:
-    """In the document; the lines of an interface do not say which VRF it is in."""
+    """Taken from the document; the lines of an interface do not contain its VRF."""
     interface = key.root.removeprefix("interface ")
     return key.path_in(key.vrf if interface == key.root else vrf_of.get(interface, ""))
 

@@ -1,4 +1,4 @@
-"""References: texts of the document that name another object of it."""
+"""References: texts of the document that name another of its objects."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from pydantic_core import CoreSchema
 from frr_config.types import DEFAULT_VRF, InterfaceName, VrfName
 
 KEYWORD = "x-refers-to"
-"""The keyword of the JSON schema that says it."""
+"""The keyword of the JSON schema for a reference."""
 MAY_BE_ABSENT = "x-may-be-absent"
-"""Beside it: the text also means something without an object of that name."""
+"""An additional keyword: the text also has a meaning without an object of that name."""
 OWN_VRF = "x-own-vrf"
-"""Beside it: in the routing of a VRF the mapping is that of the same VRF."""
+"""An additional keyword: in the routing of a VRF, the mapping is that of the same VRF."""
 
 
 @dataclass(frozen=True)
 class RefersTo:
     """The text is a key of the mapping at ``path``, a JSON pointer into the router's document.
 
-    Said once, in the annotation of the text: of a field, of a list's items, of a mapping's keys, or of one
-    alternative of a union. Validation, the names that forms and the command line offer, and the places where
-    an object is used derive from it.
+    It is declared once, in the annotation of the text: of a field, of a list's items, of a mapping's keys, or
+    of one alternative of a union. Validation, the names that forms and the command line offer, and the list
+    of places where an object is used are derived from it.
     """
 
     path: str
     must_exist: bool = True
-    """False where the text also means something without an object of that name."""
+    """False where the text also has a meaning without an object of that name."""
     words: tuple[str, ...] = ()
-    """Texts that are no names, and stand for something that is always there."""
+    """Texts that are not names and stand for something that always exists."""
     own_vrf: bool = False
-    """The mapping is that of the VRF which the text is in: below ``/vrfs/NAME`` in the routing of one."""
+    """The mapping is that of the VRF that contains the text: below ``/vrfs/NAME`` for the routing of a
+    VRF.
+    """
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -1,4 +1,4 @@
-"""Text of a document on its way into a line."""
+"""Texts of a document, prepared for a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def one_spaced(text: str) -> str:
 
 
 def revealed(secret: SecretStr) -> str:
-    """The clear text of a secret. Raises RenderError for one that is still sealed."""
+    """The clear text of a secret. Raises RenderError for a secret that is still sealed."""
     text = secret.get_secret_value()
     if text.startswith("$sealed$"):
         raise RenderError("a secret is still sealed: unseal the document before rendering it")

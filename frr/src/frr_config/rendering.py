@@ -24,11 +24,11 @@ def render(
     like: FrrConfig | None = None,
 ) -> FrrConfig:
     """The configuration of a router with this routing. Raises RenderError for a sealed secret,
-    and for what this release cannot do. With ``feeds`` zebra tells a feeder beside it of its routes; with
-    ``indexed`` bgpd, where it runs, tells an index of those of the default VRF.
+    and for settings that this release does not support. With ``feeds`` zebra sends its routes to a feeder
+    on the same machine; with ``indexed`` bgpd, where it runs, sends those of the default VRF to an index.
 
     ``vrfs`` is the routing of each VRF by name, ``vrf_of`` the VRF of each interface that is in one.
-    ``like`` was rendered before: what it knows of lines that are still there is not found out again.
+    ``like`` was rendered before: its knowledge of lines that still exist is reused.
     """
     wanted = Wanted(routing, feeds, indexed)
     lines = [line for protocol in PROTOCOLS for line in protocol.lines(wanted)]

@@ -28,9 +28,9 @@ class VrfRouting(Model):
     """Unset means OSPF does not run."""
 
     def over_tunnels(self, names: Collection[str]) -> Self:
-        """As FRR has it where these interfaces are links between two routers.
+        """The routing as FRR shows it where these interfaces are links between two routers.
 
-        ospfd takes such a link as point-to-point by itself, and does not show it then.
+        ospfd treats such a link as point-to-point automatically, and then does not show that.
         """
         if self.ospf is None or not any(name in names for name in self.ospf.interfaces):
             return self

@@ -1,4 +1,4 @@
-"""The configuration file FRR boots with when nobody is there to configure it."""
+"""The configuration file from which FRR boots while nothing else configures it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DRAFT = ".frr.conf.new"
 
 
 def write_startup(config: FrrConfig, config_dir: Path) -> Path:
-    """Replace ``frr.conf`` as a whole: whoever reads it sees the old file or the new one.
+    """Replace ``frr.conf`` atomically: a reader sees the old file or the new one.
 
-    It belongs to the caller and to group frr where there is one; others cannot read it: it holds passwords.
-    Raises PermissionError where another user may write in ``config_dir``: a symbolic link put there in time
-    would give that user any file of the system.
+    The file belongs to the caller, and to group frr where that exists; others cannot read it, because it
+    holds passwords. Raises PermissionError where another user may write in ``config_dir``: a symbolic link
+    put there at the right moment would give that user any file of the system.
     """
     folder = os.open(config_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

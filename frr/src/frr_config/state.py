@@ -19,13 +19,13 @@ PROTOCOLS = ("kernel", "connected", "static", "bgp", "ospf", "local")
 
 
 class Asking(Protocol):
-    """Where operational commands are run."""
+    """Runs operational commands."""
 
     def show(self, daemon: str, command: str) -> str:
-        """What a daemon prints."""
+        """The output of a daemon."""
 
     def streamed(self, daemon: str, command: str) -> Iterator[str]:
-        """What a daemon prints, in pieces."""
+        """The output of a daemon, in pieces."""
 
 
 class State:
@@ -37,20 +37,20 @@ class State:
         self._asking, self._vrf = asking, vrf
 
     def in_vrf(self, vrf: str) -> State:
-        """The same questions about another VRF; empty: the default one."""
+        """The same questions about another VRF; empty means the default one."""
         return State(self._asking, vrf)
 
     @property
     def vrf_words(self) -> str:
-        """What a command about this VRF has after its protocol; empty for the default one."""
+        """The words that a command about this VRF has after its protocol; empty for the default VRF."""
         return f"vrf {self._vrf} " if self._vrf else ""
 
     def json(self, daemon: str, command: str) -> dict[str, Any]:
-        """What a ``show ... json`` prints that has no method of its own; empty where it prints nothing."""
+        """The answer to a ``show ... json`` without a method of its own; empty where nothing is printed."""
         return self._json(daemon, command)
 
     def json_list(self, daemon: str, command: str) -> list[dict[str, Any]]:
-        """The same of a command that prints a list of objects."""
+        """The same for a command that prints a list of objects."""
         shown = self._shown(daemon, command)
         return [entry for entry in shown if isinstance(entry, dict)] if isinstance(shown, list) else []
 
@@ -59,13 +59,14 @@ class State:
         return members(self._asking.streamed(daemon, command), inside)
 
     def interfaces(self) -> dict[str, Any]:
-        """What zebra knows of each interface: ``status`` and ``addresses``, the first one of each network."""
+        """zebra's data of each interface: ``status`` and ``addresses``, the first address of each network."""
         return _dicts_only(self._json("zebra", "show interface brief json"))
 
     def interface_addresses(self, name: str) -> list[str] | None:
-        """Every address that zebra knows of an interface, link-local ones too; None where it knows no such.
+        """Every address that zebra has for an interface, link-local ones too; None where zebra has no such
+        interface.
 
-        Raises ValueError for what is no interface's name.
+        Raises ValueError for an invalid interface name.
         """
         if not name or any(char.isspace() or not char.isprintable() for char in name) or len(name) > 15:
             raise ValueError(f"{name!r} is not the name of an interface")
@@ -80,7 +81,7 @@ class State:
         return self._json("bgpd", f"show bgp {self.vrf_words}summary json")
 
     def bgp_failures(self) -> dict[str, Any]:
-        """As ``bgp_summary``, of the sessions that are down and with the reason."""
+        """As ``bgp_summary``, only of the sessions that are down, with the reason."""
         return self._json("bgpd", f"show bgp {self.vrf_words}summary failed json")
 
     def bgp_neighbors(self) -> dict[str, Any]:
@@ -102,10 +103,11 @@ class State:
         offset: int = 0,
         limit: int = 100,
     ) -> Page:
-        """Routes of BGP's table, ``{"prefix": ..., "paths": [...]}``; with ``neighbor``, those of or to it.
+        """Routes of BGP's table, ``{"prefix": ..., "paths": [...]}``; with ``neighbor``, those from it or to
+        it.
 
-        ``received`` needs ``soft_reconfiguration_inbound``; ``prefix`` keeps it and longer ones, and cannot
-        be combined with ``neighbor``.
+        ``received`` needs ``soft_reconfiguration_inbound``. ``prefix`` selects it and longer prefixes, and
+        cannot be combined with ``neighbor``.
         """
         _check_family(family)
         words = f"show bgp {self.vrf_words}{family} unicast"
@@ -137,15 +139,15 @@ class State:
         return self._of_ospf(f"database {words}json")
 
     def _of_ospf(self, words: str) -> dict[str, Any]:
-        """ospfd puts some answers for a VRF that it was asked for by name under that name."""
+        """For a VRF asked for by name, ospfd nests some answers under that name."""
         shown = self._json("ospfd", f"show ip ospf {self.vrf_words}{words}")
         return _dicts_only(shown).get(self._vrf, shown) if self._vrf else shown
 
     def rib_lookup(self, destination: str) -> dict[str, Any] | None:
         """One entry of zebra's table, ``{"prefix": ..., "routes": [...]}``, or None.
 
-        For a prefix its own entry, for an address that of the longest match. It costs zebra the same whatever
-        the size of its table.
+        For a prefix, the entry of exactly this prefix; for an address, the longest match. It costs zebra the
+        same whatever the size of its table.
         """
         known = _network(destination) if "/" in destination else _address(destination)
         shown = self._json("zebra", f"show {_ip(known.version)} route {self.vrf_words}{known} json")
@@ -164,9 +166,9 @@ class State:
     ) -> Page:
         """Routes of zebra's table, ``{"prefix": ..., "routes": [...]}``.
 
-        ``prefix`` keeps it and longer ones, ``protocol`` one of ``PROTOCOLS``. zebra walks its whole table
-        for each page, and does nothing else until it has written every route that is kept: half a second
-        for 1,000,000 routes of which few are kept, half a minute where all are.
+        ``prefix`` selects it and longer prefixes, ``protocol`` is one of ``PROTOCOLS``. zebra walks its whole
+        table for each page, and does nothing else until it has written every selected route: half a second
+        for 1,000,000 routes of which few are selected, half a minute where all are.
         """
         _check_family(family)
         words = f"show {_ip(4 if family == 'ipv4' else 6)} route {self.vrf_words}".rstrip()
@@ -179,7 +181,7 @@ class State:
         return self._routes("zebra", f"{words} json", (), offset, limit)
 
     def rib_summary(self, family: Family = "ipv4") -> dict[str, Any]:
-        """Numbers of routes by protocol. zebra walks its whole table for them."""
+        """Numbers of routes by protocol. zebra walks its whole table to count them."""
         _check_family(family)
         return self._json(
             "zebra", f"show {_ip(4 if family == 'ipv4' else 6)} route {self.vrf_words}summary json"
@@ -228,7 +230,7 @@ def _prefix(text: str, family: Family) -> str:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address:
-    """An address without a zone: behind its ``%`` Python takes any text."""
+    """An address without a zone: Python accepts any text after the ``%``."""
     address = ip_address(text)
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         raise ValueError("an address of a question has no zone")

@@ -1,4 +1,4 @@
-"""A step of a plan: one object, exact lines to do and to undo."""
+"""A step of a plan: one object, with the exact lines to do and to undo."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Step:
     """``none``, ``resets bgp neighbor 192.0.2.1``, ``resets bgp neighbors A, B``, ``resets ospf`` or
     ``resets ospf on core0``."""
     path: str
-    """JSON pointer of the object in the document; empty for lines that are not of the document."""
+    """JSON pointer of the object in the document; empty for lines that are not part of the document."""
     do: tuple[Command, ...]
     undo: tuple[Command, ...]
 

@@ -1,7 +1,7 @@
-"""The vocabulary of the protocols' syntax tables: kinds of objects, and the forms of lines that make them up.
+"""The vocabulary of the protocols' syntax tables: kinds of objects, and the forms of their lines.
 
-A protocol (``frr_config.protocols``) declares what its lines mean in these words. Everything that reads,
-orders, plans, masks or takes back lines is generic and looks it up (``frr_config.tables``).
+A protocol (``frr_config.protocols``) declares in these words what its lines mean. All code that reads,
+orders, plans, masks or removes lines is generic and looks the meaning up (``frr_config.tables``).
 """
 
 from __future__ import annotations
@@ -19,52 +19,52 @@ if TYPE_CHECKING:
     from frr_config.routing import Routing, VrfRouting
 
 NONE = "none"
-"""The impact of a change that no session and no packet notices."""
+"""The impact of a change that affects no session and no packet."""
 _IN_VRF = re.compile(r"^(?:router \S+(?: \d+)? )?vrf (\S+)$")
 UNRANKED = 1 << 16
-"""Rank of a form that has no place of its own among those of its context."""
+"""Rank of a form without a position of its own in its context."""
 
 OwnersOf = Callable[[FrrVersion], Daemons]
 Replaces = Callable[[str, str], bool]
-"""Whether giving the new line (the second argument) is enough to be rid of the old one."""
+"""Whether giving the new line (the second argument) is enough to remove the old one."""
 
 
 class ObjectKey(NamedTuple):
-    """An object: what it is, where it is in FRR's configuration, and its name."""
+    """An object: its kind, its place in FRR's configuration, and its name."""
 
     kind: Kind
     root: str
-    """The context it is in or opens: ``router bgp 65000``; empty at the top."""
+    """The context that it is in or opens: ``router bgp 65000``; empty at the top."""
     name: str
 
     @property
     def path(self) -> str:
-        """JSON pointer of the object in the document; empty for lines that are not of the document."""
+        """JSON pointer of the object in the document; empty for lines that are not part of the document."""
         return self.path_in(self.vrf)
 
     def path_in(self, vrf: str) -> str:
-        """The same where the object is in this VRF; empty: the default one."""
+        """The same where the object is in this VRF; empty means the default one."""
         return _in_vrf(self.kind.path(self.name), vrf)
 
     @property
     def collection(self) -> str:
-        """JSON pointer of where objects of its kind are."""
+        """JSON pointer of the mapping that holds objects of its kind."""
         return _in_vrf(self.kind.collection, self.vrf)
 
     @property
     def vrf(self) -> str:
-        """Name of the VRF whose context it is in; empty: none, or the default one."""
+        """Name of the VRF whose context it is in; empty for none, or the default one."""
         match = _IN_VRF.search(self.root)
         return "" if match is None else match[1]
 
     @property
     def where(self) -> str:
-        """What follows its name in an impact: `` in vrf blue``."""
+        """The text that follows its name in an impact: `` in vrf blue``."""
         return f" in vrf {self.vrf}" if self.vrf else ""
 
     @property
     def title(self) -> str:
-        """What to call it in a summary."""
+        """Its title in a summary."""
         return self.kind.title(self.name) + (f" in VRF {self.vrf}" if self.vrf else "")
 
 
@@ -101,49 +101,53 @@ def _removals_first(_lines: Iterable[Line]) -> bool:
 
 
 Ranker = Callable[[ObjectKey, bool], tuple[Any, ...]]
-"""Where an object stands among the changes of its kind, and whether it is removed (the second argument)."""
+"""The position of an object among the changes of its kind, and whether it is removed (the second
+argument).
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of object. A step of a plan changes one object; what differs between kinds is said here."""
+    """A kind of object. A step of a plan changes one object; the differences between kinds are declared
+    here.
+    """
 
     word: str
     """``neighbor``: for people who debug."""
     title: Callable[[str], str]
-    """What to call an object of this name."""
+    """The title of an object of this name."""
     path: Callable[[str], str]
     """JSON pointer of an object of this name."""
     owns_root: bool = False
     """Removing it removes everything below the line that opens its context."""
     leaves_first: bool = False
-    """It is taken back by a step of its own also where the instance it is in goes."""
+    """It is removed by a step of its own even where its whole instance is removed."""
     withdrawn_by_less: bool = False
-    """Losing lines and gaining none withdraws routes, as removing it does."""
+    """Losing lines without gaining any withdraws routes, like removing the object."""
     resets: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
     """Impact of a change to one of its lines whose form resets sessions."""
     loses: Callable[[ObjectKey, Holders, Holders], str] = _no_impact
-    """Impact of a change that resets nothing, by the object's own lines alone."""
+    """Impact of a change that resets nothing, from the object's own lines alone."""
     removal_resets: Callable[[ObjectKey, Holders], str] = _no_removal_impact
     """Impact of removing it."""
     forget: str | None = None
-    """The line that takes back the whole object at once; ``{name}`` stands for its name."""
+    """The line that removes the whole object at once; ``{name}`` stands for its name."""
     distinct_values: bool = False
-    """A list whose daemon ignores or refuses a rule that another of the list already says."""
+    """A list whose daemon ignores or refuses a rule that repeats another rule of the list."""
     dragged: Callable[[Holders, Holders], dict[Line, Daemons]] = _nothing_dragged
-    """Lines (of the first argument) that have to be written anew when the second's go."""
+    """Lines (of the first argument) that have to be written again when the second's are removed."""
     additions_first: Callable[[Iterable[Line]], bool] = _removals_first
-    """Whether new lines are given before old ones are taken back, so that there is never neither."""
+    """Whether new lines are given before old ones are removed, so that one of them is always in place."""
     detail: Callable[[Iterable[Line]], str] = _no_detail
-    """What follows the title in a summary: `` via 10.0.0.2``."""
+    """The text that follows the title in a summary: `` via 10.0.0.2``."""
     repeated: tuple[str, ...] = ()
-    """Words that only repeat which object a line is of; ``{name}`` stands for its name."""
+    """Words that only repeat the object of a line; ``{name}`` stands for its name."""
     plural: str = ""
-    """What many objects of it are called; empty where every object is a step of its own."""
+    """The title of many objects of the kind; empty where every object is a step of its own."""
     short: Callable[[str], str] = str
-    """The part of a name that tells it from others of its kind, among many."""
+    """The part of a name that identifies the object among many of its kind."""
     collection: str = ""
-    """JSON pointer of where many of them are."""
+    """JSON pointer of the mapping that holds many of them."""
     transactional: bool = False
     """Its daemons keep it in their northbound tree: many of its lines can be given as one transaction."""
     ranker: Callable[[Holders, Holders], Ranker] | None = None
@@ -151,24 +155,24 @@ class Kind:
 
 
 def always(_old: str, _new: str) -> bool:
-    """A new value takes the place of the old one."""
+    """A new value replaces the old one."""
     return True
 
 
 def never(_old: str, _new: str) -> bool:
-    """The old value has to be taken back first."""
+    """The old value has to be removed first."""
     return False
 
 
 class Setting(NamedTuple):
-    """A line's meaning to the plan."""
+    """The meaning of a line for the plan."""
 
     key: str
     """Lines of one context with the same key are values of the same setting."""
     removal: str
-    """The line that takes it back."""
+    """The line that removes it."""
     replaced: Replaces = always
-    """Whether a new value of the setting can be given without taking back the old one."""
+    """Whether a new value of the setting can be given without removing the old one."""
 
 
 SettingOf = Callable[[re.Match[str], str], Setting]
@@ -180,21 +184,21 @@ def whole_line(_match: re.Match[str], text: str) -> Setting:
 
 
 def by_name(match: re.Match[str], _text: str) -> Setting:
-    """The words of the form are enough to take it back."""
+    """The words of the form are enough to remove it."""
     return Setting(match[0], f"no {match[0]}")
 
 
 def by_value(match: re.Match[str], text: str) -> Setting:
-    """It is taken back with its value."""
+    """It is removed together with its value."""
     return Setting(match[0], f"no {text}")
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """One form that lines of a context take: ``words`` is a regular expression for all that precedes a value.
+    """One form of lines in a context: ``words`` is a regular expression for everything that precedes a value.
 
-    A table is searched in its order; the first form that a line begins with is the line's. A group ``name``
-    names the object; without one it is the object that the context names.
+    A table is searched in its order; the first form that matches the beginning of a line is the line's form.
+    A group ``name`` names the object; without one the object is the one that the context names.
     """
 
     words: str
@@ -204,21 +208,21 @@ class Form:
     owners: OwnersOf | None = None
     """The daemons that take, keep and print the line; None: the section's."""
     opens: bool = False
-    """It opens the context that the rest of its object is in."""
+    """It opens the context that contains the rest of its object."""
     resets: bool = False
     """Changing the line resets what its kind's ``resets`` says."""
     removal_resets: bool = False
-    """Taking the line back does, giving it does not."""
+    """Removing the line resets, giving it does not."""
     secret: str = ""
     """A regular expression for what precedes a secret; empty where the line holds none."""
     rank: int = UNRANKED
-    """Its place in its context; forms of one rank stand in the natural order of their text."""
+    """Its position in its context; forms of one rank stand in the natural order of their text."""
     group: Callable[[str], tuple[Any, ...]] | None = None
-    """Sort key by the named object: its lines stand together."""
+    """Sort key by the named object, whose lines stand together."""
     inner_rank: int = UNRANKED
-    """Its place among the lines of its group."""
+    """Its position among the lines of its group."""
     last: bool = False
-    """It stands in the file after all that is alike: it needs other contexts of its kind."""
+    """It stands in the file after all similar lines: it needs other contexts of its kind."""
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -227,7 +231,7 @@ class Form:
 
 
 ANY = Form(".*$")
-"""Whatever no form before it is for."""
+"""Matches every line that no form before it matches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +244,9 @@ class Section:
     A group ``name`` names the object."""
     forms: tuple[Form, ...]
     owners: OwnersOf
-    """Of lines whose form names no daemons."""
+    """For lines whose form names no daemons."""
     kind: Kind | None = None
-    """Of lines whose form says none; None: they are foreign, as are those that no form is for."""
+    """For lines whose form names no kind. None: they are foreign, like lines that match no form."""
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -295,11 +299,11 @@ def _no_identities(_holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Protocol:
-    """Everything the generic half knows of one protocol."""
+    """Everything that the generic code knows of one protocol."""
 
     word: str
     kinds: tuple[Kind, ...]
-    """In the order in which they are announced; they are withdrawn in the opposite one."""
+    """In the order in which they are announced; they are withdrawn in reverse order."""
     sections: tuple[Section, ...]
     places: Mapping[int, tuple[str, ...]]
     """Where in the file lines with these beginnings stand: as FRR prints them, what is named first."""
@@ -310,18 +314,21 @@ class Protocol:
     lines_of_vrf: Callable[[VrfRouting, FrrVersion, str], Iterable[Line]] = _no_lines_of_vrf
     """Of what a VRF has of its own, by name; empty: the default one. May raise RenderError."""
     daemons: tuple[str, ...] = ()
-    """Daemons that run for it, besides zebra."""
+    """Daemons that run for it, in addition to zebra."""
     named_by_others: bool = False
-    """Policy: goes last of all, when nothing names it any more."""
+    """Policy: removed last of all, when nothing names it any more."""
     normal: Callable[[str], str | None] = _as_it_is
-    """The canonical form of a line where releases of FRR print it differently; None: as it is."""
+    """The canonical form of a line that releases of FRR print differently; None: unchanged."""
     repeated: Callable[[str, set[str]], bool] = _never_repeated
-    """Whether FRR prints a line besides another of its context that says the same and more."""
+    """Whether FRR prints a line in addition to another of its context that says the same and more."""
     refresh: Callable[[Holders, Holders], Refresh] = _no_refresh
-    """Made once for a plan. The commands for an object, also of one that this protocol names, done or undone:
-    what makes routes that are already there follow it."""
+    """Made once for a plan. The commands that make existing routes follow a change of an object, done or
+    undone; also for an object that this protocol only names.
+    """
     identities: Callable[[Holders], Mapping[ObjectKey, tuple[str, ...]]] = _no_identities
-    """What cannot be changed on an object that exists: where it differs, the object is made anew."""
+    """Properties that cannot be changed on an existing object: where one differs, the object is removed
+    and created again.
+    """
 
 
 def in_order(*places: Form | tuple[Form, ...]) -> tuple[Form, ...]:

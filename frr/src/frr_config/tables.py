@@ -1,4 +1,4 @@
-"""What a line means, looked up in the protocols' syntax tables. All generic code asks here."""
+"""The meaning of a line, looked up in the protocols' syntax tables. All generic code asks here."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ EMPTY_CONTEXTS = tuple(opener.words for opener in _OPENERS if opener.empty)
 FOREIGN = Kind(
     "foreign", title=lambda name: f"foreign configuration: {mask_line(name)}", path=lambda _name: ""
 )
-"""Lines that no document can say."""
+"""Lines that no document can produce."""
 
 
 class Meaning(NamedTuple):
-    """What the tables know of a line."""
+    """The tables' knowledge of a line."""
 
     section: Section
     form: Form
@@ -50,7 +50,7 @@ def opens(line: Line) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def meaning_of(context: Context, text: str) -> Meaning | None:
-    """The form a line takes, or None where no table knows it."""
+    """The form of a line, or None where no table has one."""
     for section, form in _candidates(context, text.partition(" ")[0]):
         if (match := form.pattern.match(text)) is not None:
             return Meaning(section, form, match)
@@ -69,7 +69,9 @@ def _sections_of(context: Context) -> tuple[Section, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _candidates(context: Context, first_word: str) -> tuple[tuple[Section, Form], ...]:
-    """The forms a line may take by its first word; one that cannot be told by it is always among them."""
+    """The possible forms of a line, by its first word; forms that have no fixed first word are always
+    included.
+    """
     return tuple(
         (section, form)
         for section in _sections_of(context)
@@ -87,7 +89,7 @@ def _literal_start(form: Form) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def object_of(line: Line) -> ObjectKey:
-    """The object a line belongs to; ``FOREIGN`` for what no document can say."""
+    """The object a line belongs to; ``FOREIGN`` for a line that no document can produce."""
     meaning = meaning_of(line.context, line.text)
     kind = None if meaning is None else _kind_of(meaning)
     root = "".join(line.context[:1])
@@ -102,7 +104,7 @@ def _kind_of(meaning: Meaning) -> Kind | None:
 
 
 def _name_of(meaning: Meaning, context: Context) -> str:
-    """As the line says it, or else its context."""
+    """As the line names it, or else its context."""
     for match in (meaning.match, meaning.section.opened_by(context)):
         if match is not None and (name := match.groupdict().get("name")) is not None:
             return name
@@ -123,9 +125,9 @@ def required_daemons(version: FrrVersion) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def setting_of(line: Line) -> Setting:
-    """The setting a line is a value of; a line this package never writes is a setting of its own.
+    """The setting whose value a line is; a line this package never writes is a setting of its own.
 
-    Every removal is one that bgpd, ospfd, zebra, staticd and mgmtd were seen to accept.
+    Every removal is one that bgpd, ospfd, zebra, staticd and mgmtd were observed to accept.
     """
     if line.text.startswith("no "):
         return Setting(line.text, line.text.removeprefix("no "))
@@ -150,7 +152,7 @@ def normal_line(text: str) -> str:
 
 
 def without_repetitions(lines: dict[Line, None]) -> Iterator[Line]:
-    """The lines without those that FRR prints besides another one which says the same and more."""
+    """The lines without those that FRR prints in addition to another one that says the same and more."""
     in_context: dict[Context, set[str]] = {}
     for line in lines:
         if line.context:

@@ -1,10 +1,10 @@
-"""Many lines given to one daemon as transactions of its northbound.
+"""Gives many lines to one daemon as transactions of its northbound.
 
-At each transaction a daemon compares, checks and copies its whole tree: a transaction for each line takes
-time that grows with the square of their number. Between the two marks that vtysh writes around a file the
-daemon gathers lines and carries them out together, but only while it is given nothing else. Up to FRR 8
-``exit`` is a command of another sort and ends the transaction, so no context is left here: a line that the
-open context does not know is looked up in those around it.
+At each transaction a daemon compares, checks and copies its whole tree, so a transaction for each line takes
+time that grows with the square of their number. Between the two marks that vtysh writes around a file, the
+daemon gathers lines and carries them out together, but only while it receives nothing else. Up to FRR 8
+``exit`` is a command of another sort and ends the transaction. Therefore no context is left here: a line that
+the open context does not know is looked up in the contexts around it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ from frr_config.version import FrrVersion
 from frr_config.vty import Answer, Vty, refusal
 
 MOST_LINES = 4000
-"""In one transaction. FRR 10 ends one by itself after 5,000; FRR 8 reads what it has of one for each line."""
+"""Lines in one transaction. FRR 10 ends a transaction itself after 5,000; FRR 8 reads all that it has of
+one again for each line.
+"""
 MOST_ENTRIES = 100
-"""Of prefix lists, in one transaction of a release that compares each with all others. Time grows with the
-square of the entries, and it does nothing else meanwhile: 2,000 held ospfd until its neighbors gave it up.
+"""Prefix list lines in one transaction of a release that compares each entry with all others. The time
+grows with the square of the entries, and the daemon does nothing else in that time: 2,000 held up ospfd
+until its neighbors declared it dead.
 """
 Forgives = Callable[[Command], bool]
-"""Whether to go on when a line is refused."""
+"""Whether to continue when a line is refused."""
 _START, _END = "XFRR_start_configuration", "XFRR_end_configuration"
-"""What vtysh says around the lines of a file."""
+"""The marks that vtysh writes around the lines of a file."""
 _UNANSWERED = 64
-"""Lines that are sent ahead of their answers."""
+"""Lines that are sent before their answers are read."""
 _LOCK_WAIT_S = 5.0
 _LOCK_POLL_S = 0.05
 
 
 Between = Callable[[], None]
-"""Asked between two transactions; what it raises ends the work there."""
+"""Called between two transactions; an exception that it raises ends the work there."""
 
 
 def unhindered() -> None:
-    """The Between of work that nothing ends."""
+    """The Between of work that is never interrupted."""
 
 
 def give(
@@ -50,10 +53,10 @@ def give(
     singly: Callable[[Command], None],
     between: Between = unhindered,
 ) -> None:
-    """Give lines of a daemon's northbound to it, in operational mode, as few transactions.
+    """Give lines of a daemon's northbound to it, in operational mode, in few transactions.
 
-    Raises FrrCommandError naming the line that is refused; the others may be in place or not. Raises
-    FrrUnavailable. ``singly`` gives one line outside of a transaction.
+    Raises FrrCommandError naming the refused line; the others may be in place or not. Raises FrrUnavailable.
+    ``singly`` gives one line outside of a transaction.
     """
     most_entries = MOST_ENTRIES if version.compares_entries else MOST_LINES
     for number, portion in enumerate(_portions(commands, most_entries)):
@@ -77,7 +80,9 @@ def _portions(commands: Sequence[Command], most_entries: int) -> Iterator[Sequen
 def _give(
     vty: Vty, commands: Sequence[Command], forgives: Forgives, singly: Callable[[Command], None]
 ) -> None:
-    """A transaction that is refused as a whole changes nothing; its halves tell which line it is for."""
+    """A transaction that is refused as a whole changes nothing; retrying its halves finds the line at
+    fault.
+    """
     if len(commands) == 1:
         try:
             singly(commands[0])
@@ -100,18 +105,18 @@ def _accepted(vty: Vty, commands: Sequence[Command], forgives: Forgives) -> bool
         _said(vty, _START)
         _Lines(vty, forgives).give(commands)
     finally:
-        # Closing the connection would carry out what was gathered too, but some time later.
+        # Closing the connection would also carry out the gathered lines, but only some time later.
         ended = _said(vty, _END)
         _said(vty, "end")
     return ended.is_success and "failed" not in ended.output
 
 
 class _Lines:
-    """Sends lines, each in its context, some ahead of their answers."""
+    """Sends lines, each in its context, some before the answers to earlier ones are read."""
 
     def __init__(self, vty: Vty, forgives: Forgives) -> None:
         self._vty, self._forgives = vty, forgives
-        # mgmtd drops what it reads while it works on a line.
+        # mgmtd drops input that it reads while it works on a line.
         self._most = 1 if vty.daemon == "mgmtd" else _UNANSWERED
         self._sent: list[Command] = []
 
@@ -128,7 +133,7 @@ class _Lines:
             self._vty.send(command.text)
             self._sent.append(command)
             if _opens(command):
-                # What follows must not run in the context before, should this one be refused.
+                # If this line is refused, the following lines must not run in the previous context.
                 context = (command.text,) if self._settle() else ()
             elif len(self._sent) >= self._most:
                 self._settle()
@@ -143,7 +148,7 @@ class _Lines:
         return True
 
     def _settle(self) -> bool:
-        """Read the answers to all that was sent; whether the last was a good one."""
+        """Read the answers to all lines sent; returns whether the last was successful."""
         sent, self._sent = self._sent, []
         answers = self._vty.receive_all(len(sent))
         for command, answer in zip(sent, answers, strict=True):
@@ -157,7 +162,7 @@ class _Lines:
 
 
 def when_unlocked(attempt: Callable[[], Answer]) -> Answer:
-    """The answer; while it is that someone else holds the lock of mgmtd's datastore, try again."""
+    """The answer; retries while someone else holds the lock of mgmtd's datastore."""
     until = time.monotonic() + _LOCK_WAIT_S
     while True:
         answer = attempt()
@@ -172,6 +177,6 @@ def _opens(command: Command) -> bool:
 
 
 def _said(vty: Vty, text: str) -> Answer:
-    """Unlike ``ask``, on the connection that is: a new one would not be in configuration mode."""
+    """Unlike ``ask``, this uses the existing connection: a new one would not be in configuration mode."""
     vty.send(text)
     return vty.receive()

@@ -1,4 +1,4 @@
-"""The commands that turn one object's lines into others. Undoing is the same with the sides exchanged."""
+"""The commands that turn one object's lines into others. Undo is the same with the sides exchanged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def transition(key: ObjectKey, before: Holders, after: Holders) -> tuple[Command
 
 
 def _moves_values(gone: Holders, new: Holders) -> bool:
-    """FRR ignores or refuses a rule that another of the list already says, even one about to go."""
+    """FRR ignores or refuses a rule that repeats another rule of the list, even one about to be removed."""
     return not {_value(line) for line in gone}.isdisjoint(_value(line) for line in new)
 
 
@@ -40,7 +40,7 @@ def _value(line: Line) -> str:
 
 
 def _less(lines: Holders, others: Holders) -> dict[Line, Daemons]:
-    """The lines, with the daemons in which the other side does not have them."""
+    """The lines, each with the daemons in which the other side does not have it."""
     less = {line: daemons - others.get(line, _NOBODY) for line, daemons in lines.items()}
     return {line: daemons for line, daemons in less.items() if daemons}
 
@@ -53,7 +53,7 @@ def _removals(gone: Holders, new: Holders) -> Iterable[Command]:
         setting = setting_of(line)
         daemons = gone[line]
         if line.context:
-            # What is below a context that goes, goes with it.
+            # Lines below a removed context are removed with it.
             daemons -= gone.get(Line((), line.context[0]), _NOBODY)
         value = replacing.get((line.context, setting.key))
         if value is not None and setting.replaced(line.text, value.text):
@@ -63,7 +63,7 @@ def _removals(gone: Holders, new: Holders) -> Iterable[Command]:
 
 
 def _forget(key: ObjectKey, before: Holders) -> Command:
-    """The daemon forgets all about the object at once."""
+    """The daemon forgets the whole object at once."""
     assert key.kind.forget is not None
     daemons = frozenset().union(*before.values())
     return Command(

@@ -122,7 +122,7 @@ InterfaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,1
 """Name of an interface: at most 15 characters, Linux's own limit (IFNAMSIZ)."""
 
 DEFAULT_VRF = "default"
-"""What FRR calls the VRF of everything that is put into none."""
+"""FRR's name of the default VRF."""
 
 VrfName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,14}$")]
 """Name of a VRF, which is also that of its device: as an interface's."""
@@ -136,14 +136,15 @@ Description = Annotated[
 """Free text of one line, from a closed alphabet, at most 80 characters."""
 
 Sequence = Annotated[int, Field(ge=1, le=65535)]
-"""Order of a rule in its list; lower is looked at first."""
+"""Order of a rule in its list; lower is evaluated first."""
 
 PermitDeny = Literal["permit", "deny"]
 
 
 @lru_cache(maxsize=1 << 17)
 def network_of(text: str) -> IPv4Network | IPv6Network:
-    """A prefix as a network: what reads a document, checks it and compiles it asks for the same thousands.
+    """A prefix as a network: the code that reads, checks and compiles a document asks for the same thousands
+    again.
 
     Raises ValueError as ``ip_network``, which takes several times as long for a common IPv4 prefix.
     """
@@ -152,12 +153,12 @@ def network_of(text: str) -> IPv4Network | IPv6Network:
         try:
             return IPv4Network((inet_pton(AF_INET, address), int(length)))
         except (OSError, ValueError):
-            # It is of the other family, or none: the library says what is wrong.
+            # It is of the other family or invalid: the library says what is wrong.
             pass
     return ip_network(text)
 
 
-@lru_cache(maxsize=65536)  # a document is read again at each edit, and its texts are the same
+@lru_cache(maxsize=65536)  # a document is read again at each edit, with the same texts
 def _canonical_prefix(value: str) -> str:
     try:
         network = network_of(value)
@@ -174,7 +175,7 @@ Prefix = Annotated[
 """An IPv4 or IPv6 prefix without host bits, in canonical text (RFC 5952)."""
 
 
-@lru_cache(maxsize=65536)  # a document is read again at each edit, and its texts are the same
+@lru_cache(maxsize=65536)  # a document is read again at each edit, with the same texts
 def _canonical_address(value: str) -> str:
     try:
         address = ip_address(value)

@@ -1,4 +1,4 @@
-"""Versions of FRRouting that differ in what they print or in which daemon takes a line."""
+"""Versions of FRRouting that differ in their output or in which daemon takes a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from frr_config.errors import FrrConfigError
 
 @dataclass(frozen=True, slots=True, order=True)
 class FrrVersion:
-    """Major and minor number of a release; the patch level changes nothing here."""
+    """Major and minor number of a release; the patch level makes no difference here."""
 
     major: int
     minor: int

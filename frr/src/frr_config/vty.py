@@ -23,19 +23,23 @@ _SUCCESS, _WARNING = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a daemon said to one command."""
+    """A daemon's answer to one command."""
 
     status: int
     output: str
 
     @property
     def is_success(self) -> bool:
-        """bgpd says warning, without a word, to a redistribution that is there already."""
+        """bgpd returns the status for a warning, without any text, for a redistribution that already
+        exists.
+        """
         return self.status == _SUCCESS or (self.status == _WARNING and not self.output.strip())
 
 
 class Vty:
-    """A connection to one daemon: made when needed, made again when the daemon had gone. Not thread-safe."""
+    """A connection to one daemon, made when needed and made again after the daemon restarted. Not
+    thread-safe.
+    """
 
     def __init__(self, vty_dir: Path, daemon: str, timeout_s: float) -> None:
         self.daemon = daemon
@@ -43,7 +47,7 @@ class Vty:
         self._timeout_s = timeout_s
         self._socket: socket.socket | None = None
         self.generation = 0
-        """Grows with each new connection: what was learned about the daemon before may be wrong."""
+        """Grows with each new connection: earlier knowledge of the daemon may be wrong."""
 
     def close(self) -> None:
         """Drop the connection; the daemon forgets a half-read answer and an open configuration mode."""
@@ -53,7 +57,7 @@ class Vty:
             self._socket = None
 
     def ask(self, command: str) -> Answer:
-        """Run one command. A daemon that was restarted since the last is connected to anew.
+        """Run one command. Connects again to a daemon that was restarted since the last command.
 
         Raises FrrUnavailable.
         """
@@ -95,7 +99,7 @@ class Vty:
         return Answer(body[-1], body[: -len(_END) - 1].decode(errors="replace"))
 
     def receive_all(self, count: int) -> list[Answer]:
-        """The answers to so many commands that were sent without waiting. Raises FrrUnavailable."""
+        """The answers to this many commands that were sent without waiting. Raises FrrUnavailable."""
         answers: list[Answer] = []
         held = bytearray()
         start = 0
@@ -109,7 +113,7 @@ class Vty:
         return answers
 
     def stream(self, command: str) -> Iterator[str]:
-        """The output of a command in pieces. Whoever stops reading early leaves a closed connection.
+        """The output of a command in pieces. A reader that stops early closes the connection.
 
         Raises FrrUnavailable.
         """
@@ -118,7 +122,7 @@ class Vty:
         finished = False
         try:
             for chunk in self._chunks():
-                # The status, and a character cut in two, may be in what comes next.
+                # The status, and a character cut in two, may be in the next piece.
                 held += chunk
                 ready, held = held[:-8], held[-8:]
                 whole, rest = _whole_characters(ready)
@@ -132,7 +136,7 @@ class Vty:
                 self.close()
 
     def _chunks(self) -> Iterator[bytes]:
-        """What arrives, until the end of the answer."""
+        """The bytes as they arrive, until the end of the answer."""
         tail = b""
         while True:
             chunk = self._received()

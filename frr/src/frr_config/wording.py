@@ -31,7 +31,7 @@ def changed(key: ObjectKey, commands: Iterable[Command], after: Mapping[Line, ob
 
 
 def _short(key: ObjectKey, text: str) -> str:
-    """Without the words that only repeat which object it is."""
+    """The line without the words that only repeat its object."""
     for words in key.kind.repeated:
         start = words.format(name=key.name)
         for no in ("", "no "):

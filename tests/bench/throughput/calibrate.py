@@ -1,4 +1,4 @@
-"""What features cost by the bench, as their ``costs.py`` has it: tells the tables of a run::
+"""The cost of features as measured by the bench, for their ``costs.py``; prints the tables of a run::
 
 python -m tests.bench.throughput.calibrate docs/performance.json
 """

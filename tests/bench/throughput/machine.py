@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""The machine on which the numbers were measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def machine() -> dict[str, str | int | float]:
-    """Processor and its clock, CPUs, memory, kernel, whether it is virtual, and what else keeps it busy."""
+    """Processor and its clock, CPUs, memory, kernel, whether it is virtual, and its other load."""
     about = Path("/proc/cpuinfo").read_text()
     fields = dict(line.split(":", 1) for line in about.splitlines() if ":" in line)
     cpu = {name.strip(): value.strip() for name, value in fields.items()}

@@ -1,7 +1,8 @@
-"""Route updates at a steady rate: as a BGP neighbor sends them, or as zebra tells the feeder of them.
+"""Route updates at a steady rate, as a BGP neighbor sends them, or as zebra sends them to the feeder.
 
-Each prefix comes by one next hop, then by another one, then it goes; then all over again. They lie beside the
-destinations of the traffic, in the same parts of VPP's tables, and cover none of them.
+Each prefix is announced with one next hop, then with another one, then withdrawn; then this repeats. The
+prefixes lie next to the destinations of the traffic, in the same parts of VPP's tables, and cover none of
+them.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ class Churn:
         self._per_turn = per_turn
         self.sent = 0
         self.late_s = 0.0
-        """How far the sending was behind its rate, at most."""
+        """The most that the sending was behind its rate."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Updates are sent all the while; then every prefix is withdrawn."""
+        """Updates are sent throughout the block; then every prefix is withdrawn."""
         stop, failed = threading.Event(), list[OSError]()
 
         def send() -> None:
@@ -89,7 +90,7 @@ class Churn:
 
 
 def _chunks(per_turn: int) -> Iterator[range]:
-    """Numbers of prefixes, so many at a time."""
+    """Numbers of prefixes, this many at a time."""
     for start in range(0, PREFIXES - per_turn + 1, per_turn):
         yield range(start, start + per_turn)
 
@@ -140,7 +141,7 @@ def _session(space: str) -> socket.socket:
 
 
 def _drain(connection: socket.socket) -> None:
-    """What bgpd sends is read and forgotten; it ends with the connection."""
+    """Data from bgpd is read and discarded; the thread ends with the connection."""
     with suppress(OSError):  # bgpd may reset it; the sender is told
         while connection.recv(65536):
             pass
@@ -164,14 +165,14 @@ def _withdrawals(numbers: range) -> bytes:
 
 
 def _parts(numbers: range, most: int = 500) -> Iterator[range]:
-    """What fits into a message."""
+    """As many as fit into a message."""
     for start in range(numbers.start, numbers.stop, most):
         yield range(start, min(start + most, numbers.stop))
 
 
 @contextmanager
 def zebra_played(router: Millrace, rate_ps: int, _document: Mapping[str, Any]) -> Iterator[Churn]:
-    """In zebra's place, which is killed: the feeder and VPP alone. The router takes no commits any more."""
+    """In place of zebra, which is killed: only the feeder and VPP. The router takes no more commits."""
     router.frr.kill("zebra")
     links = {
         side: int(run("ip", "-o", "link", "show", side, namespace=router.vpp.mirror_namespace).split(":")[0])

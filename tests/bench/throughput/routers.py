@@ -54,7 +54,7 @@ def side_of(hop: str) -> str:
 
 
 class Router(ABC):
-    """A router under test. Between its trials it is stopped, so that the other ones have the CPU."""
+    """A router under test. Between its trials it is stopped, so that the others have the CPU."""
 
     name: str
 
@@ -97,15 +97,15 @@ class Router(ABC):
 
     @abstractmethod
     def priorities(self) -> Mapping[int, int]:
-        """Threads that are urgent during a trial."""
+        """Threads with real-time priority during a trial."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Not stopped."""
+        """Threads that are not stopped."""
         yield
 
     def offer(self, streams: tuple[Stream | None, Stream | None]) -> None:
-        """Connect, and send these from now on; waits until packets of each arrive."""
+        """Connect, and send these streams from now on; waits until packets of each arrive."""
         self.hush()
         with self.running():
             self._traffic = MemifTraffic(
@@ -133,7 +133,7 @@ class Router(ABC):
                 return self._traffic.trial(pps, seconds)
 
     def steady(self, pps: float, seconds: float) -> Trial:
-        """A long trial, in turn with whatever else the machine does."""
+        """A long trial, without precedence over the machine's other work."""
         assert self._traffic is not None
         with self.running():
             time.sleep(_SETTLE_S)
@@ -189,7 +189,9 @@ class VppRouter(Router):
                 self._stop()
 
     def _stop(self) -> None:
-        """VPP's main thread naps: it waits for no worker, which would have timed out when both go on."""
+        """VPP's main thread sleeps: it does not wait for a worker, which would have timed out when both
+        continue.
+        """
         main = Path(f"/proc/{self.vpp.pid}/stat")
         ends = time.monotonic() + _NAP_S
         while main.read_text().rpartition(") ")[2][0] != "S" and time.monotonic() < ends:
@@ -320,7 +322,7 @@ class Millrace(VppRouter):
         return [self.vpp.pid, self._agent.pid]
 
     def priorities(self) -> Mapping[int, int]:
-        """The agent goes before the sender, with whom it shares a CPU: it is not starved by the test."""
+        """The agent goes before the sender, with which it shares a CPU: the test does not starve it."""
         return {**super().priorities(), **dict.fromkeys(threads(self._agent.pid), 2)}
 
     @property

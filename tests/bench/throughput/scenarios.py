@@ -1,4 +1,4 @@
-"""What is measured: a document for Millrace, the same by hand for the others, and the traffic."""
+"""The scenarios: a document for Millrace, the same by hand for the others, and the traffic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Scenario:
     bare: Callable[[Bare], None] | None = None
     kernel: Callable[[Kernel], None] | None = None
     millrace: Callable[[Millrace], None] | None = None
-    """What no document says: routes of a peer."""
+    """The part that no document contains: routes of a peer."""
     millrace_undo: Callable[[Millrace], None] | None = None
     with_kernel: bool = True
     warm_s: float = 0.0

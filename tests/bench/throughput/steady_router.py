@@ -1,4 +1,6 @@
-"""Millrace for loads that last, on two CPUs: one is its worker's alone, all else shares the other one."""
+"""Millrace for long-lasting loads, on two CPUs: one is only for its worker, everything else shares the
+other.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _FIRST_NICE = -13
 
 
 class SteadyRouter(Millrace):
-    """With rings that hold what comes while another process has the worker's CPU: the machine's doing."""
+    """With rings that hold the packets that arrive while another process has the worker's CPU, which is
+    the machine's doing.
+    """
 
     log2_ring = 14
 

@@ -1,4 +1,4 @@
-"""Threads that for the length of a trial are not kept waiting by anybody else on the machine."""
+"""Threads that no other thread on the machine delays during a trial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kernel_thread(name: str) -> int:
 
 @contextmanager
 def urgent(priorities: Mapping[int, int]) -> Iterator[None]:
-    """Threads and their real-time priorities; afterwards they take turns as before.
+    """Threads and their real-time priorities; afterwards they are scheduled as before.
 
     The kernel takes 5 % of each second from such threads on a CPU that they fill, so a trial is shorter.
     """

@@ -1,5 +1,5 @@
-"""What a stretch of traffic met: the CPU that each process took, what VPP's graph dropped, and for how long
-threads that were ready to run waited for a CPU. Of the latter no router is to blame.
+"""The conditions during a stretch of traffic: the CPU time of each process, the drops of VPP's graph, and
+how long threads that were ready to run waited for a CPU. The latter is no fault of any router.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ERROR = re.compile(r"^\s*(\d+)\s+(\S+)\s+(.+?)\s+(?:error|warn|info)\s*$", re.M
 
 
 def keep_on(cpu: int, pids: Iterable[int]) -> None:
-    """All threads of these processes run on this CPU alone, as an appliance's do beside VPP's workers."""
+    """All threads of these processes run only on this CPU, as an appliance's do next to VPP's workers."""
     for pid in pids:
         for thread in threads(pid):
             os.sched_setaffinity(thread, {cpu})
@@ -38,7 +38,7 @@ class Readings:
     drops: Mapping[str, int]
 
     def since(self, earlier: Readings) -> Readings:
-        """What came on top."""
+        """The increase since."""
         return Readings(
             {name: value - earlier.cpu_s[name] for name, value in self.cpu_s.items()},
             self.worker_waited_s - earlier.worker_waited_s,
@@ -56,7 +56,7 @@ def read(router: VppRouter, pids: Mapping[str, int]) -> Readings:
     vpp = router.vpp.pid
     (worker,) = threads(vpp, "vpp_wk")
     worker_s, worker_waited_s = _worked_and_waited_s(worker, vpp)
-    main_s, main_waited_s = _worked_and_waited_s(vpp, vpp)  # other threads bear its name, too
+    main_s, main_waited_s = _worked_and_waited_s(vpp, vpp)  # other threads have this name, too
     cpu_s = {"VPP's main thread": main_s, "VPP's worker": worker_s}
     for name, pid in pids.items():
         cpu_s[name] = sum(_worked_and_waited_s(thread, pid)[0] for thread in threads(pid))

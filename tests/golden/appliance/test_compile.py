@@ -1,6 +1,6 @@
-"""What a document becomes on each data plane, compared with files.
+"""The compiled form of a document on each data plane, compared with files.
 
-``GOLDEN=write pytest tests/golden/appliance`` writes them anew; read the difference before committing it.
+``GOLDEN=write pytest tests/golden/appliance`` rewrites them; read the difference before committing it.
 """
 
 from __future__ import annotations

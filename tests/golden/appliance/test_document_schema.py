@@ -1,7 +1,7 @@
-"""The document's fields, held against what each schema version has.
+"""The document's fields, compared with those of each schema version.
 
-An image says the newest schema version it reads, and that number alone tells at an upgrade, or on the way
-back, whether a document can be read. A change of fields that keeps the number makes that a lie.
+An image states the newest schema version that it reads. At an upgrade, or on the way back, only that number
+tells whether it can read a document. A change of fields without a new number makes it wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOLD = (
     "const", "default", "enum", "format", "maximum", "maxItems", "maxLength", "maxProperties", "minimum",
     "minItems", "minLength", "minProperties", "pattern", "exclusiveMaximum", "exclusiveMinimum", "type",
 )  # fmt: skip
-"""What of a field decides which values it takes, and what it means when it is left out."""
+"""The properties of a field that decide which values it takes, and the meaning of leaving it out."""
 
 
 def fields() -> list[str]:
@@ -85,7 +85,7 @@ def test_every_version_that_was_left_has_its_fields_and_a_migration() -> None:
 
 
 def test_the_fields_are_told_apart() -> None:
-    """The walk reaches choices, tables and lists: it holds what it is there to hold."""
+    """The walk reaches choices, tables and lists, so it covers its purpose."""
     told = fields()
     for path in ("/interfaces/*/mtu", "/routing/bgp/neighbors/*/password", "/acls/*/rules/*/action!"):
         assert any(line.split(" ")[0] == path for line in told), path

@@ -1,6 +1,6 @@
-"""Documents, the frr.conf each becomes, and the plans between them.
+"""Documents, the frr.conf that each becomes, and the plans between them.
 
-``GOLDEN=write pytest tests/golden/frr`` writes the files anew; read the difference before committing it.
+``GOLDEN=write pytest tests/golden/frr`` rewrites the files; read the difference before committing it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The plans of both data planes between documents, compared with files: order, texts, impact and paths.
 
-``GOLDEN=write pytest tests/golden/plans`` writes them anew; read the difference before committing it.
+``GOLDEN=write pytest tests/golden/plans`` rewrites them; read the difference before committing it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""startup.conf as it is written.
+"""The written startup.conf.
 
-``GOLDEN=write pytest tests/golden/vpp_config`` writes the files anew; read the difference before committing
-it.
+``GOLDEN=write pytest tests/golden/vpp_config`` rewrites the files; read the difference before committing it.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def test_secrets_are_sealed_kept_and_never_shown(agent: AgentProcess, client: Ag
     neighbor = shown["routing"]["bgp"]["neighbors"]["192.0.2.2"]
     assert neighbor["password"].startswith("$sealed$")
     assert agent.live()["frr"]["neighbor 192.0.2.2"] == "65001 hunter22"
-    # The same secret in clear, sealed again or masked is no change.
+    # The same secret in clear, sealed again or masked is not a change.
     again = document(routing={"bgp": BGP})
     assert client.plan(again).diff == []
     again["routing"]["bgp"]["neighbors"] = {"192.0.2.2": {**neighbor, "password": "********"}}
@@ -201,7 +201,7 @@ def test_a_second_agent_on_the_same_state_refuses_to_run(agent: AgentProcess, tm
 
 
 def test_many_readers_and_writers(client: AgentClient) -> None:
-    """Readers get whole answers while commits go on, and each commit has exactly one outcome."""
+    """Readers get complete answers while commits run, and each commit has exactly one outcome."""
     outcomes: list[str] = []
     start = client.status().revision
 

@@ -1,4 +1,4 @@
-"""What has to be answered in time is, whatever else the agent was asked for."""
+"""Urgent requests are answered in time, whatever else the agent has to do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def router() -> Iterator[RouterInMemory]:
 
 @pytest.fixture
 def release() -> Iterator[threading.Event]:
-    """Ends what a test keeps waiting."""
+    """Ends the requests that a test keeps waiting."""
     event = threading.Event()
     yield event
     event.set()

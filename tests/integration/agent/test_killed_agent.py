@@ -1,4 +1,4 @@
-"""kill -9 of a real agent in the middle of commits, and what the next one makes of it."""
+"""kill -9 of a real agent in the middle of commits, and the recovery by the next one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KILLS = 6
 
 
 def _wait_settled(agent: AgentProcess, timeout_s: float = 10) -> dict[str, Any]:
-    """Wait until the router is what the running document says; returns that document."""
+    """Wait until the router matches the running document; returns that document."""
     deadline = time.monotonic() + timeout_s
     while True:
         config = agent.client.config()

@@ -1,4 +1,6 @@
-"""Who may use the socket, asked of the kernel; and processes restarted under a real supervisor."""
+"""Which peers may use the socket, according to the kernel; and processes restarted under a real
+supervisor.
+"""
 
 from __future__ import annotations
 

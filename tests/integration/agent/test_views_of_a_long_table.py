@@ -42,11 +42,11 @@ _BOUNDED = re.compile(
     r"|show (ip|ipv6) route (summary|[0-9a-f.:]+(/\d+)?|static|connected|kernel|ospf) json"
     r"|show ipv6 route json"
 )
-"""The questions whose answer is short, however long the IPv4 table is; IPv6 has a handful of routes here."""
+"""The questions whose answers are short, however long the IPv4 table is; IPv6 has only a few routes here."""
 
 
 class WatchedFrr(FrrClient):
-    """Writes down what daemons are asked, and stops in the middle of a question when told to."""
+    """Records the questions to daemons, and pauses in the middle of a question when told to."""
 
     def __init__(self, harness: FrrHarness) -> None:
         super().__init__(harness.vty_dir, harness.config_dir)
@@ -189,7 +189,9 @@ def test_routes_of_a_neighbor_are_asked_for_one_by_one(viewed: Viewed) -> None:
 
 
 def test_no_commit_waits_for_a_view(viewed: Viewed) -> None:
-    """One is stuck in zebra, one in the namespace: both backends are observed, and FRR changed, meanwhile."""
+    """One hangs in zebra, one in the namespace: both backends are observed, and FRR changed, in the
+    meantime.
+    """
     frr, gate = viewed.frr, threading.Event()
     inside = threading.Event()
 

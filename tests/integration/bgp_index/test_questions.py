@@ -1,4 +1,4 @@
-"""The index beside a bgpd that a test plays: what it reads and finds, and what it does when bgpd fails."""
+"""The index next to a bgpd simulated by a test: what it reads and finds, and its behavior when bgpd fails."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _paths() -> list[bytes]:
 
 
 def _tell(bgpd: bmp.Listener) -> None:
-    """All of it, as bgpd does when somebody connects."""
+    """The whole table, as bgpd sends it to a new connection."""
     bgpd.accept()
     bgpd.send(bmp.initiation(), *(bmp.peer_up(peer) for peer in (ONE, TWO, SIX)), *_paths(), *ENDS)
 
@@ -66,14 +66,14 @@ def bgpd() -> Iterator[bmp.Listener]:
 
 @pytest.fixture
 def index(bgpd: bmp.Listener, tmp_path: Path) -> Iterator[BgpIndex]:
-    """One that nobody has asked yet."""
+    """An index that nobody has asked yet."""
     with _beside(bgpd, tmp_path) as index:
         yield index
 
 
 @pytest.fixture
 def ready(bgpd: bmp.Listener, index: BgpIndex) -> BgpIndex:
-    """One that has read all paths."""
+    """An index that has read all paths."""
     index.search("ipv4 wait=0")
     _tell(bgpd)
     index.wait_for("ready")
@@ -102,7 +102,7 @@ def test_nothing_is_read_before_somebody_searches(bgpd: bmp.Listener, index: Bgp
 
 
 def test_a_search_waits_for_the_table_as_long_as_it_is_told_to(bgpd: bmp.Listener, index: BgpIndex) -> None:
-    """It is answered when all is there, and has all."""
+    """It is answered when everything is there, and is complete."""
     index.search("ipv4 wait=0")
     bgpd.accept()
     bgpd.send(bmp.initiation(), bmp.peer_up(ONE), *_paths()[3:4])
@@ -114,7 +114,7 @@ def test_a_search_waits_for_the_table_as_long_as_it_is_told_to(bgpd: bmp.Listene
 
 
 def test_a_row_has_all_that_the_attributes_say(ready: BgpIndex) -> None:
-    """The router's own AS, which bgpd puts in front for a neighbor of another AS, is not part of the path."""
+    """The router's own AS, which bgpd prepends for a neighbor of another AS, is not part of the path."""
     found = ready.search("ipv4 exact=10.0.0.0/8")
     assert found["vrf"] == "default" and found["read"] == 6 and found["complete"] is True
     first, second = found["rows"]
@@ -182,7 +182,7 @@ def test_a_row_has_all_that_the_attributes_say(ready: BgpIndex) -> None:
     ],
 )
 def test_paths_are_found_by_every_key(ready: BgpIndex, words: str, expected: list[str]) -> None:
-    """All keys together, in the order of prefix and neighbor; the number of matches is of all pages."""
+    """All keys together, in the order of prefix and neighbor; the number of matches covers all pages."""
     found = ready.search(words)
     assert [row["prefix"] for row in found["rows"]] == expected
     if "offset" not in words:
@@ -202,7 +202,7 @@ def test_what_is_wrong_with_a_question_is_said_and_the_connection_stays(ready: B
 
 
 def test_changes_are_followed(bgpd: bmp.Listener, ready: BgpIndex) -> None:
-    """Attributes that change, paths that go, sessions that go down and come back."""
+    """Changed attributes, withdrawn paths, and sessions that go down and come back."""
     bgpd.send(bmp.announcement(TWO, "10.1.0.0/16", bmp.as_path([65000, 65002, 65099])))
     ready.wait(lambda _: ready.prefixes("ipv4 as=65099") == ["10.1.0.0/16"], "another path")
     bgpd.send(bmp.withdrawal(TWO, "10.1.0.0/16"), bmp.withdrawal(SIX, "2001:db8:f::/48"))
@@ -211,7 +211,7 @@ def test_changes_are_followed(bgpd: bmp.Listener, ready: BgpIndex) -> None:
     bgpd.send(bmp.peer_down(ONE))
     status = ready.wait_paths("ipv4", 2)
     assert [n["up"] for n in status["neighbors"] if n["address"] == "192.0.2.1"] == [False]
-    # bgpd may still send what it is about to forget.
+    # bgpd may still send routes that it is about to forget.
     bgpd.send(_paths()[3], bmp.announcement(TWO, "10.2.0.0/16", bmp.as_path([65000, 65002])))
     ready.wait_paths("ipv4", 3)
     assert ready.prefixes("ipv4 neighbor=192.0.2.1") == []
@@ -221,7 +221,7 @@ def test_changes_are_followed(bgpd: bmp.Listener, ready: BgpIndex) -> None:
 
 
 def test_a_malformed_message_is_counted_and_the_next_one_is_read(bgpd: bmp.Listener, ready: BgpIndex) -> None:
-    """The path of attributes that cannot be read is not held any more; the connection stays."""
+    """A path whose attributes cannot be read is no longer stored; the connection stays."""
     bgpd.send(
         bmp.announcement(TWO, "10.1.0.0/16", bmp.attribute(4, b"\1")),
         bmp.raw_update(TWO, b"\xff" * 30),
@@ -235,7 +235,7 @@ def test_a_malformed_message_is_counted_and_the_next_one_is_read(bgpd: bmp.Liste
 
 
 def test_a_stream_without_framing_is_given_up_and_read_anew(bgpd: bmp.Listener, ready: BgpIndex) -> None:
-    """All is forgotten, and comes again."""
+    """Everything is discarded, and sent again."""
     bgpd.send(b"\x03\xff\xff\xff\xff\x00")
     assert bgpd.was_left()
     status = ready.wait(lambda status: status["state"] != "ready", "an end")
@@ -256,7 +256,7 @@ def test_what_is_not_bgpd_is_said(bgpd: bmp.Listener, index: BgpIndex) -> None:
 def test_a_bgpd_that_dies_takes_its_routes_with_it_until_it_is_back(
     bgpd: bmp.Listener, ready: BgpIndex
 ) -> None:
-    """The index comes back to it by itself, because somebody asked lately."""
+    """The index reconnects automatically, because somebody asked recently."""
     bgpd.close()
     ready.wait_for("connecting")
     found = ready.search("ipv4 wait=5000")
@@ -269,7 +269,7 @@ def test_a_bgpd_that_dies_takes_its_routes_with_it_until_it_is_back(
 
 
 def test_what_nobody_asks_for_is_given_back(bgpd: bmp.Listener, tmp_path: Path) -> None:
-    """After --idle seconds without a search, which a status is not. The next search reads again."""
+    """After --idle seconds without a search (a status does not count). The next search reads again."""
     with _beside(bgpd, tmp_path, "--idle", "1") as index:
         index.search("ipv4 wait=0")
         _tell(bgpd)
@@ -290,7 +290,7 @@ def test_release_gives_back_at_once(bgpd: bmp.Listener, ready: BgpIndex) -> None
 
 
 def test_more_routes_than_it_may_hold_are_not_held(bgpd: bmp.Listener, tmp_path: Path) -> None:
-    """Every answer says so; what is held is kept current."""
+    """Every answer says so; the stored routes are kept current."""
     with _beside(bgpd, tmp_path, "--most", "3") as index:
         index.search("ipv4 wait=0")
         _tell(bgpd)
@@ -318,7 +318,9 @@ def test_attributes_may_not_take_all_memory(bgpd: bmp.Listener, tmp_path: Path) 
 
 
 def test_a_family_that_no_neighbor_speaks_has_no_end_to_wait_for(bgpd: bmp.Listener, index: BgpIndex) -> None:
-    """bgpd tells the end of a family only for sessions that speak it; without any there is none at all."""
+    """bgpd sends the end of a family only for sessions that speak it; without such sessions there is no
+    end.
+    """
     index.search("ipv4 wait=0")
     bgpd.accept()
     bgpd.send(bmp.initiation(), bmp.peer_up(ONE, families=(4,)), _paths()[3], ENDS[0])

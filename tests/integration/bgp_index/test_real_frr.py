@@ -213,7 +213,9 @@ def neighbors(tmp_path: Path) -> Iterator[Neighbors]:
 
 
 def test_what_bgpd_holds_is_found_with_its_attributes(neighbors: Neighbors) -> None:
-    """What policy refuses is not there, what it sets is; what bgpd adds for the wire is not shown."""
+    """Routes refused by policy are absent, attributes set by it are present; those added by bgpd for the
+    wire are not shown.
+    """
     row = neighbors.row("ipv4 community=65000:777")
     assert row.pop("received_s") < 60
     assert row == {
@@ -265,7 +267,7 @@ def test_changes_and_withdrawals_are_followed(neighbors: Neighbors) -> None:
 
 
 def test_a_session_that_goes_down_takes_its_paths_with_it(neighbors: Neighbors) -> None:
-    """Those of the other neighbors stay; a session that comes back brings them back."""
+    """The paths of the other neighbors stay; a session that comes back brings its paths back."""
     neighbors.external.close()
     neighbors.sixth.close()
     neighbors.wait_alike(4, 0)
@@ -281,7 +283,7 @@ def test_a_session_that_goes_down_takes_its_paths_with_it(neighbors: Neighbors) 
 
 
 def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighbors) -> None:
-    """What it held goes at once; the index comes back by itself."""
+    """Its content is discarded at once; the index recovers automatically."""
     neighbors.frr.kill("bgpd")
     assert neighbors.index.wait_for("connecting")["ipv4"]["paths"] == 0
     neighbors.close()
@@ -294,7 +296,7 @@ def test_a_bgpd_that_is_killed_and_started_again_is_read_again(neighbors: Neighb
 
 
 def test_what_a_hostile_neighbor_makes_bgpd_say_can_be_read(neighbors: Neighbors) -> None:
-    """Whatever it sends, nothing that bgpd makes of it is malformed; in the end all of it is gone."""
+    """Whatever the neighbor sends, no output of bgpd is malformed; in the end everything is withdrawn."""
     neighbors.external.close()
     neighbors.wait_alike(4, 1)
     speaker = Speaker(ROUTER, EXTERNAL, 65001, b"")

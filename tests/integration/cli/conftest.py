@@ -31,7 +31,7 @@ START_S = 30.0
 
 @dataclass(frozen=True)
 class CommandLine:
-    """`millrace` as a person runs it, and what is around the router."""
+    """`millrace` as a person runs it, and the router's surroundings."""
 
     socket: Path
     left: str
@@ -58,7 +58,7 @@ class CommandLine:
         )
 
     def done(self, *arguments: str, stdin: str = "") -> str:
-        """What a run that has to work printed."""
+        """The output of a run that has to succeed."""
         run = self.run(*arguments, stdin=stdin)
         assert run.returncode == 0, run.stderr + run.stdout
         return run.stdout
@@ -80,7 +80,7 @@ def _ip(*arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
-    """One router for all tests of a module; each test leaves it as it found it, or says what it needs."""
+    """One router for all tests of a module; each test restores it, or declares what it needs."""
     if not frr_installed():
         pytest.skip("FRRouting is not installed")
     directory = tmp_path_factory.mktemp("cli")

@@ -1,4 +1,4 @@
-"""A router set up, changed and rolled back from the command line alone, with packets to tell."""
+"""A router set up, changed and rolled back from the command line alone, checked with packets."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from tests.requirements import require_root_netns, require_rustc, require_vpp
 def make_router(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], RealRouter]]:
-    """Makes routers over one set of real daemons; each test gives a state directory of its own.
+    """Makes routers over one set of real daemons; each test provides its own state directory.
 
-    What concerns routes asks for ``vpp-feeder``, too.
+    Tests that concern routes also request ``vpp-feeder``.
     """
     kind = cast(str, request.param)
     require_root_netns()

@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.root, pytest.mark.timeout(900
 PLANS = 10
 SEED = 3628
 STEPS_TRIED = {"linux": 8, "vpp": 4}
-"""Of each plan, its first and last step among them; more are tried on the fakes, which take no time."""
+"""Steps of each plan, including its first and last; more are tried on the fakes, which take no time."""
 
 
 class Injected(Exception):
-    """The failure a test asked for."""
+    """The failure that a test requested."""
 
 
 class FailAfter:
@@ -68,7 +68,7 @@ def test_prior_state_is_restored_and_the_step_is_named(
 
 
 def _some(rng: random.Random, steps: int, most: int) -> list[int]:
-    """Every step of a short plan; of a long one the first, the last and some between."""
+    """Every step of a short plan; of a long one the first, the last and some in between."""
     if steps <= most:
         return list(range(steps))
     return sorted({0, steps - 1, *rng.sample(range(steps), most - 2)})

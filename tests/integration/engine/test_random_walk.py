@@ -1,4 +1,4 @@
-"""A share of the random walk; `make soak` takes two hundred documents (tests/soak/test_random_walk.py)."""
+"""A part of the random walk; `make soak` uses two hundred documents (tests/soak/test_random_walk.py)."""
 
 from __future__ import annotations
 

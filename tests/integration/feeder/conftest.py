@@ -1,4 +1,4 @@
-"""A real VPP without linux_nl, two mirrored interfaces, and a feeder beside it."""
+"""A real VPP without linux_nl, two mirrored interfaces, and a feeder next to it."""
 
 from __future__ import annotations
 

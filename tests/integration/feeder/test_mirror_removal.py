@@ -1,4 +1,4 @@
-"""An interface goes away while zebra tells of routes over it, and nobody tells of their end."""
+"""An interface is removed while zebra sends routes over it, and nobody withdraws them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _reach(session: Session, wanted: VppState) -> None:
 
 
 def test_no_route_outlives_its_interface(bench: Bench) -> None:
-    """Otherwise VPP 26.06 ends at the next change of such a route."""
+    """Otherwise VPP 26.06 crashes at the next change of such a route."""
     feeder = FeederClient(bench.feeder.status_socket)
     session = Session(bench.client, vacate_mirror=lambda _netns, name: feeder.vacated(name))
     netns = bench.vpp.mirror_namespace
@@ -50,7 +50,7 @@ def test_no_route_outlives_its_interface(bench: Bench) -> None:
     bench.feeder.barrier()
     state = feeder.state()
     assert (state.ipv4.wanted, state.ipv4.in_vpp, state.ipv4.waiting) == (_ROUTES + 1, 0, _ROUTES + 1)
-    # Every route changes: one that had stayed would end VPP here.
+    # Every route changes: a remaining one would crash VPP here.
     wan = 71
     zebra.send(fpm.frame(fpm.next_hop(wan, "192.0.2.18", bench.ifindex("wan0"))))
     zebra.send(fpm.many_ipv4(_ROUTES, wan))

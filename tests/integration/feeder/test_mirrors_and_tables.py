@@ -1,4 +1,6 @@
-"""Mirrors and tables that come and go, and next hops that change their numbers: what VPP then has."""
+"""Mirrors and tables that are created and removed, next hops that change their numbers, and VPP's
+resulting routes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from vpp_config.fib import fib_lookup
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
 _OTHERS, _FIRST = 6000, 1000
-"""More next-hop objects than the feeder keeps in mind without a route."""
+"""More next-hop objects than the feeder remembers without a route."""
 _VRF = 1234
 
 
@@ -22,11 +24,11 @@ def _table(bench: Bench, *, is_add: bool, table: int = _VRF) -> None:
 
 
 def test_a_vacated_mirror_has_no_routes_however_many_next_hops_came_and_went(bench: Bench) -> None:
-    """VPP 26.06 ends over a route that outlives its interface."""
+    """VPP 26.06 crashes over a route that outlives its interface."""
     zebra = bench.feeder.zebra()
     zebra.send(_next_hops(bench))
     zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN)))
-    # Comparing a route brings its next hops to mind again: a long table is compared once in many minutes.
+    # Comparing a route brings its next hops back into memory: a long table is compared once in many minutes.
     _wait_until(lambda: bench.feeder.status()["proof"]["last_pass"] is not None, "a pass over the routes", 60)
     wan, others = bench.ifindex("wan0"), range(_OTHERS)
     for at in others:
@@ -82,7 +84,7 @@ def test_a_mirror_that_goes_without_a_word_takes_its_routes_along(bench: Bench) 
 def test_a_table_that_came_and_went_before_anybody_read_the_tables_has_no_routes(bench: Bench) -> None:
     zebra = bench.feeder.zebra()
     zebra.send(_next_hops(bench))
-    # The tables are read every few seconds: of three such tables one at most is seen.
+    # The tables are read every few seconds: of three such tables at most one is seen.
     for table in (_VRF, _VRF + 1, _VRF + 2):
         _table(bench, is_add=True, table=table)
         zebra.send(fpm.frame(fpm.route("198.51.100.0/24", LAN, table=table)))

@@ -1,4 +1,4 @@
-"""Lists of routes that the feeder keeps, beside what a real VPP has."""
+"""Lists of routes in the feeder, compared with those of a real VPP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More routes than VPP has room for: what is held back, what goes on, and that VPP lives."""
+"""More routes than VPP has room for: which are held back, what goes on, and that VPP survives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vpp_config import Acl, AclBinding, AclRule, Session, VppState, plan
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
 HEAP_MB, STATS_MB = 256, 32
-"""Of the bench's VPP, which as many routes as below are the end of."""
+"""The bench's VPP, which crashes with as many routes as below."""
 TOO_MANY = 600_000
 
 

@@ -1,4 +1,4 @@
-"""Routes as zebra sends them, and what a real VPP then forwards by."""
+"""Routes as zebra sends them, and how a real VPP then forwards."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_routes_stay_over_the_death_of_zebra_and_only_the_untold_ones_go(bench: 
     _wait_until(lambda: not bench.feeder.status()["zebra"]["connected"])
     status = bench.feeder.status()
     assert (status["ipv4"]["in_vpp"], status["ipv4"]["stale"]) == (100, 100)
-    # The kernel still has one that the new zebra has not told of: its walk is not over.
+    # The kernel still has one that the new zebra has not sent: its walk is not over.
     run("ip", "route", "add", "198.51.99.0/24", "via", "192.0.2.2", "proto", "186",
         namespace=bench.vpp.mirror_namespace)  # fmt: skip
     zebra = bench.feeder.zebra()
@@ -211,7 +211,7 @@ def test_a_vpp_that_was_killed_gets_everything_again_over_its_new_interfaces(ben
     bench.feeder.barrier()
     bench.restart_vpp()
     _wait_until(lambda: bool(bench.feeder.status()["vpp"]["connected"]))
-    # zebra tells of the new mirrors' indexes, as it would of a new interface.
+    # zebra sends the new mirrors' indexes, as it would those of a new interface.
     zebra.send(_next_hops(bench))
     _wait_until(lambda: bench.feeder.status()["ipv4"]["in_vpp"] == 101, bench.feeder.status())
     bench.feeder.barrier()
@@ -229,7 +229,7 @@ def test_a_vacated_mirror_has_no_routes_until_the_one_who_asked_is_gone(bench: B
         assert answer["reached"], answer
         assert _via(bench, "198.51.100.0/24") == {("192.0.2.18", 1)}
         assert _exact(bench, "198.51.101.0/24") is None
-        # What zebra says of it meanwhile has to wait, too.
+        # Messages of zebra in the meantime have to wait, too.
         zebra.send(fpm.frame(fpm.route("198.51.102.0/24", LAN)))
         bench.feeder.barrier()
         assert bench.feeder.status()["ipv4"]["waiting"] == 2
@@ -267,7 +267,7 @@ def _sockets(pid: int) -> int:
 
 
 def test_a_feeder_that_dies_again_and_again_leaves_nothing_open_in_vpp(bench: Bench) -> None:
-    """VPP 26.06 hangs for good when it holds 16 sockets whose other ends are gone."""
+    """VPP 26.06 hangs for good when it holds 16 sockets whose other ends are closed."""
     connected = _sockets(bench.vpp.pid)
     for _ in range(8):
         bench.feeder.kill()
@@ -370,7 +370,7 @@ def _accepts(bench: Bench, family: str, group: str) -> bool:
 
 
 def test_multicast_of_the_link_goes_to_linux_as_linux_nl_would_have_it(bench: Bench) -> None:
-    """Else OSPF's hellos would end in VPP."""
+    """Otherwise OSPF's hellos would end in VPP."""
     for family, address, group in (("ip", "224.0.0.5", "224.0.0.0/24"), ("ip6", "ff02::5", "ff00::/8")):
         shown = bench.vpp.cli("show", family, "mfib", address)
         assert group in shown, shown

@@ -1,4 +1,4 @@
-"""Routes that would lead a tunnel's packets into tunnels again. Left alone, VPP 26.06 ends over them."""
+"""Routes that would lead a tunnel's packets into tunnels again. Left alone, VPP 26.06 crashes over them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def _ways(bench: Bench, destination: str) -> set[str]:
 
 
 def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
-    """Through what ended VPP: a ring of two, and a route there before the tunnel is up, that then goes."""
+    """The cases that crashed VPP: a loop of two, and a route that exists before the tunnel is up and is
+    then removed.
+    """
     feeder = FeederClient(bench.feeder.status_socket)
     session = Session(bench.client, vacate_mirror=lambda _netns, name: feeder.vacated(name))
     stays = tuple(session.observe().values())
@@ -63,14 +65,14 @@ def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
     bench.feeder.barrier()
     assert _ways(bench, FAR) == {"192.0.2.2"}
 
-    # All else goes by the tunnel, as the routes say; its own packets go on as before.
+    # Everything else uses the tunnel, as the routes say; its own packets continue as before.
     for prefix, hop in (("203.0.113.0/24", ONE), (f"{FAR}/32", OTHER), (f"{FARTHER}/32", ONE)):
         zebra.send(fpm.frame(fpm.route(prefix, hop)))
     bench.feeder.barrier()
     assert _ways(bench, "203.0.113.77") == {"10.9.1.2"}
     assert _ways(bench, FAR) == _ways(bench, FARTHER) == {"192.0.2.2"}
 
-    # The better way out is taken, and left again when its interface is.
+    # The better path out is used, and left again when its interface is removed.
     zebra.send(fpm.frame(fpm.route("203.0.113.8/29", WAN)))
     bench.feeder.barrier()
     assert _ways(bench, FAR) == {"192.0.2.18"}

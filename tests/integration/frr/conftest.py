@@ -60,7 +60,7 @@ class Pair:
         self.client, self.far_client = near.client(), far.client()
 
     def near_routing(self) -> dict[str, Any]:
-        """What the router starts with; tests change copies of it."""
+        """The router's initial routing; tests change copies of it."""
         family: dict[str, Any] = {}
         settings = {"remote_asn": 65001, "connect_retry_s": 1}
         return {
@@ -77,7 +77,7 @@ class Pair:
         }
 
     def far_routing(self, **settings: Any) -> dict[str, Any]:
-        """What the neighbor runs; ``settings`` for its session of 10.9.0.0/24."""
+        """The neighbor's routing; ``settings`` for its session of 10.9.0.0/24."""
         common: dict[str, Any] = {"remote_asn": 65000, "connect_retry_s": 1}
         originated = {f"198.51.{at}.0/24": {"blackhole": True} for at in range(100, 110)}
         return {
@@ -104,7 +104,7 @@ class Pair:
         return self.client.bgp_neighbor(address)
 
     def dropped(self, address: str) -> int:
-        """How often a session was lost."""
+        """How many times a session was lost."""
         return int(self.session(address)["connectionsDropped"])
 
     def connection(self, address: str) -> tuple[int, int] | None:

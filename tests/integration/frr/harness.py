@@ -38,7 +38,7 @@ def frr_installed() -> bool:
 
 
 def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 20.0) -> None:
-    """Wait for a state, not for a time. Raises AssertionError naming what never came."""
+    """Wait for a state, not for a time. Raises AssertionError naming the state that was not reached."""
     until = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < until, f"{what} did not happen within {timeout_s} s"
@@ -100,7 +100,7 @@ class FrrHarness:
             self.start_daemon(daemon)
 
     def stop(self) -> None:
-        """End the daemons, remove what ``start`` made."""
+        """End the daemons, remove everything that ``start`` made."""
         for client in self._clients:
             client.close()
         for daemon in reversed(self.daemons):

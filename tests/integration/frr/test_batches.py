@@ -1,4 +1,4 @@
-"""Many lines at once, on real daemons: few transactions, all of them or none, and exact on the way back."""
+"""Many lines at once, on real daemons: few transactions, all of them or none, and an exact undo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT: dict[str, Any] = {
     "prefix_lists": {"kept": {"rules": {"5": {"action": "permit", "prefix": "10.0.0.0/8"}}}},
     "route_maps": {"kept": {"rules": {"10": {"action": "permit", "set": {"metric": 1}}}}},
 }
-"""What is there before a batch, and has to be there as it was after one that failed."""
+"""Present before a batch, and unchanged after a batch that failed."""
 
 
 def _route_maps(count: int, metric: int = 100) -> dict[str, Any]:
@@ -45,7 +45,9 @@ def _only_step(client: FrrClient, document: dict[str, Any]) -> Step:
 
 
 def _transactions(harness: FrrHarness, daemon: str) -> int:
-    """How many transactions a daemon has made, by its log: it checks all of one before it applies any."""
+    """The number of transactions that a daemon has made, from its log: it checks a whole one before it
+    applies any.
+    """
     log = (harness.vty_dir / f"{daemon}.log").read_text()
     events = re.findall(r"northbound callback: event \[(\w+)\]", log)
     return sum(
@@ -97,7 +99,7 @@ def test_a_thousand_route_maps_come_and_go(frr: FrrClient) -> None:
 
 @pytest.mark.parametrize("refused_at", ["once", "the end"])
 def test_a_line_refused_amid_many_is_named_and_nothing_of_them_stays(frr: FrrClient, refused_at: str) -> None:
-    """A daemon refuses some lines as it reads them, others with all that is in their transaction."""
+    """A daemon refuses some lines when it reads them, others together with their whole transaction."""
     before = frr.observe()
     good = _only_step(
         frr, {"policy": {**KEPT, "prefix_lists": {**KEPT["prefix_lists"], **_prefix_lists(200)}}}
@@ -106,7 +108,7 @@ def test_a_line_refused_amid_many_is_named_and_nothing_of_them_stays(frr: FrrCli
         "once": "ip prefix-list p100 seq 99 permit 300.0.0.0/8",
         "the end": "ip prefix-list p100 seq 99 permit 10.0.0.0/24 ge 16",
     }[refused_at]
-    # Changes to what is kept come before and after it.
+    # Changes to the kept lines come before and after it.
     touched = ("ip prefix-list kept seq 7 permit 192.0.2.0/24", "ip prefix-list kept description touched")
     lines = [Command(good.do[0].daemons, (), text) for text in (touched[0], bad, touched[1])]
     middle = len(good.do) // 2

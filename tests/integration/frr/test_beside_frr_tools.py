@@ -1,4 +1,4 @@
-"""What FRR's own tools make of what frr_config does: vtysh reads the same, frr-reload finds nothing to do."""
+"""FRR's own tools on the result of frr_config: vtysh reads the same, frr-reload finds nothing to do."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tests.property.routing_documents import random_routing
 pytestmark = pytest.mark.root
 _ABOUT_THE_PROCESS = ("frr version", "hostname", "no hostname", "service", "no log", "log")
 _EMPTY_BFD = re.compile(r"^bfd\n!?\s*exit$", re.MULTILINE)
-"""What bfdd goes on printing once its last profile is gone: a block with nothing in it, which the file leaves
-out and the reloader would remove. A block with anything in it stays a difference."""
+"""bfdd continues to print an empty block after its last profile is removed; the file omits it, and the
+reloader would remove it. A block with any content remains a difference.
+"""
 RELOAD = Path("/usr/lib/frr/frr-reload.py")
 
 
@@ -60,7 +61,9 @@ def test_frr_reload_has_nothing_to_do(configured: FrrHarness) -> None:
 
 
 def _said_by_us(lines: list[str]) -> list[str]:
-    """Without what the file does not say because it is not routing, and what FRR 8.4 prints twice."""
+    """Without the parts that the file omits because they are not routing, and those that FRR 8.4 prints
+    twice.
+    """
     ours = [line.strip() for line in lines if not line.startswith(_ABOUT_THE_PROCESS)]
     ours = [
         line

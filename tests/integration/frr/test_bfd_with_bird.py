@@ -1,4 +1,4 @@
-"""BFD between FRR and BIRD: what a link that goes silent costs, and what is said about it.
+"""BFD between FRR and BIRD: the cost of a link that goes silent, and what is reported about it.
 
 ::
 
@@ -82,7 +82,7 @@ SILENCE = """table ip silence {
 
 @dataclass
 class Watched:
-    """The router, what it is told, and its neighbor."""
+    """The router, its configuration, and its neighbor."""
 
     client: FrrClient
     bird: BirdNeighbor
@@ -203,7 +203,7 @@ def test_another_profile_is_taken_without_a_reset(watched: Watched) -> None:
 
 
 def test_bfd_comes_without_a_reset_and_goes_with_one_that_the_plan_tells(watched: Watched) -> None:
-    """BIRD, as bfdd does, takes the end of the other side's BFD for the end of the way."""
+    """BIRD, like bfdd, treats the end of the other side's BFD as the loss of the path."""
     without: dict[str, Any] = {**ROUTING, "bgp": {**ROUTING["bgp"]}}
     without["bgp"]["neighbors"] = {PEER: {**ROUTING["bgp"]["neighbors"][PEER], "bfd_profile": None}}
     desired = [render(Routing.model_validate(one), watched.client.version()) for one in (ROUTING, without)]
@@ -221,7 +221,7 @@ def test_bfd_comes_without_a_reset_and_goes_with_one_that_the_plan_tells(watched
 
 
 def test_a_silent_link_is_noticed_in_time_and_says_why(watched: Watched) -> None:
-    """The carrier stays: only BFD can notice. Judged by state; what it took is printed."""
+    """The carrier stays: only BFD can notice. Judged by state; the duration is printed."""
     before = watched.downs(PEER)
     watched.bird.nft(SILENCE)
     began = time.monotonic()
@@ -236,7 +236,7 @@ def test_a_silent_link_is_noticed_in_time_and_says_why(watched: Watched) -> None
             f"\nBFD {BIRD_MULTIPLIER} x {BIRD_INTERVAL_MS} ms: BGP noticed after {noticed_s * 1000:.0f} ms, "
             f"OSPF after {adjacent_s * 1000:.0f} ms"
         )
-        # bgpd says either: what took it down, or what it sent because of that.
+        # bgpd reports either: the cause of the loss, or the notification that it sent because of it.
         assert bgp_neighbor(watched.bgp(), {}).last_reset in (
             "BFD down received",
             "BGP Notification send: Cease/BFD Down",

@@ -1,4 +1,4 @@
-"""What an FRR does for its user: the same tests for the real one and for the fake."""
+"""FRR's interface to its caller: the same tests for the real one and for the fake."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 class Machine(Protocol):
-    """An FRR and what a test does to it from outside."""
+    """An FRR, and a test's actions on it from outside."""
 
     @property
     def frr(self) -> FrrClient | FakeFrr: ...
@@ -134,7 +134,7 @@ _LISTS = (
     {"5": ("deny", "^$"), "7": ("permit", "^$")},
     {"7": ("permit", "^$"), "9": ("deny", "^$")},
 )
-"""AS path lists in which one regex is permitted and denied: bgpd takes one such rule for the other."""
+"""AS path lists that permit and deny the same regex: bgpd confuses one such rule with the other."""
 
 
 @pytest.mark.parametrize("old", range(len(_LISTS)))
@@ -159,7 +159,7 @@ def test_a_regex_said_twice_in_an_as_path_list(machine: Machine, old: int, new: 
 
 
 class _Ended(Exception):
-    """The work is ended between two portions of a step."""
+    """The work is stopped between two portions of a step."""
 
 
 @pytest.mark.parametrize("at", [1, 2])
@@ -247,7 +247,7 @@ def test_a_daemon_that_died_is_named_and_filled_again(machine: Machine, daemon: 
 
 
 def test_a_half_filled_daemon_can_be_undone_exactly(machine: Machine) -> None:
-    """After a restart some daemons have a route map that one lacks: undo takes it from that one alone."""
+    """After a restart some daemons have a route map that one lacks: undo removes it from that one alone."""
     frr = machine.frr
     configure(frr, DOCUMENT)
     machine.kill("ospfd")

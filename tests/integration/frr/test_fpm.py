@@ -1,4 +1,4 @@
-"""zebra's lines for a feeder in real FRR: taken, read back and taken away again while zebra runs."""
+"""zebra's lines for a feeder in real FRR: accepted, read back and removed again while zebra runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _configure(client: FrrClient, *, feeds: bool) -> list[str]:
 
 
 def _limit(client: FrrClient) -> int:
-    """How many routes zebra may have waiting for the kernel and the feeder, as it says."""
+    """The number of routes that zebra may have waiting for the kernel and the feeder, as zebra reports it."""
     shown = client.show("zebra", "show zebra dplane detailed")
     (limit,) = [
         line.split(":")[1] for line in shown.splitlines() if line.startswith("Route update queue limit:")

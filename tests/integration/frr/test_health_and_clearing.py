@@ -1,4 +1,4 @@
-"""On real FRR: why sessions are down, clearing them, and a rollback that opens what a limit had closed.
+"""On real FRR: why sessions are down, clearing them, and a rollback that reopens sessions closed by a limit.
 
 ::
 
@@ -68,7 +68,7 @@ def test_why_sessions_are_down(pair: Pair) -> None:
     state = view.bgp_state().neighbors
     assert state[PEER].down_reason == found[PEER]
     assert all(state[address].down_ms is not None for address in found)
-    # bgpd's 0.0.0.0 of a neighbor that never spoke is nothing known.
+    # bgpd's 0.0.0.0 for a neighbor that never answered means that nothing is known.
     assert state["10.99.0.9"].router_id is None
 
 

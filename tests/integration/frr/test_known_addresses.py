@@ -1,4 +1,6 @@
-"""Interfaces that go and come back while zebra is busy: it loses their addresses, and is told them again."""
+"""Interfaces that are removed and come back while zebra is busy: it loses their addresses, and gets them
+again.
+"""
 
 from __future__ import annotations
 

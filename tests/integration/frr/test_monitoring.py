@@ -1,4 +1,4 @@
-"""BMP in real FRR: a listener for the index of routes, which comes and goes with BGP and never ends bgpd."""
+"""BMP in real FRR: a listener for the index of routes, added and removed with BGP, never crashes bgpd."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_where_there_is_no_index_nobody_listens(monitored: FrrHarness, client: F
 
 
 def test_another_as_number_leaves_no_listener_behind(monitored: FrrHarness, client: FrrClient) -> None:
-    """bgpd frees a listener that goes with its instance and still takes connections for it, and dies."""
+    """bgpd frees a listener together with its instance but still accepts connections for it, and crashes."""
     pid = monitored.pid("bgpd")
     for asn in (65000, 65010, 65020):
         _configure(client, {"bgp": {**_BGP, "asn": asn}})

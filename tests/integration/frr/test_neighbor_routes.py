@@ -145,7 +145,7 @@ def frr(request: pytest.FixtureRequest) -> Iterator[FrrClient | RecordedFrr]:
 
 @pytest.fixture
 def routing(frr: FrrClient | FakeFrr) -> FrrBackend:
-    """Anew for each test: nothing is remembered."""
+    """New for each test: nothing is remembered."""
     return FrrBackend("nowhere", Path("nowhere"), Path("nowhere"), client=frr)
 
 

@@ -1,4 +1,4 @@
-"""OSPF between two real ospfd: what a change does to the adjacency, and what state shows."""
+"""OSPF between two real ospfd: the effect of a change on the adjacency, and the reported state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _full(pair: Pair, router_id: str = FAR_ID) -> bool:
 
 
 def _changes(pair: Pair) -> int:
-    """How often the adjacency changed its state."""
+    """How many times the adjacency changed its state."""
     found = pair.client.ospf_neighbors()["neighbors"][FAR_ID]
     return int(found[0]["stateChangeCounter"])
 

@@ -1,4 +1,4 @@
-"""A changed policy takes effect on routes that are there already, and resets nothing."""
+"""A changed policy takes effect on existing routes, and resets nothing."""
 
 from __future__ import annotations
 

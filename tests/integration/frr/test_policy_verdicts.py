@@ -95,7 +95,7 @@ protocol bgp near {{
 
 
 class Policies:
-    """Policies that have something to say about those routes."""
+    """Policies that affect those routes."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
@@ -229,7 +229,7 @@ def _seen(path: BgpPath) -> tuple[Any, ...]:
 
 
 def _expected(sent: Sent, outcome: Outcome) -> tuple[Any, ...]:
-    """The attributes of a permitted route, by what the outcome says was set."""
+    """The attributes of a permitted route, as the outcome says they were set."""
     given, facts = outcome.given, sent.facts
     communities = frozenset(map(plain_community, given.communities))
     if given.communities_additive or not given.communities:
@@ -275,7 +275,9 @@ def test_bgpd_does_what_is_foretold(client: FrrClient, seed: int) -> None:
 
 
 def test_an_outcome_is_among_those_of_a_route_that_is_known_in_parts(client: FrrClient) -> None:
-    """Of a received route bgpd shows what the policy has made of it: less is known, nothing else is said."""
+    """bgpd shows a received route as the policy left it: less is known, but no different statement is
+    made.
+    """
     for seed in range(POLICIES):
         evaluator = Evaluator(Routing.model_validate(_routing(Policies(seed).document())).policy)
         for sent in SENT:

@@ -1,4 +1,4 @@
-"""Which changes reset a session: a plan says so for those that do, and only for those."""
+"""Which changes reset a session: a plan says so for exactly those."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Router:
     right: str
 
     def commit(self, document: dict[str, Any]) -> list[ObjectStep]:
-        """What the engine does, without its safety net; the second plan has to be empty."""
+        """The engine's work without its safety net; the second plan has to be empty."""
         steps = self.steps(document)
         for step in steps:
             self.backend.apply(step)

@@ -1,6 +1,6 @@
 """The kernel's part of a document without nftables, made and read as the linux data plane does.
 
-For a kernel that has what this machine's may lack, and no nftables: that of user-mode Linux
+For a kernel with features that this machine's may lack, and without nftables: that of user-mode Linux
 (tests/integration/uml).
 """
 
@@ -57,11 +57,11 @@ class KernelPart:
         return self._space.run(work, *args, **kwargs)
 
     def look(self, work: Callable[Concatenate[Access, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call ``work`` inside the namespace, with what views of the live state get."""
+        """Call ``work`` inside the namespace, with the arguments of views of the live state."""
         return self._space.run(work, self._access, *args, **kwargs)
 
     def wanted(self, config: RouterConfig, nics: Mapping[str, Nic]) -> LinuxState:
-        """What a document makes of the kinds that need no nftables."""
+        """The objects of a document, of the kinds that need no nftables."""
         return LinuxState.of(item for item in compile_linux(config, nics).values() if type(item) in KINDS)
 
     def observe(self) -> LinuxState:
@@ -73,7 +73,7 @@ class KernelPart:
         return LinuxState.of(item for kind in KINDS for item in kind.observe(dump))
 
     def steps(self, wanted: LinuxState) -> list[ObjectStep]:
-        """The plan from what is there, in its order."""
+        """The plan from the observed state, in its order."""
         return list(plan(wanted, self.observe()))
 
     def apply(self, step: ObjectStep) -> None:

@@ -1,4 +1,4 @@
-"""What access lists do to packets, on the kernel. VPP's tests ask the same of VPP."""
+"""The effect of access lists on packets, on the kernel. VPP's tests check the same on VPP."""
 
 from __future__ import annotations
 
@@ -153,5 +153,5 @@ def test_a_thousand_rules_are_read_and_changed_quickly(router: Router) -> None:
     assert [
         step.summary for step in router.commit(with_lists({"big": rules}, left0={"acl_in": ["big"]}))
     ] == ["change access list big: rules 512"]
-    # A bound that says something broke, not a benchmark: those are in tests/bench.
+    # A bound that shows that something broke, not a benchmark: those are in tests/bench.
     assert time.monotonic() - started < 5

@@ -162,7 +162,7 @@ def test_every_kind_of_kernel_route_is_found(router: Router) -> None:
     assert found("0.0.0.0/0") == found("9.9.9.9") == ("0.0.0.0/0", "unicast", [("10.77.1.9", "left0", 1)])
     assert found("10.77.1.0/24") == ("10.77.1.0/24", "unicast", [(None, "left0", 1)])
     assert found("10.77.1.1") == ("10.77.1.1/32", "local", [(None, "left0", 1)])
-    # Of what drops the kernel tells no prefix.
+    # The kernel reports no prefix for a route that drops.
     assert found("203.0.113.200") == found("203.0.113.0/24") == (None, "blackhole", [])
     assert found("203.0.112.7") == found("203.0.112.0/24") == (None, "unreachable", [])
     assert found("2001:db8:98::/48") == found("2001:db8:98::1") == (None, "blackhole", [])

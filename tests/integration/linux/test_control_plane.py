@@ -1,4 +1,4 @@
-"""What reaches the router itself: only what the document opens, whatever listens there."""
+"""Packets that reach the router itself: only those that the document opens, whatever listens there."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_the_router_reaches_its_neighbors_and_everybody_still_pings_and_traces(r
     with listening(router.left):
         for source, neighbor in zip(OWN, LEFT, strict=True):
             assert reached(router.middle, source, neighbor, 179)["tcp"] == [179]
-            # Nothing else the router asks for is a neighbor's to answer.
+            # A neighbor has to answer nothing else that the router asks for.
             assert reached(router.middle, source, neighbor, 8080)["tcp"] == []
     for own, far_own, neighbor in zip(OWN, FAR_OWN, LEFT, strict=True):
         assert router.ping(router.left, own) and router.ping(router.left, far_own)
@@ -204,7 +204,7 @@ def test_ospf_is_heard_only_where_it_speaks(router: Router) -> None:
                 (router.left, LEFT[0], OWN[0]),
             ):
                 run(namespace, sys.executable, "-c", _OSPF_HELLO, source, own, "224.0.0.5")
-            # What came from the right was sent first: it was dropped, or it would stand here.
+            # The packets from the right were sent first: they were dropped, or they would be counted here.
             assert {hearing.stdout.readline() for _ in range(2)} == {
                 f"{LEFT[0]} {OWN[0]}\n",
                 f"{LEFT[0]} 224.0.0.5\n",
@@ -239,7 +239,7 @@ def test_a_flood_of_icmp_is_limited_while_the_neighbor_goes_on(router: Router) -
         argv = ["ip", "netns", "exec", router.left, *flood]
         sent = seen = exchanged = 0
         found = counts(router)
-        # On a busy machine much of a flood is lost before it comes to the router.
+        # On a busy machine much of a flood is lost before it reaches the router.
         while seen < FLOOD // 2 and sent < 10 * FLOOD:
             with subprocess.Popen(argv) as flooding:
                 while flooding.poll() is None:

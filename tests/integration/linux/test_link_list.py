@@ -1,4 +1,4 @@
-"""Links that are read by bytes are those that pyroute2 reads."""
+"""Links decoded from bytes equal those that pyroute2 reads."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _far(*argv: str) -> str:
 
 
 def _answered(destination: str, *options: str, count: int = 3) -> int:
-    """How many pings of the far end are answered."""
+    """How many pings to the far end are answered."""
     argv = ["ping", "-n", "-q", "-i", "0.1", "-W", "1", "-c", str(count), *options, destination]
     done = subprocess.run(
         ["ip", "netns", "exec", FAR, *argv], check=False, capture_output=True, text=True, timeout=60

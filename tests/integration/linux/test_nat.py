@@ -1,4 +1,5 @@
-"""What translation does to packets, on the kernel: every session is answered, and says whom it was seen as.
+"""The effect of translation on packets, on the kernel: every session is answered with the address it was seen
+as.
 
 The left namespace is inside, the right one outside.
 """
@@ -54,7 +55,7 @@ def serving(namespace: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def ask(namespace: str, protocol: str, destination: str, port: int, *more: str) -> list[str | None]:
-    """Address and port that a peer was seen as, of each socket."""
+    """Address and port that a peer saw, for each socket."""
     done = subprocess.run(
         ["ip", "netns", "exec", namespace, *PEER, "ask", protocol, destination, str(port), *more],
         capture_output=True, text=True, timeout=120, check=True, cwd=ROOT,
@@ -98,7 +99,7 @@ def device(namespace: str) -> str:
 
 
 def hide_inside(router: Hosts) -> None:
-    """Outside has no way back to the inside: only translated packets are answered."""
+    """Outside has no route back to the inside: only translated packets are answered."""
     run(router.right, "ip", "route", "del", "default")
 
 
@@ -174,7 +175,7 @@ def test_ftp_in_passive_mode(router: Router) -> None:
 
 
 def test_the_machine_s_own_settings_keep_no_outside_address_from_answering(router: Router) -> None:
-    """The image's management plane answers ARP for addresses of its NICs alone; a namespace inherits that."""
+    """The image's management plane answers ARP only for addresses of its NICs; a namespace inherits that."""
     run(router.middle, "sysctl", "-q", "-w", "net.ipv4.conf.all.arp_ignore=1")
     hide_inside(router)
     router.commit(with_nat(static={"host": {"outside_address": "10.77.2.50", "inside_address": INSIDE}}))
@@ -263,7 +264,7 @@ def test_what_a_no_nat_rule_matches_keeps_its_address(router: Router) -> None:
 
 
 def test_the_routers_own_sessions_are_not_touched(router: Router) -> None:
-    """Both ways on the outside interface; what it lets in is decided as without NAT."""
+    """Both directions on the outside interface; admission is decided as without NAT."""
     document = with_nat(port_forwards=FORWARDS)
     document["interfaces"]["right0"]["management_services"] = ["ssh"]
     router.commit(document)
@@ -271,7 +272,7 @@ def test_the_routers_own_sessions_are_not_touched(router: Router) -> None:
         assert seen_as(router.right, "tcp", ROUTER, 22) == OUTSIDE
         assert router.ping(router.right, ROUTER)
         assert router.ping(router.middle, OUTSIDE)
-        # The kernel of the router asks by UDP and is not answered: nothing lets the answer in.
+        # The router's kernel asks by UDP and gets no answer: nothing lets the answer in.
         assert seen_as(router.middle, "udp", OUTSIDE, 7001) is None
         assert seen_as(router.right, "tcp", ROUTER, 2222) is None
 
@@ -299,7 +300,7 @@ def test_access_lists_see_packets_as_they_are_on_the_wire(router: Router) -> Non
 
 
 def test_reflected_sessions_with_nat(router: Router) -> None:
-    """permit_reflect outside lets the answers of translated sessions in, and nothing else."""
+    """permit_reflect outside admits the answers of translated sessions, and nothing else."""
     hide_inside(router)
     document = with_nat(port_forwards=FORWARDS)
     document["acls"] = {

@@ -1,4 +1,4 @@
-"""Sessions of NAT on the kernel: told, searched, counted, and cleared, with hosts at both ends."""
+"""Sessions of NAT on the kernel: listed, searched, counted, and cleared, with hosts at both ends."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_sessions_are_cleared_one_by_one_by_search_and_all(router: Router) -> No
         assert clear(inside="10.77.1.99") == 0
         assert clear(protocol="udp") == 2
         assert {one.protocol for one in asked(router).sessions} == {"tcp", "icmp"}
-        # The other sessions go on, and who asks anew is answered.
+        # The other sessions continue, and a new request is answered.
         assert still(inward).startswith(OUTSIDE)
         assert seen_as(router.left, "udp", OUTSIDE, 7001) == ROUTER
         assert clear(all=True) == 3

@@ -27,7 +27,7 @@ def _document(*, parent: bool, first: bool, second: bool) -> dict[str, Any]:
 
 
 def test_they_are_up_and_down_on_their_own(router: Router) -> None:
-    """The kernel refuses one that is to be up on a parent that is down, and takes all along with a parent."""
+    """The kernel refuses to bring one up on a parent that is down, and takes all down with the parent."""
     if "sub_interface" in router.backend.capabilities().lacking:
         pytest.skip("this kernel has no VLANs (8021q)")
     for parent in (False, True, False):

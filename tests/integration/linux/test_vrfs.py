@@ -112,7 +112,7 @@ for _name, _number in ADDRESSES_6.items():
 
 
 class Router:
-    """The kernel's part and FRR of a document, made and read as the backends do."""
+    """The kernel's part and FRR of a document, made and read like the backends do."""
 
     def __init__(self, frr: FrrHarness) -> None:
         self.frr = frr.client()
@@ -220,7 +220,7 @@ def test_bgp_and_ospf_of_a_vrf_put_their_routes_into_its_table(router: Router) -
     ospf = ospf_state(red.ospf_summary(), red.ospf_interfaces(), red.ospf_neighbors())
     assert (ospf.router_id, list(ospf.interfaces)) == ("172.16.0.1", ["c"])
     assert [(one.router_id, one.full) for one in ospf.neighbors] == [("172.16.0.2", True)]
-    # The checks of health find both well, and say so when the neighbor's AS is another one.
+    # The health checks find both healthy, and report it when the neighbor's AS is wrong.
     config = parse_document(DOCUMENT)
     now = {"blue": sessions(blue)}
     assert list(bgp_down(Look(now, config))) == []
@@ -261,7 +261,7 @@ def test_what_is_looked_at_and_done_in_one_vrf(router: Router) -> None:
     details_of = red.ask(lambda frr: details(frr, "router", IPv4Address("172.16.0.2")))
     assert [one.advertising_router for one in details_of] == ["172.16.0.2"]
     assert default.ask(lambda frr: list(lsas(frr))) == []
-    # The kernel, where what a VRF's table does not know is unreachable.
+    # The kernel, where a destination missing from a VRF's table is unreachable.
     exact, longest, foreign = router.looked_up(["198.51.100.0/24", "198.51.100.9", "203.0.113.9"], "blue")
     assert exact == longest == Entry("198.51.100.0/24", "unicast", (NextHop("10.1.2.2", "a2", 1),))
     assert foreign == Entry(None, "unreachable")

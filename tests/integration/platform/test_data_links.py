@@ -72,7 +72,7 @@ def test_a_device_that_is_not_there_is_said_so(far: Namespace) -> None:
 
 
 def test_an_isolated_device_is_heard_by_packet_sockets_only(far: Namespace) -> None:
-    """VPP reads such a NIC through a packet socket; the host's own stack must not see what arrives."""
+    """VPP reads such a NIC through a packet socket; the host's own stack must not receive its packets."""
     assert ping() == 0
     far.run(firewall.isolate, ["f0"])
 
@@ -124,7 +124,7 @@ def test_only_the_management_device_is_let_in(far: Namespace) -> None:
 
 
 def test_one_host_leaves_room_for_the_others(far: Namespace) -> None:
-    """A host that opens all the connections it can has its share; another one still gets in."""
+    """A host that opens as many connections as it can gets only its share; another one still gets in."""
     rules = Path(__file__).resolve().parents[3] / "appliance/system/etc/nftables.conf"
     run(["ip", "-n", NEAR, "address", "add", "10.77.9.3/24", "dev", "n0"])
     for address in ("fd77:0:0:1::1/48", "fd77:0:0:1::2/48", "fd77:0:0:2::1/48"):

@@ -1,4 +1,4 @@
-"""Logs of the router's programs: one contract, on files as the lab has them and on a real journald."""
+"""Logs of the router's programs: one contract, for files as in the lab and for a real journald."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ def test_the_processes_of_the_web_half_are_parts_of_their_own(journal: _Journal)
     """One unit, whose children write into the stream that they have from their parent."""
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stream.connect(f"/run/systemd/journal.{journal.name}/stdout")
-    # What systemd says of a unit's output, then its lines.
+    # systemd's description of a unit's output, then its lines.
     stream.sendall(b"python\nmillrace-web.service\n6\n1\n0\n0\n0\nfrom the parent\n")
     children, reading, writing = [], *os.pipe()
     for name in (b"server", b"worker", b"scheduler"):
@@ -373,7 +373,7 @@ def test_the_processes_of_the_web_half_are_parts_of_their_own(journal: _Journal)
             os.close(writing)
             ctypes.CDLL(None).prctl(15, process_name(name.decode()).encode())
             stream.sendall(b"from the " + name + b"\n")
-            # journald looks at who wrote while it lives.
+            # journald identifies the writer while it is alive.
             os.read(reading, 1)
             os._exit(0)
         children.append(pid)

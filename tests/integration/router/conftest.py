@@ -22,7 +22,7 @@ _LABS: dict[str, tuple[str, str, Routes]] = {
 
 @pytest.fixture(scope="session", params=["linux", "vpp"])
 def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
-    """A running lab on each data plane, on SQLite. What concerns routes asks for ``vpp-nl``, too."""
+    """A running lab on each data plane, on SQLite. Tests that concern routes also request ``vpp-nl``."""
     prefix, dataplane, routes = _LABS[cast(str, request.param)]
     require_root_netns()
     if dataplane == "vpp":
@@ -35,5 +35,5 @@ def live(request: pytest.FixtureRequest) -> Iterator[LiveLab]:
 
 @pytest.fixture(autouse=True)
 def routing_is_whole(live: LiveLab) -> None:
-    """A test before may have closed sessions: each begins when all prefixes are there again."""
+    """An earlier test may have closed sessions: each test begins when all prefixes are there again."""
     readiness.wait(readiness.routing_checks(live.topology.namespaces), 120, lambda _: None)

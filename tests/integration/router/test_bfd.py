@@ -72,7 +72,7 @@ def _dropped(live: LiveLab, interface: str) -> int:
 
 @contextmanager
 def _silent(namespace: str) -> Iterator[Callable[[], float]]:
-    """Nothing comes from the neighbor or is heard there; its links stay up. Gives the seconds since then."""
+    """Packets from and to the neighbor are dropped; its links stay up. Returns the seconds since then."""
     run_in(namespace, ["nft", SILENCE])
     began = time.monotonic()
     try:
@@ -104,7 +104,7 @@ def test_sessions_are_up_and_everyone_is_told_of_them(watched: LiveLab) -> None:
 
 
 def test_a_silent_link_is_noticed_and_the_neighbor_says_why(watched: LiveLab) -> None:
-    """What it took is printed, not judged: others compute beside this test."""
+    """The duration is printed, not judged: other work runs next to this test."""
     names = watched.topology.namespaces
     with _silent(names.wan) as since:
         wait_until(lambda: _bgp(watched, WAN)["state"] != "Established", timeout_s=30, what="BGP noticed")
@@ -127,7 +127,7 @@ def test_a_silent_link_is_noticed_and_the_neighbor_says_why(watched: LiveLab) ->
 
 
 def test_bfd_of_a_stranger_does_not_reach_the_router(watched: LiveLab) -> None:
-    """From the LAN, where nobody is watched, on all three ports; the sessions go on."""
+    """From the LAN, where nothing is watched, on all three ports; the sessions continue."""
     before = _dropped(watched, "lan0")
     ups = {one.peer: one.counters.ups for one in _state(watched).sessions if one.counters is not None}
     send = "import socket,sys; s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); s.setsockopt(0,2,255)\n"

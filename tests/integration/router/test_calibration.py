@@ -1,4 +1,4 @@
-"""A share of ``make soak-impact``: the rounds with a name, and one that is drawn, on each data plane."""
+"""A part of ``make soak-impact``: the named rounds, and one random round, on each data plane."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def routing_is_whole() -> None:
 
 @pytest.mark.parametrize("dataplane", ["linux", "vpp"])
 def test_what_was_foretold_is_what_happened(dataplane: str) -> None:
-    """In a lab of its own: what such rounds leave behind concerns no other test."""
+    """In a lab of its own, so that the effects of such rounds concern no other test."""
     require_root_netns()
     if dataplane == "vpp":
         require_vpp()

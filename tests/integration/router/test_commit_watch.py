@@ -1,4 +1,4 @@
-"""A commit that is watched goes back by itself when sessions or traffic got worse, and stays when it did not.
+"""A watched commit is rolled back automatically when sessions or traffic get worse, and otherwise stays.
 
 ::
 
@@ -98,7 +98,7 @@ def _went_back(live: LiveLab, patch: dict[str, Any]) -> tuple[Worsening, ...]:
 
 
 def _rolled_back(live: LiveLab, revision: int) -> tuple[Worsening, ...]:
-    """What got worse after a revision that was rolled back by itself; told on every surface."""
+    """The findings after a revision that was rolled back automatically; every surface reports them."""
     wait_until(
         lambda: live.agent.status().revision > revision, timeout_s=WATCH_S + 20, what="it goes back by itself"
     )

@@ -33,7 +33,7 @@ def _sessions(live: LiveLab) -> dict[str, tuple[str, Any]]:
 
 
 def _are_the_same(now: dict[str, tuple[str, Any]], before: dict[str, tuple[str, Any]]) -> bool:
-    """FRR counts the second of a session's begin back from now: it may be told one off."""
+    """FRR computes the second of a session's start from the present time: it may be off by one."""
     return now.keys() == before.keys() and all(
         state == before[address][0] and abs(since - before[address][1]) <= 1
         for address, (state, since) in now.items()

@@ -34,7 +34,7 @@ NO_PING = {
 def _answered(live: LiveLab, count: int = 5, *, wait_s: int = 10) -> int:
     """How many of ``count`` pings from the LAN host to the host behind the WAN are answered.
 
-    A busy machine answers late: only where none is to be answered the wait is what the test takes.
+    A busy machine answers late; the full wait is needed only where no answer is expected.
     """
     argv = ["ping", "-n", "-q", "-i", "0.05", "-W", str(wait_s), "-c", str(count), WAN_HOST]
     output = live.topology.run(live.topology.namespaces.lan, argv, check=False)

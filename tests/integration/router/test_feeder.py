@@ -1,4 +1,4 @@
-"""The feeder on the whole router: what it says of itself, and what forwards while it, VPP or zebra dies.
+"""The feeder on the whole router: its reports, and forwarding while it, VPP or zebra is dead.
 
 ::
 
@@ -99,7 +99,7 @@ def _differing(live: LiveLab) -> bool:
 
 @pytest.fixture(autouse=True)
 def feeder_is_whole(live: LiveLab) -> None:
-    """A test before may have killed something."""
+    """An earlier test may have killed something."""
     wait_until(lambda: _whole(live), timeout_s=120, what="a feeder that has given everything")
 
 
@@ -159,7 +159,7 @@ def test_a_feeder_that_dies_loses_no_packet_and_sweeps_what_went_meanwhile(live:
         try:
             live.agent.commit(_document(live), author="test")
             assert STATIC in _fib(live), "nobody can have taken it out"
-            # After a look that took long the next comes a minute later.
+            # After a slow check the next one follows a minute later.
             wait_until(lambda: ("part_down", "feeder") in _alarms(live), timeout_s=120, what="the alarm")
         finally:
             live.supervisorctl("start", "feeder")
@@ -199,7 +199,7 @@ def test_a_route_that_vpp_lost_is_given_again_and_the_log_says_so(live: LiveLab)
         route: dict[str, Any] = {"table_id": 0, "prefix": ip_network(lost), "n_paths": 0, "paths": []}
         vpp.call("ip_route_add_del", is_add=False, is_multipath=False, route=route)
     assert lost not in _fib(live)
-    # By itself it is found within minutes; what somebody sees is looked at again at once.
+    # Without help it is found within minutes; a route that somebody views is checked again at once.
     (seen,) = json_of(live.api.get("/state/routes", params={"prefix": lost}))["routes"]
     assert seen["disagreement"] == f"the data plane has no route for {lost}"
     wait_until(lambda: lost in _fib(live), timeout_s=120, what="the feeder giving the route again")
@@ -209,7 +209,7 @@ def test_a_route_that_vpp_lost_is_given_again_and_the_log_says_so(live: LiveLab)
 
 
 def test_an_interface_leaves_only_when_its_routes_have(live: LiveLab) -> None:
-    """Without the feeder nobody knows that: the commit is refused and says so, and nothing is changed."""
+    """Without the feeder that is unknown: the commit is refused with this reason, and nothing is changed."""
     live.agent.commit(_document(live, loopback=True), author="test")
     live.supervisorctl("stop", "feeder")
     try:

@@ -1,4 +1,4 @@
-"""With VPP, the packets between the hosts really pass VPP, and what the API says of them is what VPP says."""
+"""With VPP, the packets between the hosts really pass through VPP, and the API's figures match VPP's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health on the whole router: what goes wrong is an alarm, with its reason, and is cleared when it is mended.
+"""Health on the whole router: a fault raises an alarm with its reason, which is cleared after the repair.
 
 ::
 
@@ -28,7 +28,7 @@ def _alarms(live: LiveLab) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _wait_until_healthy(live: LiveLab) -> None:
-    """Without alarms and with no watch under way, which would hold against a commit what the test does."""
+    """Without alarms and with no watch under way, which would attribute the test's actions to a commit."""
     wait_until(
         lambda: _is_healthy(live) and json_of(live.api.get("/status"))["watch"] is None,
         timeout_s=240,

@@ -1,4 +1,4 @@
-"""A configured neighbor turns hostile: it harms nobody else, and what it calls itself stays text.
+"""A configured neighbor turns hostile: it harms nobody else, and its name for itself stays text.
 
 The whole campaign, with OSPF and IP, is tests/soak/test_hostile_peers.py.
 """
@@ -25,7 +25,7 @@ _SEED, _MESSAGES = "millrace", 40
 
 
 def _page(live: LiveLab, path: str) -> str:
-    """A page as a browser gets it that has signed in."""
+    """A page as a signed-in browser gets it."""
     trust = ssl.create_default_context(cafile=live.environment["CA_FILE"])
     with httpx.Client(base_url=live.base_url, verify=trust, timeout=60) as browser:
         browser.get("/login")

@@ -1,4 +1,5 @@
-"""What a plan foretells is what a commit then does, where the plan once said that nothing is lost.
+"""What a plan foretells matches the effect of the commit, in cases where the plan once said that nothing is
+lost.
 
 ::
 
@@ -49,7 +50,7 @@ def _plan(live: LiveLab, patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _all_exchanged(live: LiveLab) -> bool:
-    """A session that came up a moment ago has sent nothing yet; what it sends goes out in one piece."""
+    """A session that has just come up has sent nothing yet; its first routes are sent all at once."""
     session = _session(live)
     counts = session["families"]["ipv4_unicast"] if session["state"] == "Established" else {}
     is_received = counts.get("prefixes_received") == len(at.WAN_PREFIXES_V4)

@@ -1,4 +1,4 @@
-"""A route that VPP has lost is an alarm. With linux_nl it does not come back: no test comes after it."""
+"""A route lost in VPP raises an alarm. With linux_nl it does not come back, so this test is the last."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = str(at.WAN_HOST_PREFIX_V4)
 
 
 def _take_from_vpp(live: LiveLab, prefix: str) -> None:
-    """Delete the route as linux_nl would, which goes on believing that VPP has it."""
+    """Delete the route as linux_nl would; linux_nl continues to believe that VPP has it."""
     with closing(PapiClient(Path(live.environment["VPP_API_SOCKET"]))) as vpp:
         vpp.connect()
         sources = {found.src.name: found.src.id for found in vpp.dump("fib_source_dump")}

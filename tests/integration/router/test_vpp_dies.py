@@ -1,4 +1,4 @@
-"""VPP dies: mirrors and sessions outlive it, and mirrors that the document drops afterwards go all the same.
+"""VPP is killed: mirrors and sessions outlive it, and mirrors that the document drops afterwards are removed.
 
 ::
 
@@ -84,7 +84,7 @@ def _established(live: LiveLab) -> dict[str, int | None]:
 
 
 def _are_the_same(before: dict[str, int | None], now: dict[str, int | None]) -> bool:
-    """No session fell: FRR reckons the time from now each time, and rounds."""
+    """No session went down: FRR computes the time from now each time, and rounds."""
     return before.keys() == now.keys() and all(
         came is not None and was is not None and came - was <= 2
         for came, was in ((now[name], before[name]) for name in before)
@@ -92,7 +92,7 @@ def _are_the_same(before: dict[str, int | None], now: dict[str, int | None]) -> 
 
 
 def _adjacencies(live: LiveLab) -> dict[str, int]:
-    """How long each OSPF neighbor is full, in ms."""
+    """How long each OSPF neighbor has been full, in ms."""
     neighbors = json_of(live.api.get("/state/ospf"))["neighbors"]
     return {one["router_id"]: one["uptime_ms"] for one in neighbors if one["full"]}
 
@@ -114,7 +114,7 @@ def _as_committed(live: LiveLab) -> bool:
 
 
 def _kill_vpp(live: LiveLab, pairs: int) -> None:
-    """And wait until the new one has everything."""
+    """Also wait until the new one has everything."""
     before = live.supervisorctl("pid", "vpp")
     os.kill(int(before), signal.SIGKILL)
     wait_until(

@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis and the web dead: the router forwards, converges, and the command line commits."""
+"""Without PostgreSQL, Redis and the web the router forwards and converges, and the command line commits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_router_lives_without_its_web_half(live_on_postgres: LiveLab) -> None:
         )
         assert live.agent.status().revision == revision + 1
 
-        # The core neighbour goes and comes back: OSPF converges with nobody watching.
+        # The core neighbour is stopped and started: OSPF converges without an observer.
         live.supervisorctl("stop", "core-neighbour")
         wait_until(lambda: not _core_route(live), timeout_s=60, what="OSPF withdraws the core's prefix")
         live.supervisorctl("start", "core-neighbour")

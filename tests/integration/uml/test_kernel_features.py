@@ -1,6 +1,6 @@
-"""Tests that need what this machine's kernel may lack, on the kernel of user-mode Linux.
+"""Tests that need features which this machine's kernel may lack, on the kernel of user-mode Linux.
 
-It is a program (Debian package user-mode-linux) over this machine's own files, so the tests are those of this
+It is a program (Debian package user-mode-linux) over this machine's own files, so it runs the tests of this
 source tree. Its kernel has VRFs, bonds, VLANs and GRE, and no nftables.
 """
 
@@ -26,8 +26,9 @@ VETH = ("veth", "dummy")
 _MEMORY = "3G"
 _LONGEST_S = 400
 _BGPD_ENDED = "bgpd does not answer"
-"""FRR 8.4.4's bgpd ended in one of ten runs, while imports between VRFs changed. On a router it is started
-again and configured anew, which other tests show; here nobody starts it, and everything after it fails.
+"""FRR 8.4.4's bgpd crashed in one of ten runs, while imports between VRFs changed. On a router it is
+restarted and configured again, which other tests show; here nobody restarts it, and everything after it
+fails.
 """
 _UNKNOWN_REGISTERS = "ptrace set fp regs failed"
 """What Debian 12's ends with, before it runs anything, where a processor has more registers than it knows of

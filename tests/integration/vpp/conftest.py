@@ -17,7 +17,7 @@ HOST_DEVICES = ("nic0", "nic1")
 
 @dataclass(frozen=True)
 class Target:
-    """Something that behaves as VPP does; ``restart`` makes it lose everything."""
+    """Something that behaves like VPP; ``restart`` makes it lose everything."""
 
     name: str
     client: VppClient
@@ -56,7 +56,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     session = Session(client)
     for step in plan(VppState.of(()), session.observe()):
         session.apply(step)
-    # What a test made without our tag.
+    # Objects that a test made without our tag.
     for row in client.dump("sw_interface_dump", sw_if_index=0xFFFFFFFF):
         if row.sup_sw_if_index != row.sw_if_index:
             continue  # goes with its parent

@@ -200,7 +200,7 @@ class PrivateVpp:
         return "\n".join(path.read_text(errors="replace") for path in parts if path.exists())
 
     def kill(self) -> None:
-        """``kill -9``: VPP and all it held are gone at once."""
+        """``kill -9``: VPP and its whole state are lost at once."""
         self._end(signal.SIGKILL)
 
     def wait(self, timeout_s: float = 20.0) -> int:

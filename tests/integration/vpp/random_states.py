@@ -131,7 +131,7 @@ def _relays(random: Random, tables: list[int]) -> list[DhcpRelay]:
 
 
 def _memifs(random: Random) -> tuple[list[MemifSocket], list[Interface]]:
-    """Up to three on one socket or two, which are named whether an interface is on them or not."""
+    """Up to three on one or two sockets, which are named whether an interface uses them or not."""
     if random.random() < 0.5:
         return [], []
     rings = MemifRings(random.choice((128, 1024)), random.choice((2048, 16384)), random.choice((1, 16)))

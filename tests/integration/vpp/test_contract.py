@@ -1,4 +1,4 @@
-"""What VPP answers, call by call. The fake must answer the same."""
+"""VPP's answers, call by call. The fake must answer the same."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_memif(target: Target) -> None:
     assert _refusal(client, "memif_create_v2", **memif(2, ring_size=1000)) == -73
     (told,) = client.dump("memif_dump")
     assert (told.sw_if_index, told.id, told.socket_id, int(told.role)) == (index, 1, ours, 0)
-    # Why the rings are kept in the socket's id: unconnected, VPP does not tell what was asked for.
+    # Why the rings are kept in the socket's id: while unconnected, VPP does not report the requested ones.
     assert (told.ring_size, told.buffer_size) == (1, 0)
     assert _refusal(client, name, socket_id=ours, **forget) == -74
     assert _refusal(client, "memif_delete", sw_if_index=99) == -2
@@ -356,7 +356,7 @@ def test_route_lookup(target: Target) -> None:
     assert prefix("192.0.2.0/30", exact=True) == "192.0.2.0/30"
     assert prefix("192.0.2.2", exact=False) == prefix("192.0.2.2/32", exact=True) == "192.0.2.2/32"
     assert prefix("192.0.2.1", exact=False) == "192.0.2.0/30"
-    # VPP drops what no route is for by a default of its own.
+    # VPP drops packets without a route by a default of its own.
     assert prefix("198.51.100.1", exact=False) == prefix("0.0.0.0/0", exact=True) == "0.0.0.0/0"
     assert prefix("2001:db8::1", exact=False) == "::/0"
     missing = {"table_id": 0, "exact": True, "prefix": ip_network("198.51.100.0/24")}

@@ -1,4 +1,4 @@
-"""Every kind of interface becomes every other one under its name, with what lies on it, and back."""
+"""Every kind of interface becomes every other one under its name, with the objects on it, and back."""
 
 from __future__ import annotations
 

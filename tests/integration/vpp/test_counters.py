@@ -1,4 +1,4 @@
-"""Counters of the real VPP, against what was sent and what VPP's own command line says."""
+"""Counters of the real VPP, compared with the packets sent and with VPP's own command line."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_hits_carry_on_when_rules_are_replaced(vpp: PrivateVpp) -> None:
     _ping(vpp, 3)
     hits = counters.hits()["edge"]
     assert (hits[0].packets, hits[1].packets) == (0, start + 18)
-    # A rule that left and comes back starts anew.
+    # A rule that was removed and comes back starts from zero.
     _configure(session, AclRule("permit", _ANY, _ANY))
     _configure(session, _ECHO)
     _ping(vpp, 2)
@@ -95,7 +95,7 @@ def test_the_rules_that_were_sent_are_read_back_as_the_same_objects(vpp: Private
     _configure(session, *rules)
     (read,) = [item for item in session.observe().values() if isinstance(item, Acl)]
     assert read.rules == rules
-    # VPP gives the bytes back as it got them; else it would be right still, and slow.
+    # VPP returns the bytes unchanged; otherwise the result would still be correct, but slow.
     assert all(one is other for one, other in zip(read.rules, rules, strict=True))
 
 
@@ -139,7 +139,7 @@ def test_nodes_count_what_passed_them(vpp: PrivateVpp) -> None:
     assert seen.packets >= seen.calls > 0
     assert seen.packets >= 20  # some of those before had not been written yet
     assert 10 < seen.clocks / seen.packets < 1e7
-    # On a busy machine VPP is interrupted in one node, beside which what the others take is nothing.
+    # On a busy machine VPP is interrupted in one node, next to which the time of the others is negligible.
     even = {
         thread: {name: replace(one, clocks=100 * one.packets) for name, one in nodes.items()}
         for thread, nodes in counters.read(node_counts).items()
@@ -151,7 +151,7 @@ def test_nodes_count_what_passed_them(vpp: PrivateVpp) -> None:
 
 
 def test_a_sample_is_cheap(vpp: PrivateVpp) -> None:
-    """Once a second it must not be felt; the bound is generous, for the machine is shared."""
+    """Once a second it must not be noticeable; the bound is generous, because the machine is shared."""
     counters = Counters(Session(vpp.client()), vpp.stats_socket)
     counters.sample()
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Clients that end or are killed, many at once and over time: VPP goes on, and forgets each of them."""
+"""Clients that end or are killed, many at once and over time: VPP continues, and forgets each of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vpp_config.papi_client import PapiClient
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
 _CLIENTS = 24
-"""VPP 26.06 hangs for good once 16 sockets of clients that are gone are ready at once."""
+"""VPP 26.06 hangs for good once 16 sockets of dead clients are ready at once."""
 _TOGETHER = 6
 """More than the agent has."""
 _CHILD = """
@@ -108,7 +108,7 @@ def test_vpp_forgets_clients_that_close() -> None:
 
 
 def _killed(vpp: PrivateVpp, client: PapiClient, count: int) -> None:
-    """So many clients of one process, which is killed."""
+    """This many clients of one process, which is killed."""
     argv = [sys.executable, "-c", _CHILD, str(vpp.api_socket), str(count)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         assert child.stdout is not None

@@ -1,4 +1,4 @@
-"""Routes that linux_nl brought, as the read side tells them; and what the neighbors are told."""
+"""Routes added by linux_nl, as the read side reports them; and the notifications to neighbors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_fib(private_vpp: PrivateVpp, client: PapiClient) -> None:
     prefixes = {route.prefix for route in fib_dump(client, "ipv4")}
     assert ip_network("198.51.49.0/24") in prefixes
     assert len(prefixes) == before[0] + _ROUTES
-    # A reader who stops early leaves the connection in order.
+    # A reader that stops early leaves the connection usable.
     generation = client.generation
     rows = fib_dump(client, "ipv4")
     next(rows)

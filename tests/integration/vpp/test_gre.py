@@ -188,7 +188,7 @@ def _start(namespace: str, script: str) -> subprocess.Popen[str]:
 
 
 def test_the_packets_are_those_of_rfc_2784() -> None:
-    """Read and answered by a program that knows nothing of VPP: 4 bytes of header, TTL 254, no key."""
+    """Read and answered by a program independent of VPP: 4 bytes of header, TTL 254, no key."""
     require_root_netns()
     require_vpp()
     with PrivateVpp(nics=1) as vpp:

@@ -1,4 +1,6 @@
-"""What access lists and NAT take of VPP's main heap: no more than is counted, on a VPP that has no more."""
+"""The use of VPP's main heap by access lists and NAT: no more than calculated, on a VPP with no more than
+that.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
 
 @pytest.fixture
 def vpp() -> Iterator[PrivateVpp]:
-    """A VPP of the smallest size, for each test: what access lists once took is not given back."""
+    """A VPP of the smallest size, for each test: memory once used by access lists is not returned."""
     requirements.require_root_netns()
     requirements.require_vpp()
     with PrivateVpp(nics=0, main_heap_mib=HEAP_MIB) as vpp:
@@ -57,7 +59,7 @@ def _rule(number: int) -> AclRule:
 
 @pytest.mark.parametrize(("rules", "interfaces"), [(1, 1), (1000, 100), (65_000, 11)])
 def test_access_lists(vpp: PrivateVpp, rules: int, interfaces: int) -> None:
-    """65,000 rules on 16 interfaces ended it."""
+    """65,000 rules on 16 interfaces crashed it."""
     names = [f"lo{at}" for at in range(interfaces)]
     acl = Acl("many", tuple(_rule(number) for number in range(rules)))
     used = _holding(

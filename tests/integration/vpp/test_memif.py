@@ -68,7 +68,7 @@ def test_both_ends_have_the_rings_that_the_slave_offers(session: Session, privat
         return [(row.ring_size, row.buffer_size) for row in rows if row.flags & _LINK_UP]
 
     _wait(lambda: len(ends()) == 2, "the ends do not find each other")
-    # The master tells nothing of them, even connected: why they are kept in the socket's id.
+    # The master reports nothing of them, even connected: this is why they are kept in the socket's id.
     assert sorted(ends()) == [(1, 0), (4096, 8192)]
     shown = private_vpp.cli("show", "memif")
     assert shown.count("num-s2m-rings 3 num-m2s-rings 2") == 2
@@ -125,7 +125,7 @@ def test_the_mirror_leaves_vlans_their_mtu(session: Session, private_vpp: Privat
 
 
 def _arrived(traffic: MemifTraffic) -> int:
-    """Packets of the stream that come late, until no more do: VPP may be kept waiting by other processes."""
+    """Late packets of the stream, until no more arrive: other processes may delay VPP."""
     late = 0
     while (one := traffic.learn(0.3)).received > one.foreign:
         late += one.received - one.foreign

@@ -1,4 +1,4 @@
-"""An interface that goes down, and away, while Linux adds routes through its mirror."""
+"""An interface that is taken down and removed while Linux adds routes through its mirror."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _loopback(number: int, netns: str) -> tuple[Loopback, LcpPair, Address]:
 
 
 def test_no_route_outlives_its_interface(private_vpp: PrivateVpp, session: Session, tmp_path: Path) -> None:
-    """Otherwise VPP 26.06 ends at the next change of such a route."""
+    """Otherwise VPP 26.06 crashes at the next change of such a route."""
     netns = private_vpp.mirror_namespace
     stays, goes = VppState.of(_loopback(1, netns)), VppState.of((*_loopback(1, netns), *_loopback(2, netns)))
     batch = tmp_path / "routes"

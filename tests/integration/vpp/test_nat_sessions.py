@@ -1,4 +1,4 @@
-"""Sessions of NAT44: on the fake and on the real VPP, counted, told one by one, and ended.
+"""Sessions of NAT44, on the fake and on the real VPP: counted, listed one by one, and forgotten.
 
 ::
 
@@ -65,7 +65,7 @@ for port in {ports}:
 
 @dataclass(frozen=True)
 class Sender:
-    """Makes hosts inside send, and knows what is counted."""
+    """Makes inside hosts send, and knows the expected counts."""
 
     target: Target
     send: Callable[[IPv4Address, tuple[int, ...]], None]
@@ -197,7 +197,7 @@ def test_a_full_table_refuses_new_sessions_and_counts_them(sender: Sender) -> No
     sender.send(_OTHER, (6001, 6002))
     _until(lambda: segment.read(nat_table).refused == before.refused + 2)
     assert nat_users(sender.target.client) == {_HOST: _MOST}
-    # What has a session goes on.
+    # Existing sessions continue.
     sender.send(_HOST, (5001,))
     _until(lambda: sender.sessions(_HOST)[5001].packets == 2)
     assert end_nat_sessions(sender.target.client, [sender.sessions(_HOST)[5001]]) == 1

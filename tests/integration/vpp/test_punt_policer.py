@@ -1,4 +1,6 @@
-"""Limits of what VPP hands to Linux: what VPP answers, what the object does, and what packets notice."""
+"""Limits of the packets that VPP hands to Linux: VPP's answers, the object's behavior, and the effect on
+packets.
+"""
 
 from __future__ import annotations
 

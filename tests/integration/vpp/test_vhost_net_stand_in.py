@@ -51,11 +51,12 @@ def vpp(private_vpp: PrivateVpp) -> Iterator[PrivateVpp]:
     ])  # fmt: skip
     for step in plan(desired, session.observe()):
         session.apply(step)
-    # The kernel's own queue before the tap, which a busy machine overruns, is not what is tried here.
+    # This test does not cover the kernel's own queue before the tap, which a busy machine overruns.
     run("ip", "link", "set", "wan0", "txqueuelen", str(_PACKETS), namespace=private_vpp.mirror_namespace)
     far = private_vpp.far(0)
     run("ip", "addr", "replace", "192.0.2.1/30", "dev", "peer0", namespace=far)
-    # Both kernels must know their neighbor: what waits for its address is overtaken by what comes after it.
+    # Both kernels must know their neighbor: packets that wait for its address would be overtaken by later
+    # ones.
     run("ping", "-c", "3", "-i", "0.2", "192.0.2.2", namespace=far)
     run("ping", "-c", "3", "-i", "0.2", "192.0.2.1", namespace=private_vpp.mirror_namespace)
     yield private_vpp
@@ -128,8 +129,8 @@ def test_both_ways_at_once(vpp: PrivateVpp) -> None:
     outside.close()
     mirror.close()
     print(vpp.cli("show", "errors"))
-    # On a machine that keeps VPP or the stand-in waiting VPP finds its ring full, and says so. The stand-in
-    # loses nothing that it was given.
+    # On a machine that delays VPP or the stand-in, VPP finds its ring full, and says so. The stand-in loses
+    # nothing that it was given.
     assert len(at_mirror) == _PACKETS - (_refused(vpp, "tap4096-tx") - refused_before)
     assert len(at_outside) == _PACKETS - (_refused(vpp, "host-nic0-tx") - refused_outside_before)
     assert len(at_mirror) > 0.9 * _PACKETS
@@ -145,7 +146,7 @@ def _runs(numbers: list[int]) -> list[tuple[int, int]]:
 
 
 def _refused(vpp: PrivateVpp, node: str) -> int:
-    """Packets that a node of VPP could not hand on."""
+    """Packets that a node of VPP could not pass on."""
     rows = [line.split() for line in vpp.cli("show", "errors").splitlines()]
     return sum(int(row[0]) for row in rows if len(row) > 1 and row[1] == node)
 

@@ -1,4 +1,4 @@
-"""Every state can be reached from every other, and back; on the fake and on the real VPP."""
+"""Every state can be reached from every other, and back, on the fake and on the real VPP."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_addresses_reach_the_mirror(target: Target) -> None:
 
 
 def test_others_are_left_alone(target: Target) -> None:
-    """What has no tag of ours stays; unless it holds what we need."""
+    """Objects without our tag stay, unless they occupy something that we need."""
     client = target.client
     theirs = client.call(
         "create_loopback_instance", mac_address="00:00:00:00:00:00", is_specified=True, user_instance=3
@@ -362,7 +362,7 @@ _FULL_TUNNEL = [*_IN_TUNNEL, _TUNNEL, _ONE, AclBinding("gre1", ("one",))]
 
 @pytest.mark.parametrize("objects", [_FULL, _FULL_BOND, _FULL_TUNNEL], ids=["nics", "bond", "tunnel"])
 def test_killed_between_any_two_calls(target: Target, objects: list[VppObject]) -> None:
-    """However far an apply came, the next observe and plan repair it, whether they go on or back."""
+    """However far an apply came, the next observe and plan repair it, whether they go forward or back."""
     mirrored = "bond0" if objects is _FULL_BOND else "wan0"
     mirror = LcpPair(mirrored, mirrored, target.netns)
     if objects is _FULL_TUNNEL:
@@ -389,7 +389,7 @@ def test_killed_between_any_two_calls(target: Target, objects: list[VppObject]) 
 
 
 def test_a_refused_call_changes_nothing(target: Target) -> None:
-    """A step that fails puts back what it began; undoing those before it restores the state."""
+    """A failing step undoes what it began; undoing the steps before it restores the state."""
     if target.name == "real":
         pytest.skip("refusals on request are the fake's")
     full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
@@ -428,7 +428,7 @@ def test_a_refused_call_changes_nothing(target: Target) -> None:
 
 
 def test_vpp_restarts(target: Target) -> None:
-    """Everything is gone, is seen to be gone, and is made again by the same session."""
+    """Everything is lost, the loss is noticed, and the same session makes everything again."""
     session = target.session()
     full = VppState.of([*_FULL, LcpPair("wan0", "wan0", target.netns)])
     _go(session, full)

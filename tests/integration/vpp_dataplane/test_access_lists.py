@@ -1,4 +1,4 @@
-"""What access lists do to packets, on VPP: the very tests of the linux data plane."""
+"""The effect of access lists on packets, on VPP: the same tests as for the linux data plane."""
 
 from __future__ import annotations
 

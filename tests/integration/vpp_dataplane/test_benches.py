@@ -1,6 +1,6 @@
-"""Benches on a real VPP: a result, nothing of it left, and nothing left when generator or agent are killed.
+"""Benches on a real VPP: a result, and no remains, even when the generator or the agent is killed.
 
-Judged by what VPP has and by counts. Rates are the machine's, and no test's.
+Judged by VPP's state and by counts. Rates depend on the machine, and no test judges them.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def test_a_bench_counts_packets_holds_the_turn_and_leaves_nothing(router: Router
     assert all(one.clocks > 0 for one in result.clocks)
     assert result.versions["vpp"]
     _is_as_before(router)
-    # The next agent knows it.
+    # The next agent recognizes it.
     assert _made(router, tmp_path / "benches", _SHORT).all() == (ended,)
 
 

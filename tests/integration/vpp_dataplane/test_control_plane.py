@@ -1,4 +1,6 @@
-"""What reaches the router itself, on VPP: the very tests of the linux data plane, and VPP's own limit."""
+"""Packets that reach the router itself, on VPP: the same tests as for the linux data plane, and VPP's own
+limit.
+"""
 
 from __future__ import annotations
 

@@ -129,11 +129,11 @@ def test_a_route_to_the_far_end_through_the_tunnel_does_no_harm(ends: Ends) -> N
     wait_until(lambda: ends.way("10.2.0.1") == {"10.9.0.2"}, timeout_s=_PATIENCE_S, what="the route in VPP")
     assert ends.way("198.51.100.2") == {"192.0.2.2"}
     wait_until(lambda: ends.ping("10.2.0.1"), timeout_s=_PATIENCE_S, what="an answer through the tunnel")
-    # For longer than a neighbor may be silent: the tunnel carries OSPF although FRR has the ring.
+    # For longer than a neighbor may be silent: the tunnel carries OSPF although FRR has the loop.
     assert ends.ping("10.2.0.1", count=12, every_s=0.5)
     assert ends.route("198.51.100.2/32") == {"gre1"}
 
-    # The other end goes, and comes back; then the one's tunnel goes, with all routes that lead into it.
+    # The other end is removed and comes back; then the one's tunnel is removed, with all routes into it.
     ends.commit(1, _document(1, tunnel=False))
     wait_until(lambda: not ends.route("10.2.0.0/24"), timeout_s=_PATIENCE_S, what="the end of OSPF's route")
     assert ends.way("198.51.100.2") == {"192.0.2.2"}

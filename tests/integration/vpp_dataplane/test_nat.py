@@ -1,4 +1,6 @@
-"""What translation does to packets, on VPP: the tests of the linux data plane, and what is VPP's own."""
+"""The effect of translation on packets, on VPP: the tests of the linux data plane, and those specific to
+VPP.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ __all__ = [
 
 @pytest.fixture(autouse=True)
 def _namespaces_as_before(vpp: PrivateVpp) -> Iterator[None]:
-    """One VPP serves all tests here: what a test changes in the namespaces beside it is put back."""
+    """One VPP serves all tests here: changes of a test in the namespaces next to it are reverted."""
     yield
     for number in (0, 1):
         far, device, network = vpp.far(number), f"peer{number}", f"10.77.{number + 1}"

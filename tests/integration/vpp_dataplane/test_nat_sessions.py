@@ -1,4 +1,4 @@
-"""Sessions of NAT in VPP: told, searched, counted, and cleared, with hosts at both ends."""
+"""Sessions of NAT in VPP: listed, searched, counted, and cleared, with hosts at both ends."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_full_table_refuses_new_sessions_and_is_an_alarm(router: Router) -> No
         assert full.refused > empty.refused
         assert judged(empty) == [("nat_table_full", "critical")]
         assert judged(full) == [("nat_table_filling", "warning")], "nothing more is refused"
-        # Who has a session goes on; a new one is refused, until there is room.
+        # Existing sessions continue; a new one is refused until there is room.
         assert still(held).startswith(ROUTER)
         assert seen_as(router.left, "tcp", OUTSIDE, 7001) is None
         assert judged(full) == [("nat_table_full", "critical")]

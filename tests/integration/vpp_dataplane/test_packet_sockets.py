@@ -1,4 +1,4 @@
-"""NICs that VPP reaches by packet sockets: what they hold while VPP does not run."""
+"""NICs that VPP reaches by packet sockets: the packets they hold while VPP does not run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PPS, _AWAY_S = 2000, 0.6
 def test_nothing_is_lost_while_vpp_is_kept_off_the_processor(
     router: Router, vpp: PrivateVpp, tmp_path: Path
 ) -> None:
-    """With rings of version 3 all was lost that came after the first 0.16 s."""
+    """With rings of version 3, every packet that arrived after the first 0.16 s was lost."""
     with Flow(
         tmp_path, sender=router.left, receiver=router.right, destination="10.77.2.2", pps=_PPS, seconds=60
     ) as flow:

@@ -1,4 +1,6 @@
-"""VPP as a data plane: packets pass it and not the kernel, it tells its state, and survives a restart."""
+"""VPP as a data plane: packets pass through it and not the kernel, it reports its state, and survives a
+restart.
+"""
 
 from __future__ import annotations
 

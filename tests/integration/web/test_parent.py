@@ -1,4 +1,4 @@
-"""The parent of the web half's processes: what it starts, starts anew, reports and ends."""
+"""The parent of the web half's processes: which ones it starts, restarts, reports and ends."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def _lives(pid: int) -> bool:
-    """Whether it runs; one that nobody waited for yet is dead."""
+    """Whether it runs; a zombie counts as dead."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is in the default VRF alone is not in the way of a VRF with the same addresses, nor it of that."""
+"""Objects only in the default VRF do not conflict with a VRF with the same addresses, nor the reverse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems are told in words."""
+"""Problems are described in words."""
 
 from collections.abc import Iterator
 from typing import Any

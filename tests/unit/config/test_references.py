@@ -1,4 +1,4 @@
-"""References are said once, in the models; everything that asks about them derives from there."""
+"""References are declared once, in the models; everything that asks about them is derived from there."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ def test_a_whole_mapping_is_used_from_outside_it_alone() -> None:
 
 @pytest.mark.parametrize("target", [target for target, places in USES.items() if places])
 def test_without_it_validation_names_the_places_that_protect_it(target: str) -> None:
-    """The two derive from the same marks: what refuses a removal is what the check would find after it."""
+    """The two derive from the same marks: a removal is refused for exactly what the check would find
+    after it.
+    """
     noun, name = noun_of(target.rpartition("/")[0]), target.rpartition("/")[2]
     assert [(problem.pointer, problem.message) for problem in problems_without(DOCUMENT, target)] == [
         (place, f"uses {noun} {name}") for place in USES[target]

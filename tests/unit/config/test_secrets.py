@@ -1,4 +1,4 @@
-"""Secrets are found by what the models say: masked, kept, replaced."""
+"""Secrets are found through the models: masked, kept, replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A configuration that would fill VPP's main heap is refused. What is left is for routes."""
+"""A configuration that would fill VPP's main heap is refused. The rest of the heap is for routes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _heap_problems(document: dict[str, Any], can: Capabilities = SMALL) -> list[
 
 
 def test_rules_that_ended_vpp_are_refused_and_told_the_size() -> None:
-    """65,000 rules on 16 interfaces ended a VPP with a heap of 256 MB."""
+    """65,000 rules on 16 interfaces crashed a VPP with a heap of 256 MB."""
     (message,) = _heap_problems(_bound(16))
     assert "heap has 256 MB, and the configuration needs 313 MB" in message
     assert "access lists (65,000 rules, bound 16 times)" in message

@@ -1,4 +1,4 @@
-"""Each VRF's view of a large document takes its own interfaces, and no walk over those of all."""
+"""Each VRF's view of a large document costs its own interfaces, and no walk over all interfaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of a document's parts: a part that came before is not written again."""
+"""Texts of a document's parts: a known part is not written again."""
 
 from __future__ import annotations
 

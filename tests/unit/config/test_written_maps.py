@@ -1,4 +1,4 @@
-"""Texts of large maps: what documents share is not written again, and the text is the same."""
+"""Texts of large maps: parts that documents share are not written again, and the text is the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _lists(rng: random.Random, count: int) -> dict[str, Any]:
 
 
 def _edited(rng: random.Random, lists: dict[str, Any]) -> dict[str, Any]:
-    """With something changed; all else is shared."""
+    """With something changed; everything else is shared."""
     rules = dict(lists["b"]["rules"])
     for _ in range(rng.randrange(3)):
         rules[str(rng.randrange(len(rules) + 9))] = _rule(rng)

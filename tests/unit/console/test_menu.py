@@ -1,4 +1,4 @@
-"""What the console does, with keys from a list on a machine in a folder."""
+"""The console's actions, with keys from a list, on a machine in a folder."""
 
 from __future__ import annotations
 

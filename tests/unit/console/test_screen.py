@@ -1,4 +1,4 @@
-"""The status screen: what stands on it, and that it always fits."""
+"""The status screen: its content, and that it always fits."""
 
 from __future__ import annotations
 

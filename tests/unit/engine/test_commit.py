@@ -1,4 +1,4 @@
-"""A commit on toys: what it does, records and refuses."""
+"""A commit on toys: its actions, records and refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Commit-confirm on the worst day: clocks that jump, programs that are down or die of the commit, kill -9 at
-every step, slow work in the same agent. Each ends on the confirmed revision."""
+"""Commit-confirm under the worst conditions: clocks that jump, programs that are down or crash because of
+the commit, kill -9 at every step, slow work in the same agent. Each case ends on the confirmed revision.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +137,7 @@ def test_the_keeper_notices_a_backend_that_is_back_also_between_looks_that_are_f
     engine.start()
     try:
         toy.clock.wait(60)
-        # The keeper sleeps until the end of a timer that this test moves: have it look once.
+        # The keeper sleeps until the end of a timer that this test moves: have it check once.
         engine.tick()
         _wait_until(lambda: engine.seen.waiting == ("frr",))
         toy.routing.up = True
@@ -147,7 +148,7 @@ def test_the_keeper_notices_a_backend_that_is_back_also_between_looks_that_are_f
 
 
 def test_a_program_that_dies_of_the_commit_starts_on_the_confirmed_revision(toy: Router) -> None:
-    """As FRR does: what it boots from is written after each commit, and it dies whenever it has the route."""
+    """Like FRR: its boot file is written after each commit, and it crashes whenever it has the route."""
     boots_from: dict[str, str] = {}
 
     def committed(desired: Mapping[str, str]) -> None:
@@ -190,7 +191,7 @@ def test_a_step_that_fails_does_not_put_the_unconfirmed_revision_back(toy: Route
     assert toy.live() == before
 
 
-# What else the agent does at that moment.
+# The agent's other work at that moment.
 
 
 def _hanging(toy: Router) -> tuple[threading.Event, threading.Event]:
@@ -358,7 +359,7 @@ def _tick_until(engine: Engine, condition: Callable[[], bool]) -> None:
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
-    """Give threads ten seconds; the caller asserts what came of it."""
+    """Give threads ten seconds; the caller asserts the result."""
     deadline_s = time.monotonic() + 10
     while not condition() and time.monotonic() < deadline_s:
         time.sleep(0.02)

@@ -1,4 +1,6 @@
-"""Files of the agent that are short, gone, altered or something else: they cost themselves, and it starts."""
+"""Files of the agent that are short, missing, altered or something else: only they are lost, and the
+agent starts.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,7 @@ def routes_of(toy: Router) -> set[str]:
 
 
 def started(toy: Router) -> Engine:
-    """The agent as after a reboot: the router is empty, and nothing is known but the files."""
+    """The agent as after a reboot: the router is empty, and only the files are known."""
     toy.plane.state.clear()
     toy.routing.state.clear()
     engine = toy.engine()
@@ -147,7 +149,7 @@ def test_a_damaged_head_costs_itself_and_the_newest_whole_one_runs(
     engine.close()
     again = started(toy)
     assert (again.revision, routes_of(toy)) == (4, {route(9)})
-    # History behind what runs is looked at after the start; closing waits for that.
+    # History before the running revision is checked after the start; closing waits for that.
     again.close()
     assert [one.revision for one in again.revisions(5)] == [4, 3, 2, 1]
     assert again.revisions(5)[1].result == "damaged"
@@ -196,7 +198,7 @@ def test_a_confirmed_one_is_whole_though_the_next_is_lost(toy: Router) -> None:
 
 
 def test_an_altered_object_is_not_applied(toy: Router) -> None:
-    """Well-formed, of the right name, and not what was committed."""
+    """Well-formed, with the right name, but not the committed content."""
     filled(toy, 2).close()
     path = object_of(toy, 2)
     altered = zlib.decompress(path.read_bytes()).replace(b"198.51.2.0", b"198.51.3.0")
@@ -247,7 +249,7 @@ def test_all_of_the_last_twenty(history: Path, toy: Router) -> None:
 
 
 def test_with_nothing_whole_the_router_is_left_as_it_is(toy: Router) -> None:
-    """What forwards goes on: there is nothing better to put in its place."""
+    """Forwarding continues: there is nothing better to replace it with."""
     engine = filled(toy, 2)
     engine.close()
     live = toy.live()
@@ -264,7 +266,7 @@ def test_with_nothing_whole_the_router_is_left_as_it_is(toy: Router) -> None:
 
 
 def test_what_is_committed_again_is_stored_again(toy: Router) -> None:
-    """Its name is there already, of the damaged one."""
+    """The damaged one already has its name."""
     filled(toy, 2).close()
     truncate(object_of(toy, 2))
     engine = started(toy)
@@ -352,7 +354,7 @@ def test_a_damaged_journal_was_open(toy: Router, harm: Harm) -> None:
 
 @pytest.mark.parametrize("harm", [h for h in HARMS if h is not delete], ids=lambda harm: harm.__name__)
 def test_a_damaged_timer_begins_anew(toy: Router, harm: Harm) -> None:
-    """What awaited confirmation still does: it never stays by an accident."""
+    """A revision that awaited confirmation still does: an accident never makes it permanent."""
     engine = filled(toy, 1)
     commit(engine, document(route(2)), confirm_s=60)
     engine.close()
@@ -395,7 +397,7 @@ def test_a_rollback_whose_target_is_damaged_goes_further_back(toy: Router) -> No
 
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 def test_a_damaged_key_costs_the_secrets(toy: Router, harm: Harm) -> None:
-    """The router runs without what cannot be opened, says which, and takes it anew."""
+    """The router runs without the secrets that cannot be opened, says which, and accepts new ones."""
     neighbor = {"remote_asn": 65001, "password": "correct-horse", "ipv4_unicast": {}}
     bgp = {"asn": 65000, "router_id": "192.0.2.1", "neighbors": {"192.0.2.2": neighbor}}
     wanted = document(route(1))

@@ -1,4 +1,4 @@
-"""Drafts of files that a crash left behind go at the next start, and nothing else does."""
+"""Drafts of files that a crash left are removed at the next start, and nothing else is."""
 
 from __future__ import annotations
 

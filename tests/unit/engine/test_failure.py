@@ -18,7 +18,7 @@ PLANS = 20
 
 
 def _documents(seed: int) -> Iterator[dict[str, Any]]:
-    """Documents that have little to do with each other, the same at every run."""
+    """Documents with little in common, the same at every run."""
     chance = random.Random(seed)
     while True:
         wanted = document(*(f"198.51.{chance.randrange(8)}.0/24" for _ in range(chance.randrange(5))))

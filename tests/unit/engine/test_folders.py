@@ -1,4 +1,4 @@
-"""Root writes where nobody else can: a swapped file or folder never leads it anywhere."""
+"""Root writes where another user may: a swapped file or folder never leads it elsewhere."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def untouched(secret: Path) -> bool:
 
 @pytest.fixture
 def attacked(tmp_path: Path, secret: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of another user's, who puts a link to ``secret`` in place of each new file he sees there.
+    """A folder of another user, who puts a link to ``secret`` in place of each new file that appears there.
 
-    He looks before every change of owner or mode, which is when a loop of his would win the race.
+    He checks before every change of owner or mode, which is when a loop of his would win the race.
     """
     folder = tmp_path / "frr"
     folder.mkdir(mode=0o775)

@@ -1,4 +1,4 @@
-"""A disk that is full, cannot be written, or gave back something else: the router goes back all the same."""
+"""A disk that is full, cannot be written, or returns something else: the router rolls back all the same."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_on_a_full_disk_the_timer_goes_back(toy: Router, monkeypatch: pytest.Mon
 def test_a_rollback_that_cannot_be_recorded_leaves_the_watch_that_stood(
     toy: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else an agent that starts then forgets that the revision is to be rolled back by itself."""
+    """Otherwise an agent that starts then forgets that the revision has to be rolled back automatically."""
     engine = toy.engine()
     commit(engine, CONFIRMED)
     before = SimpleNamespace(begin=lambda: None, end=lambda _: {"readings": {}})

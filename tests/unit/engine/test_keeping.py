@@ -1,4 +1,4 @@
-"""What the engine does on its own: the confirm timer, drift, and programs that die and come back."""
+"""The engine's automatic work: the confirm timer, drift, and programs that crash and come back."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_drift_is_only_reported_where_that_is_the_policy(toy: Router) -> None:
     engine.tick()
     assert engine.seen.drift == ("remove route 192.0.2.0/24",)
     assert "route 192.0.2.0/24" in toy.routing.state
-    # A commit starts from what is there.
+    # A commit starts from the observed state.
     preview = engine.preview(document("198.51.100.0/24", **REPORT))
     assert [planned.step.summary for planned in preview.steps] == ["remove route 192.0.2.0/24"]
 
@@ -184,7 +184,7 @@ def test_a_preview_does_not_wait_for_a_long_commit(toy: Router) -> None:
 
 
 def _counting_looks(toy: Router, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set by each look at the router."""
+    """Set by each reading of the router."""
     looked = threading.Event()
     observe = toy.plane.observe
 
@@ -197,7 +197,7 @@ def _counting_looks(toy: Router, monkeypatch: pytest.MonkeyPatch) -> threading.E
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
-    """Give the keeper's thread ten seconds; the caller asserts what came of it."""
+    """Give the keeper's thread ten seconds; the caller asserts the result."""
     deadline_s = time.monotonic() + 10
     while not condition() and time.monotonic() < deadline_s:
         time.sleep(0.01)

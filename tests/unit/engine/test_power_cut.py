@@ -1,4 +1,4 @@
-"""What a commit waits for on the disk, and what is left of it when the power is cut at any moment."""
+"""When a commit waits for the disk, and what remains of it when the power is cut at any moment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LAST = 17
 
 
 class Power:
-    """Knows what a cut of power may take: what was written or removed and not waited for."""
+    """Knows what a power cut may destroy: files written or removed without waiting for the disk."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._before: dict[Path, bytes | None] = {}
@@ -142,7 +142,9 @@ def _of_one_commit(tmp_path: Path, waits: list[str], **more: Any) -> list[str]:
 
 
 def test_a_commit_itself_waits_for_its_record_alone(tmp_path: Path, waits: list[str]) -> None:
-    """The journal, and the document and the plan, go to the disk together while the router is asked."""
+    """The journal, the document and the plan are written to the disk together while the router is
+    observed.
+    """
     told = _of_one_commit(tmp_path, waits)
     assert told.count("disk") == 2 + 3
     assert len(told) - told.count("disk") == 2

@@ -1,4 +1,4 @@
-"""The queue of commits: whose turn it is, how far the one that runs is, and cancelling it."""
+"""The queue of commits: whose turn it is, the progress of the running one, and cancelling it."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_an_undo_that_is_not_complete_is_told(halting: Halting) -> None:
     halting.engine.cancel("of-alice", "bob")
     halting.released.set()
     assert error_of(alice) == ("cancelled", "cancelled by bob, and the undo is not complete: see drift")
-    # The keeper brings it there, as after a failed commit.
+    # The keeper does that, as after a failed commit.
     halting.toy.routing.refuses = None
     halting.engine.tick()
     assert halting.engine.seen.drift == ()
@@ -280,7 +280,7 @@ def test_after_a_kill_those_who_waited_are_gone_and_the_one_that_ran_is_undone(h
     before = halting.toy.live()
     halting.begin_halted(LONG, "alice")
     halting.begin_queued(CONFIRMED, "bob")
-    # Another agent on the same disk and router, as after kill -9; threads of the first are left.
+    # Another agent on the same disk and router, as after kill -9; threads of the first one still exist.
     again = halting.toy.engine()
     again.recover()
     assert (again.revision, halting.toy.live()) == (1, before)

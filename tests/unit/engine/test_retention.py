@@ -1,4 +1,4 @@
-"""Which revisions are forgotten, and that their files are."""
+"""Which revisions are removed, and that their files are removed too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent starts on a disk without a free block, its reserve gone: it serves and restores all the same."""
+"""The agent starts on a disk without a free block, its reserve used up: it still serves and restores."""
 
 from __future__ import annotations
 

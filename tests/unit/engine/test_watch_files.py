@@ -1,4 +1,4 @@
-"""What of a watch waits for the disk: every commit begins one, and would pay for it."""
+"""Which files of a watch wait for the disk: every commit begins a watch, and would pay for it."""
 
 from __future__ import annotations
 

@@ -65,11 +65,11 @@ class Toy(Backend[Mapping[str, str], Mapping[str, str], ToyStep]):
         """Key whose steps fail."""
         self.undo_refuses = False
         self.forgets: str | None = None
-        """Key whose steps do nothing, and say nothing of it."""
+        """Key whose steps do nothing, without an error."""
         self.log: list[str] = []
 
     def restart(self) -> None:
-        """Lose everything, as a crashed process does."""
+        """Lose everything, like a crashed process."""
         self.state.clear()
         self.generation += 1
 
@@ -116,7 +116,7 @@ class ToyClock:
     now_s: float = 1_000_000.0
     """Unix time: set at will."""
     up_s: float = 1_000.0
-    """Time since the boot: only goes on."""
+    """Time since the boot: only increases."""
     boot_id: str = "first boot"
 
     def boot_s(self) -> float:
@@ -126,7 +126,7 @@ class ToyClock:
         return self.now_s
 
     def wait(self, seconds: float) -> None:
-        """Time goes by."""
+        """Advance the time."""
         self.now_s += seconds
         self.up_s += seconds
 
@@ -163,7 +163,7 @@ class Router:
 
 
 def router(directory: Path) -> Router:
-    """A router that was never told anything."""
+    """A router without any configuration."""
     return Router(directory, Toy("linux", "delete", "create"), Toy("frr", "withdraw", "announce"))
 
 
@@ -192,7 +192,7 @@ def document(*routes: str, **parts: Any) -> dict[str, Any]:
 
 
 def commit(engine: Engine, wanted: dict[str, Any], **more: Any) -> CommitResult:
-    """Commit and expect it to be done."""
+    """Commit, and expect success."""
     result = engine.commit(CommitRequest(wanted, "alice", **more))
     assert result.state == "done", result
     return result

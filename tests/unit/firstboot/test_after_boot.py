@@ -1,4 +1,4 @@
-"""What first boot does once the rest of the router runs: document, database, resolvers."""
+"""The first boot's work once the rest of the router runs: document, database, resolvers."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_an_agent_that_never_comes_up(host: Host) -> None:
 
 
 class Postgres:
-    """psql, as far as it is asked here."""
+    """psql, as far as it is used here."""
 
     def __init__(self) -> None:
         self.roles: list[str] = []
@@ -223,7 +223,7 @@ def test_the_seeds_resolvers_win_over_dhcp(host: Host) -> None:
 def test_names_are_looked_up_in_the_routers_own_domain(
     host: Host, seeded: dict[str, str], hosts_line: str | None, search: str
 ) -> None:
-    """Whether the seed or a later commit named it, with the servers that DHCP names."""
+    """Whether the seed or a later commit named it, together with the servers from DHCP."""
     host.seed(**seeded)
     host.boot()
     if hosts_line is not None:

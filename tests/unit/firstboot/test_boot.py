@@ -145,7 +145,7 @@ def test_a_bad_seed_is_told_and_the_boot_goes_on(host: Host) -> None:
     assert host.text("etc/hostname") == "millrace\n"
     assert shown_password(host.layout) is not None
     keys = (host.layout.ssh / "ssh_host_ed25519_key").read_bytes()
-    # Mended, it is applied at the next boot; this is the same machine, so its keys stay.
+    # Corrected, it is applied at the next boot; this is the same machine, so its keys stay.
     host.seed(hostname="r1", dns_servers="192.0.2.53", admin_password=GOOD)
     assert host.boot().applied
     assert host.text("etc/hostname") == "r1\n"

@@ -1,4 +1,4 @@
-"""The OVF environment as vSphere writes it, and as nobody should."""
+"""The OVF environment as vSphere writes it, and invalid ones."""
 
 from __future__ import annotations
 

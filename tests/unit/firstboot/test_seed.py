@@ -1,4 +1,4 @@
-"""What a seed may say, and what is said when it may not."""
+"""The valid content of a seed, and the messages for invalid content."""
 
 from __future__ import annotations
 

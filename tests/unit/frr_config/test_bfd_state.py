@@ -1,4 +1,4 @@
-"""BFD sessions as bfdd prints them: how soon silence is noticed, and why one is not up."""
+"""BFD sessions as bfdd prints them: how soon silence is detected, and why one is not up."""
 
 from __future__ import annotations
 

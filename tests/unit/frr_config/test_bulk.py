@@ -46,7 +46,7 @@ def test_many_lines_of_one_object_are_one_step() -> None:
 
 
 def test_routes_follow_many_changes_last() -> None:
-    """What makes routes follow their policy would part the lines into as many transactions."""
+    """Commands that make routes follow their policy would split the lines into as many transactions."""
     count = 2 * SINGLE_STEPS
 
     def document(action: str) -> FrrConfig:

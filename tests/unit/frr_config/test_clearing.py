@@ -93,7 +93,7 @@ def test_a_reason_has_frrs_own_words_and_an_advice() -> None:
     theirs = why_down("Active", "BGP Notification received", "Cease/Maximum Number of Prefixes Reached")
     assert theirs.reason.startswith("the neighbor closed it")
     assert why_down("Idle (Admin)", "Admin. shutdown", None).reason.startswith("shut down on this router")
-    # A notification of long ago is not why it is down now.
+    # An old notification is not the reason that it is down now.
     assert "Cease" not in why_down("Active", "Waiting for NHT", "Cease/Administrative Shutdown").reason
     unknown = why_down("Active", "Something new", None)
     assert unknown.reason == "it does not come up (FRR: Active; Something new)" and unknown.advice

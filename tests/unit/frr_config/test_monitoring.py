@@ -1,4 +1,4 @@
-"""BMP's lines: as each release prints them, where they stand, and how they go with their instance."""
+"""BMP's lines: as each release prints them, their position, and their removal with their instance."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_an_empty_group_of_targets_is_no_configuration() -> None:
 
 
 def test_the_listener_goes_before_its_instance_and_comes_after_it() -> None:
-    """bgpd would keep its socket, and die of the next connection."""
+    """bgpd would keep its socket, and crash at the next connection."""
     steps = plan(_rendered(V8_4, 65010), _rendered(V8_4))
     summaries = [step.summary for step in steps]
     gone, come = "remove BGP routes for the index", "add BGP routes for the index"

@@ -1,4 +1,4 @@
-"""Checksums of LSAs: alike in the list and in the detail, whatever zeros ospfd leaves out."""
+"""Checksums of LSAs: the same in the list and in the detail, whatever zeros ospfd omits."""
 
 from __future__ import annotations
 

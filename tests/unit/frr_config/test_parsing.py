@@ -1,4 +1,4 @@
-"""Reading what FRR prints."""
+"""Parsing FRR's output."""
 
 from __future__ import annotations
 

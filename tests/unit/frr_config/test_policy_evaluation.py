@@ -1,4 +1,4 @@
-"""What a policy says of one route, known whole or in parts; and in a time that nobody's text can lengthen.
+"""A policy's verdict on one route, known entirely or in part, in a time that no hostile text can lengthen.
 
 Compared with bgpd itself in tests/integration/frr/test_policy_verdicts.py.
 """
@@ -171,7 +171,7 @@ def test_as_path_expressions_match_as_regular_expressions_do() -> None:
 
 @pytest.mark.parametrize("text", ["^(1+)+$", "(1|1)*2", ".*1.*1.*1.*1.*1.*2"])
 def test_no_path_makes_an_expression_slow(text: str) -> None:
-    """Steps, not seconds: what a matcher of alternatives takes for these is beyond any patience."""
+    """Steps, not seconds: a backtracking matcher would need an unbearable time for these."""
     expression = AsPathRegex(text)
     assert not expression.matches("1" * 4000 + "3")
     assert len(expression._moves) < 500

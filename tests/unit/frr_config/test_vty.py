@@ -1,4 +1,4 @@
-"""What is sent to a daemon is one command."""
+"""Text sent to a daemon is a single command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found out about lines that were there before: counted, since it is done for each commit."""
+"""The work on lines that existed before, counted because every commit does it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checks make of what was read: no process, no clock."""
+"""The checks' judgement of readings: no process, no clock."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_links_of_a_thousand_vlans_cost_one_pass() -> None:
         ({"rx_drops": 200, "rx_packets": 1_000_000}, []),  # a share of 0.02 %
         ({"rx_drops": 200, "rx_packets": 1000}, ["received packets"]),
         ({"tx_errors": 20_000, "tx_packets": 100_000_000}, ["packets that could not be sent"]),
-        ({"rx_drops": -5}, []),  # it began anew
+        ({"rx_drops": -5}, []),  # it restarted
     ],
 )
 def test_drops_are_judged_by_rate_and_share(grown: dict[str, int], expected: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which addresses zebra is said not to know, and when it is told again."""
+"""Which addresses zebra is found not to know, and when it gets them again."""
 
 from __future__ import annotations
 

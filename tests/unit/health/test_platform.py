@@ -1,4 +1,4 @@
-"""What the router stands on: what is read, and what is made of it."""
+"""The platform under the router: the readings, and their judgement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large router in trouble: what one look costs, and what it leaves behind, stays small."""
+"""A large router with faults: the cost of one check, and what it keeps, stay small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions and adjacencies of VRFs are checked as those of the default one are."""
+"""Sessions and adjacencies of VRFs are checked like those of the default VRF."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_an_adjacency_of_a_vrf_is_lost_until_it_is_back() -> None:
     (lost,) = ospf_down(Look({"red": {}}, ROUTER, before=there))
     assert (lost.kind, lost.object) == ("ospf_down", "10.0.0.2 on lan1 in VRF red")
     assert lost.pointer == "/vrfs/red/routing/ospf/interfaces/lan1"
-    # The alarm goes on by what stands, when nobody remembers the reading before.
+    # The alarm continues from the present state when the previous reading is not remembered.
     (still,) = ospf_down(Look({"red": {}}, ROUTER, before={"red": {}}, standing={lost.key: 30.0}))
     assert still.key == lost.key
     assert list(ospf_down(Look(there, ROUTER, before={"red": {}}, standing={lost.key: 30.0}))) == []

@@ -57,7 +57,7 @@ CHECKS = (Check("links", _read, _judge),)
 
 
 class Watched:
-    """A watch over a router that says what the test wants."""
+    """A watch over a router that answers as the test defines."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.router, self.clock = directory, _Router(), ToyClock()
@@ -69,7 +69,7 @@ class Watched:
         return self.watch
 
     def looks(self, *found: Finding, after_s: float = 5) -> list[str]:
-        """The alarms after a look that finds this."""
+        """The alarms after a check with these findings."""
         self.clock.wait(after_s)
         self.router.found = list(found)
         self.watch.look()

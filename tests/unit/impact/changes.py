@@ -1,4 +1,4 @@
-"""Changes of one small router, and what its analyses find in them."""
+"""Changes of one small router, and the findings of the analyses."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def result(
 
 
 def found(patch: dict[str, Any], **more: Any) -> list[Finding]:
-    """The findings of a change, and that nothing was left unlooked at."""
+    """The findings of a change; asserts that everything was analysed."""
     return list(result(patch, **more).findings)
 
 

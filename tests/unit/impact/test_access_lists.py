@@ -1,4 +1,4 @@
-"""What bound lists do to families, to the rules behind others, and to the router's own packets."""
+"""The effect of bound lists on families, on the rules behind others, and on the router's own packets."""
 
 from __future__ import annotations
 

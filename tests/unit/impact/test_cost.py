@@ -1,4 +1,4 @@
-"""What a packet will cost, foretold before a commit."""
+"""The cost of a packet, foretold before a commit."""
 
 from __future__ import annotations
 

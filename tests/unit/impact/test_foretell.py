@@ -1,4 +1,4 @@
-"""What is made of the analyses: order, bounds, what was not looked at, and the sentences."""
+"""The result of the analyses: order, bounds, what was not analysed, and the sentences."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _neighbors(config: Any) -> list[str]:
 
 
 def test_tables_that_several_analyses_ask_for_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of thousands of static routes they are the dearest part of foretelling one line."""
+    """With thousands of static routes, they are the most expensive part of foretelling one line."""
     made: list[Table] = []
     make = Table.__init__
 
@@ -194,7 +194,7 @@ def test_tables_that_several_analyses_ask_for_are_made_once(monkeypatch: pytest.
 
 
 def test_waiting_for_the_plan_is_not_counted() -> None:
-    """The foretelling begins while the router is looked at, which may take longer than its own budget."""
+    """The foretelling begins while the router is observed, which may take longer than its own budget."""
     deadline = Deadline(0.1)
 
     def remade() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Links, networks, and the caller's own way in."""
+"""Links, networks, and the caller's own path to the router."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ for name, network in (("lan1", "10.0.1.1/24"), ("wan1", "203.0.113.2/24")):
     ],
 )
 def test_what_leaves_nat_keeps_its_address(nat: dict[str, Any] | None, path: str, words: str) -> None:
-    """Sessions that stand may go on, and there may be none; it is the next ones that get no answer."""
+    """Existing sessions may continue, and there may be none; only new ones get no answer."""
     after = copy.deepcopy(TWO)
     after["nat"] = None if nat is None else {**TWO["nat"], **nat}
     (finding,) = _told(left, TWO, after, known=())

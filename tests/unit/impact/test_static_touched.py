@@ -1,4 +1,4 @@
-"""Only the static routes that a change touches are looked at, and what is found is what all would show."""
+"""Only the static routes that a change touches are analysed, with the same findings as for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change does in VRFs: each is looked at as it sees the change, with its own sessions."""
+"""The effect of a change in VRFs: each is analysed from its own point of view, with its own sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OVF descriptor: what it says, and that the rules see each thing that is wrong."""
+"""The OVF descriptor: its content, and that the rules detect each kind of error."""
 
 from collections.abc import Callable
 from xml.etree.ElementTree import Element, SubElement

@@ -1,4 +1,4 @@
-"""The OVA as a whole: order, digests, signature, sameness; and what the check says of a bad one."""
+"""The OVA as a whole: order, digests, signature, reproducibility; and the check's report on a bad one."""
 
 import datetime as dt
 import io

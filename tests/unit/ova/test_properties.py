@@ -1,4 +1,4 @@
-"""The properties an OVA asks for, the ones a first boot reads and the ones a user is told of: the same."""
+"""The properties that an OVA asks for, that a first boot reads and that a user is told of are the same."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""streamOptimized VMDK: what is written is read back, the same each time, and damage is seen."""
+"""streamOptimized VMDK: a written disk is read back, the same each time, and damage is detected."""
 
 import io
 import zlib

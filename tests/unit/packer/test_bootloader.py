@@ -1,4 +1,4 @@
-"""GRUB's images are placed on the disk by hand: the bytes that say where."""
+"""The positions of GRUB's images on the disk: the bytes that encode them."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""What is done to the root tree besides running programs in it."""
+"""Changes to the root tree other than running programs in it."""
 
 import os
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_what_belongs_to_no_image_is_removed(root: Path) -> None:
 
 
 def test_the_system_files_leave_nothing_of_an_instance(root: Path) -> None:
-    """No machine-id, and the ESP mounted only when somebody looks."""
+    """No machine-id, and the ESP mounted only on demand."""
     write_system_files(root)
     assert (root / "etc/machine-id").read_text() == "uninitialized\n"
     assert "PARTLABEL=mr-esp /efi vfat umask=0077" in (root / "etc/fstab").read_text()

@@ -1,4 +1,4 @@
-"""Which kernel modules go."""
+"""Which kernel modules are removed."""
 
 from packer.image.trim import superfluous_modules
 
@@ -12,5 +12,5 @@ kernel/drivers/hwmonitor.ko.xz:
 
 
 def test_what_a_kept_module_needs_is_kept() -> None:
-    """A network card's driver needs hwmon.ko, which lies in a folder that goes."""
+    """A network card's driver needs hwmon.ko, which is in a removed folder."""
     assert superfluous_modules(MODULES, ("drivers/hwmon",)) == ["kernel/drivers/hwmon/lm75.ko.xz"]

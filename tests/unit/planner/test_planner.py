@@ -1,4 +1,4 @@
-"""The planner on kinds it has never heard of: only what objects declare decides the order."""
+"""The planner on kinds it does not know: only the objects' declarations decide the order."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_the_inner_shrinks_first_and_the_outer_grows_first(outer: int, inner: in
 
 
 def test_a_kind_may_turn_into_another_under_one_name() -> None:
-    """Two keys, one token: what stands on it moves along."""
+    """Two keys, one token: dependents of the token are made anew, too."""
     top = Bridge("b", ("a",))
     assert shown(plan(state(Bolt("a"), top), state(Bridge("a"), top))) == [
         "delete: delete b",
@@ -138,7 +138,7 @@ def test_a_state_that_cannot_be_is_refused(items: tuple[Toy, ...], message: str)
 
 
 def test_a_world_would_object() -> None:
-    """The checks of the property test do find a wrong order."""
+    """The checks of the property test do detect a wrong order."""
     held = state(Canal("w"), Sluice("s", canal="w"))
     for wrong in (plan(held, {})[::-1], plan(held, {})[:1] + plan(held, {})[2:]):
         with pytest.raises(AssertionError):

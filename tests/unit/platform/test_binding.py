@@ -1,4 +1,4 @@
-"""Giving a NIC away and taking it back, against a kernel of paper."""
+"""Handing a NIC over and taking it back, against a simulated kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A NIC's names stay with its MAC: whatever comes, goes or moves, no address moves to another wire."""
+"""A NIC's names stay with its MAC: whatever is added, removed or moved, no address moves to another wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the boot found out, as the agent's VPP data plane tells of it."""
+"""The boot's findings, as the agent's VPP data plane reports them."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_a_commit_the_machine_is_now_too_small_for_still_starts_vpp(
 
 
 def test_a_commit_with_more_workers_than_there_are_cpus_now_still_starts_vpp() -> None:
-    """VPP ends at once where it finds no CPU for a worker, and then no commit can mend it."""
+    """VPP exits at once where it finds no CPU for a worker, and then no commit can repair it."""
     asked = wishes({"dataplane": {"workers": 2}})
     assert vpp_settings(asked, Machine(4, 3920))[0].workers == 2
     assert vpp_settings(asked, Machine(3, 3920))[0].workers == 2

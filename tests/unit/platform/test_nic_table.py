@@ -1,4 +1,4 @@
-"""The table of NICs: one driver for each PCI id, and what follows where it cannot be had."""
+"""The table of NICs: one driver for each PCI id, and the fallback where it is not available."""
 
 from __future__ import annotations
 

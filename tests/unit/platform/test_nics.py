@@ -1,4 +1,4 @@
-"""The data NICs at boot: bound before VPP sees them, remembered for those who come after."""
+"""The data NICs at boot: bound before VPP sees them, recorded for later programs."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_an_inventory_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
         nic_inventory.read(path)
 
 
-# Which one is left alone.
+# The one that is left alone.
 
 
 def test_management_is_found_by_what_is_known_of_it() -> None:

@@ -1,4 +1,4 @@
-"""NICs as sysfs tells of them."""
+"""NICs as sysfs describes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the machine VPP gets."""
+"""VPP's share of the machine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_what_the_document_sets_wins_and_the_rest_is_the_machines() -> None:
 def test_vpp_gets_fewer_routes_than_it_died_of(
     heap_mb: int, stats_mb: int, workers: int, died_at: int
 ) -> None:
-    """Measured: routes of one next hop given to VPP 26.06 until it was gone; the worse of both families."""
+    """Measured: routes with one next hop given to VPP 26.06 until it crashed; the worse of both families."""
     most = most_routes(StartupSettings(workers, None, heap_mb, stats_mb, 16384))
     assert 0.35 * died_at < most < 0.95 * died_at
 

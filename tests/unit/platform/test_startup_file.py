@@ -33,7 +33,7 @@ GONE = NicRecord("eth7", "00:50:56:00:00:07", None, "0000:13:00.0", driver="dpdk
 )
 @pytest.mark.parametrize("carrier", ["feeder", "linux_nl"])
 def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane, carrier: Carrier) -> None:
-    """Otherwise its first look would restart VPP."""
+    """Otherwise its first check would restart VPP."""
     machine = Machine(cpus, 3920)
     wanted = sizing.settings(document, machine)
     text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane", carrier)
@@ -70,7 +70,7 @@ def test_without_such_nics_the_plugin_stays_out() -> None:
 
 
 def test_linux_nl_is_loaded_only_where_it_carries_the_routes() -> None:
-    """Beside the feeder it would take routes away that the feeder gives."""
+    """Together with the feeder it would remove routes that the feeder gives."""
     machine = Machine(2, 1990)
     for carrier, plugins in (("feeder", ["linux_cp"]), ("linux_nl", ["linux_cp", "linux_nl"])):
         text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane", carrier)  # type: ignore[arg-type]

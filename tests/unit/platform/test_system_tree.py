@@ -1,4 +1,4 @@
-"""The appliance's own units and files: confined, and with nothing open that need not be."""
+"""The appliance's own units and files: confined, and with nothing open without need."""
 
 from __future__ import annotations
 

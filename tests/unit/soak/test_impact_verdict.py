@@ -1,4 +1,4 @@
-"""How what was foretold is compared with what was measured."""
+"""How foretold effects are compared with measured ones."""
 
 from __future__ import annotations
 

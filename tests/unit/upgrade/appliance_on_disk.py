@@ -34,7 +34,7 @@ WELL = Facts(
 
 @dataclass
 class Appliance:
-    """The files, and what the rest of the machine is told."""
+    """The files, and the messages to the rest of the machine."""
 
     paths: Paths
     keys: Path
@@ -57,7 +57,7 @@ class Appliance:
         self.reboots += 1
 
     def boot(self) -> str:
-        """What GRUB does: take the slot to try once, or the good one. Returns the slot."""
+        """GRUB's action: boot the slot to try once, or the good one. Returns the slot."""
         block = grubenv.read(self.paths.environment_block)
         tried, good = block.get("try", ""), block["good"]
         slot = tried or good
@@ -74,7 +74,7 @@ class Appliance:
         self.paths.command_line.write_text(words + " panic=-1\n")
 
     def runs(self, **changes: Any) -> None:
-        """What the running image says it is."""
+        """The running image's description of itself."""
         self.paths.release.write_text(json.dumps({**RELEASE, **changes}))
 
     def slot(self, name: str) -> bytes:

@@ -128,7 +128,7 @@ def test_a_link_is_not_followed(router: Appliance, tmp_path: Path) -> None:
 
 
 def test_a_signed_manifest_of_another_kind(router: Appliance) -> None:
-    """What a later release may write: it is named, not guessed at."""
+    """Content that a later release may write: it is named, not guessed at."""
     from appliance.upgrade import signing
 
     members = _members(router.upgrade_file(file_system()))
@@ -146,7 +146,7 @@ def test_damaged_zstandard(tmp_path: Path) -> None:
 
 
 def test_unpacking_can_be_left(router: Appliance) -> None:
-    """Whoever has enough ends the program, and waits for nothing."""
+    """A reader that has enough ends the program, and waits for nothing."""
     made = router.upgrade_file(file_system(size=32 << 20))
     found = bundle.open_bundle(made, router.paths.public_key)
     unpacked = zstandard.unpacked(made, found.packed_at, found.manifest.packed_bytes)

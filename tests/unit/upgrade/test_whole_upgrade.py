@@ -114,7 +114,7 @@ def test_a_slot_that_needs_a_while_is_kept(router: Appliance) -> None:
 
 
 def test_a_slot_that_is_well_now_and_then_is_left(router: Appliance) -> None:
-    """A session that comes up and falls again is no health."""
+    """A session that comes up and goes down again does not count as health."""
     _installed(router)
     router.boot()
     router.seen = [WELL, WELL, ILL] * 100
@@ -123,7 +123,7 @@ def test_a_slot_that_is_well_now_and_then_is_left(router: Appliance) -> None:
 
 @pytest.mark.parametrize("when", ["kernel panic", "power cut on trial"])
 def test_a_slot_that_says_nothing_is_left(router: Appliance, when: str) -> None:
-    """The second boot is the old slot's, whatever the first one came to."""
+    """The second boot is that of the old slot, whatever the result of the first."""
     _installed(router)
     assert router.boot() == "b"
     assert router.boot() == "a"
@@ -232,7 +232,7 @@ def test_an_older_schema_is_refused(router: Appliance) -> None:
 
 
 def test_a_downgrade_has_to_be_meant(router: Appliance) -> None:
-    """An old version is signed as well as a new one, and whatever was mended since is open again in it."""
+    """An old version is signed as well as a new one, and reopens everything that was fixed since."""
     router.upload(file_system())
     router.runs(version="2.1.0")
     with pytest.raises(UpgradeRefused, match=r"version 2\.0\.0 is older than 2\.1\.0, which runs"):
@@ -366,7 +366,7 @@ def test_a_kept_slot_stays_also_when_that_cannot_be_recorded(
 
 
 def test_an_agent_that_does_not_answer_is_not_upgraded_from(router: Appliance) -> None:
-    """What has to work again cannot be known."""
+    """It is unknown what has to work again."""
     router.seen = [AgentUnavailable("no socket")]
     router.upload(file_system())
     with pytest.raises(AgentUnavailable):
@@ -452,7 +452,7 @@ def test_a_slot_is_left_also_when_grub_could_not_forget_it(router: Appliance) ->
 
 
 def test_what_did_not_work_before_need_not_work_now(router: Appliance) -> None:
-    """An upgrade may be what mends it, and returning from it mends nothing."""
+    """An upgrade may repair it, and returning from the upgrade repairs nothing."""
     router.seen = [replace(WELL, down={"frr": "ospfd is gone"}, drift=("route 1",))]
     _installed(router)
     router.boot()

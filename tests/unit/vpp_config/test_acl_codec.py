@@ -1,4 +1,4 @@
-"""Rules that were seen before are found by their bytes, and are what reading the bytes anew gives."""
+"""Known rules are found by their bytes, and equal the result of decoding the bytes again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANY = ip_network("0.0.0.0/0")
 
 @pytest.fixture(autouse=True)
 def seen(monkeypatch: pytest.MonkeyPatch) -> SeenRules:
-    """What is remembered: nothing yet."""
+    """The memory of rules: empty."""
     fresh = SeenRules(100)
     monkeypatch.setattr(acl_codec, "_seen", fresh)
     return fresh

@@ -1,4 +1,4 @@
-"""Hits carried on over changes of lists, against a plain way of saying what is carried on."""
+"""Hits continued over changes of lists, compared with a simple statement of what is continued."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_rule_keeps_its_hits_wherever_it_moves() -> None:
 def test_counters_that_fell_go_on_from_where_they_were() -> None:
     totals, lists = HitTotals(), {"a": (7, (_RULES[0], _RULES[1]))}
     totals.carry(1, lists, {"a": (RuleHits(5, 500), RuleHits(0, 0))})
-    # VPP restarted: its counters began anew.
+    # VPP restarted: its counters start from zero.
     assert totals.carry(2, lists, {"a": (RuleHits(9, 900), RuleHits(1, 9))})["a"][0] == RuleHits(14, 1400)
     assert totals.carry(2, lists, {"a": (RuleHits(2, 200), RuleHits(1, 9))})["a"][0] == RuleHits(16, 1600)
 

@@ -1,4 +1,4 @@
-"""An interface that has a mirror goes down by the mirror."""
+"""An interface that has a mirror is taken down through the mirror."""
 
 from __future__ import annotations
 

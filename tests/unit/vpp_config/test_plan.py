@@ -1,4 +1,4 @@
-"""Planning alone: order, impact, and what is refused."""
+"""Planning alone: order, impact, and refusals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_binding_is_made_before_the_old_one_breaks() -> None:
 
 
 def test_nothing_passes_unfiltered() -> None:
-    """An interface comes up after its lists are bound, and goes down before they come off."""
+    """An interface comes up after its lists are bound, and goes down before they are unbound."""
     objects = [_WAN, Acl("a", (_PERMIT,)), AclBinding("wan0", ("a",))]
     up = [summary for _, summary in _phases(list(objects), [])]
     assert up.index("add access lists of interface wan0") < up.index("enable interface wan0")

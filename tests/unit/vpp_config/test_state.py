@@ -1,4 +1,4 @@
-"""Objects that cannot be, and states in JSON."""
+"""Impossible objects, and states in JSON."""
 
 from __future__ import annotations
 

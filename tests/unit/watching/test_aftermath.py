@@ -1,4 +1,4 @@
-"""What became of what was worse when a watch ended: the alarm stands until it is as before."""
+"""After a watch ends with something worse: the alarm stands until everything is as before."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_alarm_ends_when_service_is_as_before_again(service: Service) -> Non
     assert alarms(service) == ["worse_after_commit"]
     service.state = "up"
     service.watch.follow()
-    # One good look may be luck, and one that could not be made says nothing.
+    # One good reading may be luck, and a missing one says nothing.
     service.away = True
     service.watch.follow()
     assert alarms(service) == ["worse_after_commit"]
@@ -36,7 +36,7 @@ def test_the_alarm_ends_when_service_is_as_before_again(service: Service) -> Non
     assert alarms(service) == []
     report = service.report(2)
     assert report.as_before_since is not None
-    # What was seen at the end of the watch stays in the report.
+    # The state at the end of the watch stays in the report.
     assert (report.state, [one.after for one in report.surprises]) == ("worse", ["Active"])
     service.state = "Active"
     service.watch.follow()
@@ -60,7 +60,7 @@ def test_a_new_agent_goes_on_with_what_was_worse_when_the_watch_ended(service: S
 def test_the_alarm_of_an_earlier_revision_ends_when_service_is_as_before_under_a_later_one(
     service: Service,
 ) -> None:
-    """The next commit is how somebody mends it; while it does not, the alarm stands."""
+    """The next commit is how somebody repairs it; until then, the alarm stands."""
     commit(service.engine, UNCONFIRMED)
     service.state = "Active"
     service.wait(31)

@@ -56,7 +56,7 @@ def test_a_watched_commit_goes_back_once_it_was_worse_for_long_enough(service: S
     )
     assert (service.report(2).state, service.report(2).rolled_back_to) == ("rolled_back", 1)
     assert service.report(2).worsenings[0].text == "The session with peer is down."
-    # Whether service is as it was before the commit that went back.
+    # Whether service is as it was before the commit that was rolled back.
     assert service.report(3).state == "watching"
     service.state = "up"
     service.wait(31)
@@ -131,7 +131,7 @@ def test_what_was_foretold_is_no_surprise_and_rolls_back_all_the_same(service: S
 
 
 def test_a_commit_that_never_comes_to_its_steps_keeps_nobody_from_foretelling(service: Service) -> None:
-    """What is foretold begins while the router is looked at, and waits for the plan."""
+    """The foretelling begins while the router is observed, and waits for the plan."""
     service.foretold = Result(findings=(TOLD,))
     service.toy.plane.up = False
     assert service.engine.commit(CommitRequest(UNCONFIRMED, "alice")).state == "failed"
@@ -231,7 +231,7 @@ def test_the_confirm_timer_runs_on_while_service_is_as_before(service: Service) 
     assert service.engine.revision == 3
     assert "not confirmed" in service.engine.revisions(1)[0].comment
     assert service.report(2).state == "superseded"
-    # Compared with what was before the unconfirmed one.
+    # Compared with the state before the unconfirmed one.
     assert service.report(3).compared_with == 1
     service.wait(31)
     assert service.report(3).state == "as_before"

@@ -1,4 +1,4 @@
-"""Each rule of the watch: what counts as worse, what was asked for, and what is no more than noise."""
+"""Each rule of the watch: what counts as worse, what was intended, and what is only noise."""
 
 from __future__ import annotations
 

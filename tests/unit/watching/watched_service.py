@@ -24,7 +24,7 @@ TOLD = Finding(grade="certain", kind="session", path="/neighbors/peer", text="Th
 
 
 class Service:
-    """What the router does, as the test says; it outlives any engine."""
+    """The router's behavior, as the test defines it; it outlives any engine."""
 
     def __init__(self, toy: Router) -> None:
         self.toy = toy
@@ -40,7 +40,7 @@ class Service:
         self.start()
 
     def start(self) -> None:
-        """As a start of the agent."""
+        """As after a start of the agent."""
         self.engine = self.toy.engine()
         self.engine.recover()
         measure = Measure("sessions", "a session goes down", self._read, self._compare, str, lambda _: True)
@@ -75,7 +75,7 @@ class Service:
             )
 
     def wait(self, seconds: int) -> None:
-        """Time goes by, second by second, as the agent lives through it."""
+        """Time passes second by second, as the agent experiences it."""
         for _ in range(seconds):
             self.toy.clock.wait(1)
             self.watch.tick()

@@ -1,4 +1,4 @@
-"""A large body is read only of somebody who may send it; JSON of too many values is never parsed."""
+"""A large body is read only from a sender with permission; JSON of too many values is never parsed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Site:
         await send({"type": "http.response.body", "body": b"{}"})
 
     def request(self, size: int, declared: bool, part: int = 16 * 1024) -> int:
-        """Send a body of `size` bytes; the status that came back."""
+        """Send a body of `size` bytes; returns the status."""
         left = size
 
         async def receive() -> dict[str, Any]:

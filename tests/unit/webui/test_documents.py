@@ -97,7 +97,7 @@ def test_depth_is_limited_without_recursion() -> None:
         deep = [deep]
     with pytest.raises(ValidationFailed):
         documents.check_depth(deep)
-    # What is shared was looked at before; what hangs beside it was not.
+    # Shared parts were checked before; the parts attached next to them were not.
     known = {"a": deep, "b": {"c": 1}}
     documents.check_depth({"a": deep, "b": {"c": [2]}}, known)
     for beside in ({**known, "b": {"c": deep}}, {**known, "b": [deep]}, {"a": [deep]}, [deep]):

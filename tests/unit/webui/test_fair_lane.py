@@ -1,4 +1,6 @@
-"""The lane of strangers: who tried least goes first, and a flood keeps no newcomer out."""
+"""The lane of strangers: the source with the fewest attempts goes first, and a flood keeps no newcomer
+out.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ async def test_a_full_queue_sends_away_who_tried_most() -> None:
     assert lane.waiting == 3 and not newcomer.done()
     with pytest.raises(LaneFull):
         await lane.run("worse", work.of("worse"), 8)
-    # Of equals the newest goes: nobody is put off for ever by others who have tried as little.
+    # Among equals the newest is dropped: nobody is put off for ever by others with as few attempts.
     with pytest.raises(LaneFull):
         await lane.run("equal", work.of("equal"), 7)
     work.go.set()

@@ -1,4 +1,4 @@
-"""Forms come from the schema: every field of every object is shown, read back, and told of its problems."""
+"""Forms come from the schema: every field of every object is shown, read back, and shows its problems."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ OBJECTS: list[tuple[str, Any, str | None]] = [
 
 
 def as_typed(bound: Bound) -> Iterator[tuple[str, str]]:
-    """What a browser sends for a form it was shown."""
+    """The browser's post for a form it was shown."""
     match bound.field.kind:
         case Kind.GROUP:
             if bound.field.optional and bound.present:

@@ -1,4 +1,4 @@
-"""Lanes: bounded, first come first served, nobody takes all the places, and a change is never kept out."""
+"""Lanes: bounded, first come, first served, nobody takes all the places, and a change is never kept out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webui.http.lanes import Lane, LaneFull, LaneSize
 
 
 class _Held:
-    """Work that goes on until it is let go."""
+    """Work that continues until it is released."""
 
     def __init__(self) -> None:
         self.go = threading.Event()

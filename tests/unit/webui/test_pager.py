@@ -1,4 +1,4 @@
-"""A long list in parts: every item is on exactly one of them, and addresses keep what else was asked."""
+"""A long list in parts: every item is on exactly one of them, and addresses keep the rest of the question."""
 
 from __future__ import annotations
 

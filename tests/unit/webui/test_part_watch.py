@@ -1,4 +1,4 @@
-"""The web half's look at its own parts: patience, what is old, and what holds nobody up."""
+"""The web half's check of its own parts: patience, old results, and that nobody waits for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Setting:
             raise self.failure
 
     def looked(self, after_s: float = LOOK_EVERY_S) -> None:
-        """One more look, which has ended."""
+        """One more check, which has ended."""
         self.now_s += after_s
         before = self.looks
         self.watch.look()

@@ -1,4 +1,4 @@
-"""When a child of the web half starts anew, and what the parent tells of it."""
+"""When a child of the web half is restarted, and what the parent reports of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Access list rules as text: what is written can be read back."""
+"""Access list rules as text: written text can be read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recurs is run on time, whatever else runs."""
+"""Recurring tasks run on time, whatever else runs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class _Handler(LaneHandler):
 
 
 class _Reader:
-    """The other end: what it got, and when it takes more or goes."""
+    """The other end: what it received, and when it takes more or disconnects."""
 
     def __init__(self) -> None:
         self.got: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Every template is one: a page that nobody opened in a test must not be the first to find that it is not."""
+"""Every template compiles: a page that no test opened must not be the first to show that it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the web half's parent has imported when it forks: all that its worker needs, and no command line."""
+"""The imports of the web half's parent when it forks: all that its worker needs, and no command line."""
 
 from __future__ import annotations
 

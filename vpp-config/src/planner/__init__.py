@@ -1,6 +1,6 @@
-"""From two states to the ordered changes between them. Pure, and without knowledge of any kind of object.
+"""From two states to the ordered changes between them. Pure, and independent of the kinds of object.
 
-A state is a mapping from key to object; what orders its objects is what they declare
+A state is a mapping from key to object. The objects' own declarations determine their order
 (:class:`planner.declared.Declared`). Every data plane plans through :func:`changes`.
 """
 

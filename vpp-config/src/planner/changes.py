@@ -1,17 +1,17 @@
 """The changes between two states, in order.
 
-The rules, each from what the objects declare:
+The rules follow from what the objects declare:
 
-1. An object is made after what it requires and follows, and removed before it; changed in place after it,
-   unless it shrinks within it: then before.
-2. An object that carries traffic is made quiet. Silencing comes before all other changes, waking after all
-   but the late removals: so nothing passes unguarded, in either direction of time. A guard that is made anew
-   silences what it guards meanwhile.
-3. What is exchanged in place is made before and removed after the exchange.
-4. Phases: silencing in ``detach``, waking in ``attach``, all else as the object declares. Among changes that
-   could come next, kinds keep the order in which the caller names them, backwards on the way down.
+1. An object is made after the objects that it requires and follows, and removed before them. It is changed in
+   place after them, unless it shrinks within one of them: then before.
+2. An object that carries traffic is silenced. Silencing comes before all other changes, and waking after all
+   but the late removals, so that nothing passes unguarded when the changes are done or undone. While a guard
+   is made anew, the objects it guards are silenced.
+3. An object that others exchange in place is made before the exchange and removed after it.
+4. Phases: silencing in ``detach``, waking in ``attach``, everything else as the object declares. Among
+   changes that could come next, kinds keep the order in which the caller names them, reversed for removals.
 
-Undoing the changes in reverse passes the same intermediate states, so it is always possible.
+Undoing the changes in reverse passes through the same intermediate states, so it is always possible.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _SILENCE, _BUILD, _WAKE, _REMOVE = range(4)
 def changes(
     desired: Mapping[str, T], observed: Mapping[str, T], kinds: Sequence[type[T]] = ()
 ) -> list[Change[T]]:
-    """The changes that bring ``observed`` to ``desired``; none when they agree.
+    """The changes that bring ``observed`` to ``desired``; none when they are equal.
 
-    ``kinds`` only breaks ties. Raises :class:`planner.Contradiction` where ``desired`` cannot be.
+    ``kinds`` only breaks ties. Raises :class:`planner.Contradiction` where ``desired`` is impossible.
     """
     wanted = Side.of(desired)
     check(wanted)
@@ -45,7 +45,7 @@ def changes(
 
 
 class _Graph(Generic[T]):
-    """A node for each change, by the key of its object, and what has to come before what."""
+    """A node for each change, by the key of its object, and which changes must come before which."""
 
     def __init__(self, found: Differences[T], ranks: Mapping[type[T], int]) -> None:
         self._found = found
@@ -158,7 +158,7 @@ class _Graph(Generic[T]):
             if item is None:
                 continue
             silence = self._silence.get(key)
-            # Whichever lets go of what the object stood on: its removal, or its change in place.
+            # The change that releases what the object depended on: its removal, or its change in place.
             release = self._remove.get(key) or self._build.get(key)
             for token in seen.dependencies(item):
                 base = keys.get(token, "")

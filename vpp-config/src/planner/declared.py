@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 - methods of one interface, of which not every object needs every argument
-"""What an object declares, and all that the planner knows of it."""
+"""The declarations of an object, which are all that the planner knows of it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ PHASES: tuple[Phase, ...] = ("detach", "delete", "create", "attach")
 
 
 class Declared(ABC):
-    """One thing that a system can be made to hold. Comparable; subclasses are frozen dataclasses.
+    """One thing that a system can be configured to hold. Comparable; subclasses are frozen dataclasses.
 
-    Objects name each other by *tokens*: what an object provides, and what it needs of others. ``beside``
-    is the state that the object belongs to, by token.
+    Objects name each other by *tokens*: what an object provides, and what it needs of others. ``beside`` is
+    the state that the object belongs to, by token.
 
-    Only :attr:`key` and :meth:`label` have to be written. The defaults describe an object that depends on
+    Only :attr:`key` and :meth:`label` have to be implemented. The defaults describe an object that depends on
     nothing, carries no traffic, and is made anew whenever it changes.
     """
 
     up_phase: ClassVar[Phase] = "create"
-    """When it is made, or changed in place; later where something that it needs comes later."""
+    """The phase in which it is made or changed in place; a later one where something it needs comes later."""
     down_phase: ClassVar[Phase] = "delete"
-    """When it is removed; later where something that lets go of it does so later."""
+    """The phase in which it is removed; a later one where something that releases it comes later."""
 
     # -- identity
 
     @property
     @abstractmethod
     def key(self) -> str:
-        """Identity: two states mean the same thing by the same key."""
+        """Identity: in two states, the same key stands for the same thing."""
 
     @property
     def provides(self) -> str:
@@ -41,15 +41,15 @@ class Declared(ABC):
 
     @abstractmethod
     def label(self) -> str:
-        """The object in a sentence: "interface wan0"."""
+        """The object's name in a sentence: "interface wan0"."""
 
     # -- dependencies
 
     def requires(self) -> tuple[str, ...]:
-        """Tokens of the objects without which this one cannot be.
+        """Tokens of the objects without which this one cannot exist.
 
-        They are there before it and until it is gone. When one of them is made or removed, this object is
-        made anew, but for those in :meth:`rebinds`.
+        They exist before it is made and until it is removed. When one of them is made or removed, this object
+        is made anew, except for those in :meth:`rebinds`.
         """
         return ()
 
@@ -58,10 +58,10 @@ class Declared(ABC):
         return ()
 
     def rebinds(self) -> tuple[str, ...]:
-        """Those of :meth:`requires` that it exchanges in place, make before break.
+        """The part of :meth:`requires` that it exchanges in place, make before break.
 
-        It is changed, not made anew, when they come and go: the new one is made first, and the old one
-        removed last. One that is itself made anew still takes this object along.
+        When one of these is made or removed, this object is changed instead of made anew: the new one is made
+        first, and the old one removed last. If one of them is itself made anew, this object still is too.
         """
         return ()
 
@@ -70,49 +70,51 @@ class Declared(ABC):
         return ()
 
     def inside(self) -> str | None:
-        """Token of the outer object that this one is a part of, as a VLAN is of its NIC."""
+        """Token of the outer object that contains this one, as a NIC contains a VLAN."""
         return None
 
     def occupies(self) -> str | None:
-        """What no other thing may hold when this one is made."""
+        """What nothing else may hold when this one is made."""
         return None
 
     # -- traffic
 
     @property
     def carries(self) -> bool:
-        """Whether traffic passes it. Then it is made and removed in its :meth:`quiet` form."""
+        """Whether traffic passes through it. If so, it is made and removed in its :meth:`quiet` form."""
         return False
 
     def quiet(self) -> Self:
-        """The same object with no traffic passing it; asked only of one that carries."""
+        """The same object with no traffic passing through it; called only for an object that carries."""
         return self
 
     # -- change
 
     def needs_recreate(self, before: Self) -> bool:
-        """Whether the system cannot be brought from ``before`` to this in place.
+        """Whether the system cannot be changed in place from ``before`` to this object.
 
-        Asked both ways, as :meth:`pauses` is: a change has to be undone, too.
+        Asked in both directions, like :meth:`pauses`, because a change must also be undone.
         """
         return True
 
     def pauses(self, before: Self) -> bool:
-        """Whether no traffic may pass it during the change in place."""
+        """Whether no traffic may pass through it during the change in place."""
         return False
 
     def shrinks(self, before: Self) -> bool:
-        """Whether the change in place has to come before that of what it requires, not after it."""
+        """Whether the change in place must come before the changes of what it requires, rather than after."""
         return False
 
     # -- the whole state
 
     def resolve(self, seen: Self | None, beside: Mapping[str, Declared]) -> Self:
-        """This object with what it leaves open filled in, from what was observed under its key."""
+        """This object with its open values filled in from what was observed under its key."""
         return self
 
     def problems(self, beside: Mapping[str, Declared]) -> Iterable[str]:
-        """Sentences that say why it cannot be beside the others, apart from a requirement not met."""
+        """Sentences that say why it cannot exist together with the others, apart from an unmet
+        requirement.
+        """
         return ()
 
     # -- texts
@@ -130,9 +132,9 @@ class Declared(ABC):
         return before.describe_update(self)
 
     def removal_impact(self) -> str:
-        """What traffic notices when this goes away: ``none`` or ``loses packets on <interface>``."""
+        """The effect on traffic when this is removed: ``none`` or ``loses packets on <interface>``."""
         return "none"
 
     def update_impact(self, before: Self) -> str:
-        """What traffic notices of the change in place."""
+        """The effect on traffic of the change in place."""
         return "none"

@@ -1,4 +1,4 @@
-"""Which objects go, come and change; and which of the others have to move with them."""
+"""Which objects are removed, made and changed, and which others must be made anew with them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ T = TypeVar("T", bound=Declared)
 
 
 class Contradiction(Exception):
-    """The desired state cannot be: an object lacks what it needs, or two wait for each other."""
+    """The desired state is impossible: an object lacks what it needs, or two wait for each other."""
 
 
 @dataclass(frozen=True)
 class Side(Generic[T]):
-    """One of the two states, with what its objects provide."""
+    """One of the two states, with the tokens that its objects provide."""
 
     items: Mapping[str, T]
     keys: dict[str, str]
@@ -27,13 +27,13 @@ class Side(Generic[T]):
 
     @classmethod
     def of(cls, items: Mapping[str, T]) -> Side[T]:
-        """The tokens are computed once: planning asks for them many times."""
+        """The tokens are computed once, because planning asks for them many times."""
         items = dict(items)
         keys = {provided(key, item): key for key, item in items.items()}
         return cls(items, keys, {token: items[key] for token, key in keys.items()})
 
     def resolved(self, seen: Side[T]) -> Side[T]:
-        """The same with what the objects leave open filled in, where they leave something open."""
+        """The same state with the objects' open values filled in, where there are any."""
         filled = {
             key: item.resolve(seen.items.get(key), self.beside)
             for key, item in self.items.items()
@@ -45,19 +45,19 @@ class Side(Generic[T]):
         return Side(target, self.keys, {token: target[key] for token, key in self.keys.items()})
 
     def dependencies(self, item: Declared) -> tuple[str, ...]:
-        """All tokens that order the object behind others."""
+        """All tokens that must come before the object."""
         if type(item).follows is Declared.follows:
             return item.requires()
         return (*item.requires(), *item.follows(self.beside))
 
 
 def provided(key: str, item: Declared) -> str:
-    """``item.provides``, without asking where it is the key."""
+    """``item.provides``, without a call where it is the key."""
     return key if type(item).provides is Declared.provides else item.provides
 
 
 def check(desired: Side[T]) -> None:
-    """Raise :class:`Contradiction` where an object lacks what it requires or does not fit the others."""
+    """Raise :class:`Contradiction` where an object lacks what it requires or conflicts with the others."""
     for item in desired.items.values():
         for token in item.requires():
             if token not in desired.keys:
@@ -69,7 +69,7 @@ def check(desired: Side[T]) -> None:
 
 @dataclass
 class Differences(Generic[T]):
-    """What is between two states. An object made anew is in ``removed`` and in ``made``."""
+    """The differences between two states. An object made anew is in ``removed`` and in ``made``."""
 
     seen: Side[T]
     wanted: Side[T]
@@ -78,11 +78,13 @@ class Differences(Generic[T]):
     made: dict[str, T] = field(default_factory=dict)
     changed: dict[str, tuple[T, T]] = field(default_factory=dict)
     paused: dict[str, tuple[T, T]] = field(default_factory=dict)
-    """Objects that carry before and after, and in between may not."""
+    """Objects that carry before and after, but may not in between."""
 
     @classmethod
     def between(cls, desired: Side[T], seen: Side[T]) -> Differences[T]:
-        """Sort the objects out, then spread: what stands on something that moves is made anew as well."""
+        """Classify the objects, then propagate: an object that depends on one made anew is made anew as
+        well.
+        """
         found = cls(seen, desired.resolved(seen))
         found._sort_out()
         if found.removed or found.made or found.changed:
@@ -141,7 +143,9 @@ class Differences(Generic[T]):
                     queue.append(moved)
 
     def _pause(self, stands_on: Mapping[str, Mapping[str, bool]]) -> None:
-        """Traffic stops where a change in place needs it or a guard is made anew, and on what is on that."""
+        """Traffic stops where a change in place requires it or a guard is made anew, and on everything
+        above.
+        """
         queue = [
             key
             for key, (before, after) in self.changed.items()

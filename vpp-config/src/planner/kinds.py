@@ -1,4 +1,4 @@
-"""The kinds of object that a data plane has, found in the files that declare them."""
+"""The kinds of object of a data plane, found in the files that declare them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def kinds_in(package: str, lines: Iterable[Iterable[str]], base: type) -> tuple[type[Any], ...]:
     """The subclass of ``base`` that each of these files of the package declares, in their order.
 
-    Raises ValueError unless a file declares one.
+    Raises ValueError unless every file declares exactly one.
     """
     return tuple(_kind(f"{package}.{file}", base) for line in lines for file in line)
 

@@ -1,4 +1,4 @@
-"""Changes and the order among them: a topological sort, by phase first."""
+"""Changes and their order: a topological sort, by phase first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Operation = Literal["create", "update", "delete"]
 
 @dataclass(frozen=True)
 class Change(Generic[T]):
-    """Brings one object from ``before`` to ``after``; ``None`` is absence. Undoing it goes the other way."""
+    """Brings one object from ``before`` to ``after``; ``None`` means absent. Undo goes the other way."""
 
     phase: Phase
     before: T | None
@@ -24,21 +24,21 @@ class Change(Generic[T]):
 
     @property
     def item(self) -> T:
-        """The object as it will be; as it was where it is removed."""
+        """The object after the change; for a removal, the object before it."""
         item = self.before if self.after is None else self.after
         assert item is not None
         return item
 
     @property
     def operation(self) -> Operation:
-        """What happens to the object."""
+        """The kind of change to the object."""
         if self.before is None:
             return "create"
         return "delete" if self.after is None else "update"
 
     @property
     def summary(self) -> str:
-        """What it does: one line, imperative."""
+        """One imperative line that says what the change does."""
         if self.before is None:
             return self.item.describe_create()
         return (
@@ -47,14 +47,14 @@ class Change(Generic[T]):
 
     @property
     def undo_summary(self) -> str:
-        """What undoing it does: one line, imperative."""
+        """One imperative line that says what undoing it does."""
         if self.before is None:
             return f"remove {self.item.label()}"
         return f"add {self.before.label()}" if self.after is None else self.after.describe_revert(self.before)
 
     @property
     def impact(self) -> str:
-        """What traffic notices."""
+        """The effect on traffic."""
         if self.before is None:
             return "none"
         return self.before.removal_impact() if self.after is None else self.after.update_impact(self.before)
@@ -62,7 +62,7 @@ class Change(Generic[T]):
 
 @dataclass(eq=False, slots=True)
 class Node(Generic[T]):
-    """A change in the graph. ``place`` orders it among those that could come next as well."""
+    """A change in the graph. ``place`` orders it among the changes that could also come next."""
 
     phase: int
     place: tuple[int, ...]
@@ -78,9 +78,10 @@ class Node(Generic[T]):
 
 
 def ordered(nodes: Sequence[Node[T]]) -> Iterator[Change[T]]:
-    """The changes so that each comes after those that precede it, and no phase after a later one.
+    """The changes in an order in which each comes after those that precede it, and no phase after a later
+    one.
 
-    A change whose phase is over when its turn comes joins the later phase. n log n.
+    A change whose phase is already over when its turn comes joins the later phase. n log n.
     Raises :class:`Contradiction` when changes wait for each other.
     """
     ready = [(node.phase, node.place, number) for number, node in enumerate(nodes) if not node.waits_for]

@@ -1,8 +1,8 @@
 """Typed configuration of FD.io VPP (26.06): observe, plan, apply, statistics, startup.conf.
 
-Usable alone, against any VPP: it knows nothing of the appliance around it. Routes enter VPP's FIB by the
-plugin linux_nl, which copies the kernel's; :mod:`vpp_config.fib` reads them. A faster feeder would take the
-place of that plugin and nothing of this package: no object here is a route.
+It can be used alone, against any VPP, and does not depend on the appliance. The plugin linux_nl brings routes
+into VPP's FIB by copying the kernel's; :mod:`vpp_config.fib` reads them. A faster feeder replaces that plugin
+but nothing in this package: no object here is a route.
 """
 
 from importlib.metadata import version

@@ -1,10 +1,10 @@
-"""``acl_add_replace`` and ``acl_details`` on the wire (``plugins/acl/acl.api``), decoded and encoded here
-for speed.
+"""``acl_add_replace`` and ``acl_details`` on the wire (``plugins/acl/acl.api``), decoded and encoded here for
+speed.
 
-vpp_papi takes some 40 µs for each rule; an access list of 1,024 rules is read at every observation. The
-bytes of a rule are its identity, so both directions share what they remember: a rule that was sent is, when
-VPP gives the same bytes back, the same object again. An unchanged list costs a lookup for each rule, and
-comparing it with what was sent takes next to nothing.
+vpp_papi takes some 40 µs for each rule, and an access list of 1,024 rules is read at every observation. The
+bytes of a rule are its identity, so both directions share one memory: when VPP returns the bytes of a rule
+that was sent, the result is the same object again. An unchanged list costs one lookup for each rule, and
+comparing it with the list that was sent takes next to no time.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _MOST_REMEMBERED = 1 << 16
 
 
 class SeenRules:
-    """Rules by their bytes, the ones that came last. Thread-safe.
+    """The most recent rules, by their bytes. Thread-safe.
 
-    Encoding is one-to-one: a rule that is found by its bytes equals what a fresh decoding would give.
+    Encoding is one-to-one: a rule found by its bytes equals the result of a fresh decoding.
     """
 
     def __init__(self, most: int = _MOST_REMEMBERED) -> None:
@@ -38,13 +38,13 @@ class SeenRules:
         self._rules: dict[bytes, AclRule] = {}
         self._lock = threading.Lock()
         self.get = self._rules.get
-        """The rule of these bytes; None where it is not remembered."""
+        """The rule with these bytes; None where it is not remembered."""
 
     def __len__(self) -> int:
         return len(self._rules)
 
     def keep(self, raw: bytes, rule: AclRule) -> AclRule:
-        """Remember a rule; returns the object that stands for these bytes, which may be an earlier one."""
+        """Remember a rule; returns the object that represents these bytes, which may be an earlier one."""
         with self._lock:
             kept = self._rules.setdefault(raw, rule)
             while len(self._rules) > self._most:
@@ -75,7 +75,7 @@ def _wire_prefix(network: IPv4Network | IPv6Network) -> tuple[int, bytes, int]:
 
 
 def decode_rule(raw: bytes) -> AclRule:
-    """One ``acl_rule`` from its bytes, read anew."""
+    """One ``acl_rule`` decoded from its bytes."""
     (action, src_family, src, src_length, dst_family, dst, dst_length, protocol,
      first1, last1, first2, last2, tcp_mask, tcp_flags) = _RULE.unpack(raw)  # fmt: skip
     return AclRule.from_wire(
@@ -91,7 +91,7 @@ def decode_rule(raw: bytes) -> AclRule:
 
 
 def shared_rule(rule: AclRule) -> AclRule:
-    """The object that stands for an equal rule wherever VPP gives it back as it was sent."""
+    """The object that represents an equal rule when VPP returns it unchanged."""
     return _seen.keep(encode_rule(rule), rule)
 
 
@@ -111,7 +111,7 @@ def encode_rule(rule: AclRule) -> bytes:
 
 
 def decode_details(raw: bytes) -> AclDetails:
-    """An ``acl_details`` message, its id and context included."""
+    """An ``acl_details`` message, including its id and context."""
     _, _, index, tag, count = _DETAILS.unpack_from(raw)
     start, size = _DETAILS.size, _RULE.size
     pieces = [raw[i : i + size] for i in range(start, start + count * size, size)]

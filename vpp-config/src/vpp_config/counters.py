@@ -1,11 +1,12 @@
 """Live counters by our names: a sample of interfaces, workers, drops and memory, and the hits of rules.
 
-Hits are apart from the sample: there may be a hundred thousand rules, and few who look at them.
+Hits are separate from the sample, because there may be a hundred thousand rules and few readers.
 
-Interface counters are VPP's own and start at zero when VPP or the interface does. Hit counters are carried on
-(:mod:`vpp_config.hit_totals`). The session reads the counters right before a list's rules are replaced: what
-is lost are the hits of the instant between that reading and VPP's reset. A restart of VPP resets the counters
-too, and the totals carry on from the last look before it: a sample looks, too, once in HITS_EVERY_S.
+Interface counters are VPP's own and start at zero when VPP or the interface starts. Hit counters continue
+across resets (:mod:`vpp_config.hit_totals`): the session reads them right before a list's rules are replaced,
+so that only the hits between that reading and VPP's reset are lost. A restart of VPP resets the counters too,
+and the totals continue from the last reading before it; for this a sample also reads the hits once every
+HITS_EVERY_S.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from vpp_config.stats import STATS_SOCKET, StatsSegment
 _T = TypeVar("_T")
 _FULL_VECTOR = 256
 HITS_EVERY_S = 10.0
-"""What is lost of the hits when VPP restarts: those since the last look, at most this long ago."""
+"""Hits newer than the last reading, which is at most this old, are lost when VPP restarts."""
 
 _NODE = re.compile(r"(?:[^/]*/){0,3}?[^/]*-(?:output|tx)(?=/)|[^/]*")
 """A node of VPP before a slash and its reason. Those that send on an interface have its name, and with it the
@@ -44,29 +45,33 @@ _NOT_DROPS = frozenset(_OF_ALL).union(*(kind.no_drops for kind in KINDS))
 
 @dataclass(frozen=True)
 class InterfaceCounters:
-    """Totals since the interface was made."""
+    """Totals since the interface was created."""
 
     rx_packets: int
     rx_bytes: int
     tx_packets: int
     tx_bytes: int
     rx_drops: int
-    """Everything dropped on the interface's account, wherever in the graph; VPP does not say which way."""
+    """Everything dropped on the interface's account, anywhere in the graph; VPP does not say in which
+    direction.
+    """
     tx_drops: int
-    """Frames that the device would not take."""
+    """Frames that the device did not accept."""
     rx_errors: int
     tx_errors: int
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A thread of VPP that moves packets."""
+    """A VPP thread that moves packets."""
 
     name: str
     vectors_per_call: int
-    """Packets for each call of a graph node, of the last seconds: VPP's measure of its load, at most 256."""
+    """Packets for each call of a graph node in the last seconds: VPP's measure of its load, at most 256."""
     load: float
-    """The same as a share of 256. It stays near 0 for long, for VPP gets more efficient as it fills."""
+    """The same as a share of 256. It stays near 0 for a long time, because VPP becomes more efficient
+    under load.
+    """
 
 
 @dataclass(frozen=True)
@@ -80,18 +85,18 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class Sample:
-    """All counters but hits at one time (``time.time()``)."""
+    """All counters except hits at one time (``time.time()``)."""
 
     time_s: float
     interfaces: Mapping[str, InterfaceCounters]
     workers: tuple[Worker, ...]
     drops: Mapping[str, int]
-    """``<graph node>: <reason>`` -> packets; what is zero is left out."""
+    """``<graph node>: <reason>`` -> packets; zero values are omitted."""
     memory: Mapping[str, MemoryUse]
     indexes: Mapping[str, int]
     """VPP's index of each interface."""
     started_s: int
-    """When VPP started, by its clock."""
+    """The time at which VPP started, by VPP's clock."""
 
 
 @dataclass(frozen=True)
@@ -100,19 +105,19 @@ class FamilyCounts:
 
     received: Mapping[str, int]
     dropped: Mapping[str, int]
-    """By graph nodes of the family."""
+    """Drops by the graph nodes of the family."""
     drops: Mapping[str, int]
     """As in a sample."""
 
 
 _FAMILIES = {"ipv4": "ip4", "ipv6": "ip6"}
-"""As VPP names them."""
+"""Named as VPP names them."""
 
 
 class Counters:
     """Samples of one VPP. Thread-safe.
 
-    It makes the session tell before access lists change, and asks VPP to count their hits.
+    It registers with the session to be called before access lists change, and asks VPP to count their hits.
     """
 
     def __init__(self, session: Session, stats_socket: str | Path = STATS_SOCKET) -> None:
@@ -131,7 +136,7 @@ class Counters:
 
     def sample(self) -> Sample:
         """Read everything now. Raises ``StatsUnavailable``, ``VppUnavailable``, ``VppApiError``."""
-        # Always the session's lock before ours: it calls us while it holds its own.
+        # Always take the session's lock before ours: the session calls us while it holds its own.
         with self._session.lock, self._lock:
             names = self._session.interface_names()
             self._count_hits()
@@ -153,7 +158,7 @@ class Counters:
             return self._hits.carry(self._session.client.generation, lists, raw)
 
     def read(self, reader: Callable[[StatsSegment], _T]) -> _T:
-        """What ``reader`` makes of the segment. Raises ``StatsUnavailable``."""
+        """The result of ``reader`` on the segment. Raises ``StatsUnavailable``."""
         with self._lock:
             return self._segment.read(reader)
 
@@ -167,12 +172,12 @@ class Counters:
             return self._segment.read(_read_families)
 
     def punted(self) -> tuple[PuntCounts, ...]:
-        """Packets to Linux that were policed. Raises what :meth:`sample` does."""
+        """Policed packets to Linux. Raises what :meth:`sample` does."""
         with self._session.lock, self._lock:
             return punt_counts(self._session.client, self._session.prefix, self._segment)
 
     def _count_hits(self) -> None:
-        """VPP counts hits only when told to; it forgets that when it restarts."""
+        """VPP counts hits only when told to, and has to be told again after a restart."""
         client = self._session.client
         generation = client.connect()
         if generation != self._counting and client.supports("acl_stats_intf_counters_enable"):
@@ -183,7 +188,7 @@ class Counters:
         try:
             self.hits()
         except VppError:
-            # A commit does not fail for the sake of a counter.
+            # A commit must not fail because of a counter.
             return
 
 
@@ -224,7 +229,7 @@ def _read_acl(segment: StatsSegment, index: int, count: int) -> tuple[RuleHits, 
     for values in threads:
         packets = [a + b for a, b in zip(packets, values[0 : 2 * count : 2], strict=False)]
         octets = [a + b for a, b in zip(octets, values[1 : 2 * count : 2], strict=False)]
-    # Shorter than the list only before the first packet.
+    # It is shorter than the list only before the first packet.
     packets += [0] * (count - len(packets))
     octets += [0] * (count - len(octets))
     return tuple(map(RuleHits, packets, octets))

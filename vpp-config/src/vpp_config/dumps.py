@@ -1,8 +1,8 @@
-"""Everything observation needs of VPP, read in two round trips. It knows no kind of object.
+"""Everything that observation reads from VPP, in two round trips. It knows no kind of object.
 
-The kinds say what they ask (``VppObject.tables`` and ``of_interface``); the first round trip asks for all
-tables, the second for all that is asked interface by interface. What several kinds ask is asked once. A VPP
-without one of the plugins simply has none of its objects.
+Each kind declares its requests (``VppObject.tables`` and ``of_interface``). The first round trip sends the
+requests for tables, the second those for single interfaces. A request that several kinds make is sent once. A
+VPP without one of the plugins simply has none of its objects.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vpp_config.errors import VppError
 
 T = TypeVar("T")
 ALL = 0xFFFFFFFF
-"""Stands for all interfaces, and all access lists, in a request."""
+"""Means all interfaces, or all access lists, in a request."""
 INTERFACES = request("sw_interface_dump", sw_if_index=ALL)
 _ADMIN_UP = 1
 
@@ -27,15 +27,15 @@ class Asking(Protocol):
 
     @property
     def tables(self) -> tuple[Request, ...]:
-        """What it asks once."""
+        """The requests that it makes once."""
 
     def of_interface(self, row: InterfaceRow) -> tuple[Request, ...]:
-        """What it asks about each interface of ours."""
+        """The requests that it makes for each of our interfaces."""
 
 
 @dataclass(frozen=True)
 class InterfaceRow:
-    """One interface as VPP tells of it; ``name`` is ours, empty where it has no tag of ours."""
+    """One interface as VPP describes it; ``name`` is ours, empty where it has no tag of ours."""
 
     index: int
     name: str
@@ -49,7 +49,7 @@ class InterfaceRow:
 
 
 class Dumps:
-    """What VPP told. Indexes are VPP's; names are ours, without the prefix."""
+    """VPP's answers. Indexes are VPP's; names are ours, without the prefix."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -59,7 +59,7 @@ class Dumps:
 
     @classmethod
     def read(cls, client: VppClient, prefix: str, generation: int, kinds: Sequence[Asking]) -> Dumps:
-        """Ask VPP what the kinds want to know. Raises ``VppUnavailable``, ``VppApiError``."""
+        """Send the kinds' requests to VPP. Raises ``VppUnavailable``, ``VppApiError``."""
         dumps = cls(prefix)
         dumps._ask(client, generation, [INTERFACES, *(item for kind in kinds for item in kind.tables)])
         dumps.rows = [_row(reply, prefix) for reply in dumps.table(INTERFACES)]
@@ -72,7 +72,7 @@ class Dumps:
         return dumps
 
     def _ask(self, client: VppClient, generation: int, requests: Iterable[Request]) -> None:
-        """One round trip for all that VPP knows and that was not asked yet."""
+        """One round trip for all requests that VPP knows and that were not sent yet."""
         wanted = {identity(item): item for item in requests}
         supported = {name: client.supports(name) for name in {item.name for item in wanted.values()}}
         known = {
@@ -85,11 +85,11 @@ class Dumps:
             self._answers[key] = answer
 
     def table(self, asked: Request) -> Sequence[Reply]:
-        """The details that a dump was answered with; none where VPP does not know the message."""
+        """The details of the answer to a dump; none where VPP does not know the message."""
         return self._answers.get(identity(asked)) or ()
 
     def reply(self, asked: Request) -> Reply | None:
-        """The reply to a request that is no dump; None where VPP does not know the message."""
+        """The reply to a request other than a dump; None where VPP does not know the message."""
         return self._answers.get(identity(asked))
 
     def our_name(self, tag: str) -> str | None:
@@ -97,7 +97,7 @@ class Dumps:
         return tag.removeprefix(self.prefix) if tag.startswith(self.prefix) and tag != self.prefix else None
 
     def by_name(self, details: Iterable[Reply]) -> dict[str, Reply]:
-        """Our name -> what carries it in its ``tag``; of several under one tag, the first."""
+        """Our name -> the object with it in its ``tag``; of several under one tag, the first."""
         found: dict[str, Reply] = {}
         for item in details:
             name = self.our_name(item.tag)
@@ -106,7 +106,7 @@ class Dumps:
         return found
 
     def derived(self, make: Callable[[Dumps], T]) -> T:
-        """What ``make`` makes of these dumps, made once."""
+        """The result of ``make`` on these dumps, computed once."""
         if make not in self._derived:
             self._derived[make] = make(self)
         made: T = self._derived[make]

@@ -8,8 +8,8 @@ class VppError(Exception):
 
 
 class VppUnavailable(VppError):
-    """VPP does not answer on its API socket, or went away during a call. Whether the call was done is
-    unknown.
+    """VPP does not answer on its API socket, or disconnected during a call. It is unknown whether the
+    call was carried out.
     """
 
 
@@ -28,15 +28,17 @@ class VppApiError(VppError):
 
 
 class ObjectMissing(VppError):
-    """An object that a step builds on is not in VPP (any more)."""
+    """VPP does not have, or no longer has, an object that a step builds on."""
 
 
 class PlanError(VppError):
-    """The desired state contradicts itself: something it needs is not in it, or does not fit it."""
+    """The desired state contradicts itself: it lacks something that it needs, or something does not fit
+    it.
+    """
 
 
 class StateFormatError(VppError):
-    """A state in JSON cannot be read. ``pointer`` is a JSON pointer (RFC 6901) to the value at fault."""
+    """A state in JSON cannot be read. ``pointer`` is a JSON pointer (RFC 6901) to the invalid value."""
 
     def __init__(self, pointer: str, message: str) -> None:
         super().__init__(f"{pointer or '/'}: {message}")

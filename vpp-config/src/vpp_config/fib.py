@@ -1,13 +1,13 @@
-"""VPP's FIB, read side: look a route up, walk a table, count.
+"""Reading VPP's FIB: look up a route, walk a table, count.
 
-Nothing here writes a route. Routes enter the FIB through the plugin linux_nl, which copies the kernel's, or
-through a feeder of its own (``feeder/``), which stands beside this package's objects and not among them: a
-plan of a million routes is not a plan.
+Nothing here writes a route. The plugin linux_nl brings routes into the FIB by copying the kernel's, or a
+separate feeder does (``feeder/``). Routes are not among this package's objects, because a plan of a million
+routes is not a plan.
 
-A dump of a large table takes VPP's main thread and this process long (some 200 s for 1M routes):
-:func:`fib_dump` is lazy, for tables that are known to be small or for a reader who stops. :func:`fib_lookup`
-costs one call whatever the table's size, :func:`fib_lookups` one for each question, and :func:`fib_counts`
-reads a summary.
+A dump of a large table occupies VPP's main thread and this process for long (some 200 s for 1M routes):
+:func:`fib_dump` is lazy, for tables that are known to be small or for a reader that stops early.
+:func:`fib_lookup` costs one call whatever the table's size, :func:`fib_lookups` one for each question, and
+:func:`fib_counts` reads a summary.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _COUNT_ROW = re.compile(r"^\s+(\d+)\s+(\d+)\s*$")
 
 @dataclass(frozen=True)
 class FibPath:
-    """One way out. ``next_hop`` is None for a connected path, ``sw_if_index`` None where a lookup decides."""
+    """One path. ``next_hop`` is None for a connected path, ``sw_if_index`` None where another lookup
+    decides.
+    """
 
     next_hop: IPv4Address | IPv6Address | None
     sw_if_index: int | None
@@ -41,12 +43,12 @@ class FibPath:
     preference: int
     kind: str
     table_id: int | None = None
-    """Where a lookup decides: that of the table."""
+    """The table of that lookup."""
 
 
 @dataclass(frozen=True)
 class FibRoute:
-    """A prefix and its paths. ``source`` is VPP's number of who brought it (0: not told)."""
+    """A prefix and its paths. ``source`` is VPP's number for the origin of the route (0: not told)."""
 
     prefix: IPv4Network | IPv6Network
     paths: tuple[FibPath, ...]
@@ -56,18 +58,19 @@ class FibRoute:
 def fib_lookup(
     client: VppClient, destination: str, table_id: int = 0, *, exact: bool = False
 ) -> FibRoute | None:
-    """The route that VPP uses for an address or prefix; with ``exact`` the very prefix. None without one.
+    """The route that VPP uses for an address or prefix; with ``exact``, only the entry of that very prefix.
+    None without one.
 
-    Raises ``ValueError`` for what is neither, ``VppUnavailable``, ``VppApiError``.
+    Raises ``ValueError`` for text that is neither, ``VppUnavailable``, ``VppApiError``.
     """
     return _answered(client.pipeline([_lookup(destination, table_id, exact)])[0])
 
 
 def fib_lookups(client: VppClient, destinations: Sequence[str], table_id: int = 0) -> list[FibRoute | None]:
-    """For each prefix its own entry, for each address that of the longest match; None without one.
+    """For each prefix its own entry, for each address the longest match; None without one.
 
-    VPP stops its workers for a moment at each question, and the client serves nobody else during a batch,
-    which is therefore short. Raises as :func:`fib_lookup` does.
+    VPP briefly stops its workers for each question, and the client serves no other caller during a batch;
+    batches are therefore short. Raises as :func:`fib_lookup` does.
     """
     found: list[FibRoute | None] = []
     for start in range(0, len(destinations), _BATCH):
@@ -78,14 +81,14 @@ def fib_lookups(client: VppClient, destinations: Sequence[str], table_id: int = 
 
 
 def fib_dump(client: VppClient, family: Family, table_id: int = 0) -> Iterator[FibRoute]:
-    """All routes of a table, in VPP's own order, as they arrive; none for a table that is not there."""
+    """All routes of a table, in VPP's order, as they arrive; none for a table that does not exist."""
     table = {"table_id": table_id, "is_ip6": family == "ipv6", "name": ""}
     for row in client.stream("ip_route_v2_dump", src=0, table=table):
         yield _route(row.route)
 
 
 def fib_counts(client: VppClient, family: Family) -> dict[int, int]:
-    """Table id -> number of prefixes, VPP's own ones (connected, drop, multicast) included.
+    """Table id -> number of prefixes, including VPP's own ones (connected, drop, multicast).
 
     VPP has no call for it; this is ``show ip fib summary`` through the API, one pass in VPP whatever the
     size.
@@ -101,7 +104,7 @@ def fib_counts(client: VppClient, family: Family) -> dict[int, int]:
 
 
 def parse_summary(text: str) -> dict[str, int]:
-    """Table name -> prefixes, out of the text of ``show ip fib summary``."""
+    """Table name -> prefixes, parsed from the text of ``show ip fib summary``."""
     counts: dict[str, int] = {}
     name = ""
     for line in text.splitlines():

@@ -1,8 +1,8 @@
-"""Hits of access lists' rules, carried on where VPP begins to count anew. Pure.
+"""Hits of access lists' rules, continued when VPP resets its counters. Pure.
 
-VPP zeroes a list's counters when its rules are replaced, so the hits a rule had until then are kept as its
-base. A rule that is the same in the new list, wherever it moved, keeps its total; one that left and comes
-back starts at zero; of equal rules in one list the first stays the first.
+VPP zeroes a list's counters when its rules are replaced, so the hits that a rule had until then are kept as
+its base. A rule that is also in the new list keeps its total, even at another position. A rule that was
+removed and comes back starts at zero. Among equal rules in one list, the first stays the first.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from vpp_config.objects import AclRule
 
 _Identity = tuple[AclRule, int]
-"""A rule and how many equal ones are before it."""
+"""A rule and the number of equal rules before it."""
 
 
 class RuleHits(NamedTuple):
-    """What a rule matched, in both directions and on all interfaces. A reflected session counts its first
-    packet.
+    """The packets that a rule matched, in both directions and on all interfaces. A reflected session
+    counts its first packet.
     """
 
     packets: int
@@ -26,12 +26,12 @@ class RuleHits(NamedTuple):
 
 
 class HitTotals:
-    """What the rules of each list had when VPP reset their counters."""
+    """The totals of each list's rules when VPP reset their counters."""
 
     def __init__(self) -> None:
         self._epoch: dict[str, tuple[int, int, tuple[AclRule, ...]]] = {}
         self._base: dict[str, dict[int, RuleHits]] = {}
-        """By place in the list; what is zero is left out."""
+        """By position in the list; zero values are omitted."""
         self._last: dict[str, tuple[RuleHits, ...]] = {}
 
     def carry(
@@ -78,11 +78,11 @@ def _add(base: Mapping[int, RuleHits] | None, now: tuple[RuleHits, ...]) -> tupl
 def _moved(
     counted: Mapping[int, RuleHits], old: Sequence[AclRule], new: Sequence[AclRule]
 ) -> dict[int, RuleHits]:
-    """The hits of the old list's rules at their places in the new list."""
+    """The hits of the old list's rules at their positions in the new list."""
     same = _alike(old, new)
     kept = {place: hits for place, hits in counted.items() if place < same}
     if len(kept) < len(counted):
-        # What the lists begin with alike counts the same for both.
+        # The common beginning of the two lists counts the same for both.
         left = {
             identity: counted[place]
             for place, identity in enumerate(_identities(old[same:]), same)
@@ -95,7 +95,7 @@ def _moved(
 
 
 def _alike(old: Sequence[AclRule], new: Sequence[AclRule]) -> int:
-    """With how many equal rules both begin."""
+    """The number of equal rules at the beginning of both."""
     pairs = zip(old, new, strict=False)
     shorter = min(len(old), len(new))
     return next((at for at, (one, other) in enumerate(pairs) if one is not other and one != other), shorter)

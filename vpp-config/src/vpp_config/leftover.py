@@ -12,11 +12,11 @@ Reason = Literal["untagged", "duplicate"]
 
 @dataclass(frozen=True)
 class Leftover:
-    """An interface, or another thing with a tag, that stands in the way.
+    """An interface, or another tagged thing, that is in the way.
 
-    ``untagged``: an interface without our tag, between its creation and its tagging, or somebody else's.
+    ``untagged``: an interface without our tag, either between its creation and its tagging or someone else's.
     Only a plan that needs its device, instance or VLAN removes it. ``duplicate``: a second thing under a tag
-    of ours; any plan removes it. ``blocks`` is what it occupies, as ``occupies`` of the objects says it:
+    of ours; any plan removes it. ``blocks`` is what it occupies, in the form of the objects' ``occupies``:
     ``af_packet/<host interface>``, ``loopback/<instance>``, …, or ``tag/<name>`` of an interface that
     occupies nothing else. ``index`` is VPP's index of it.
     """
@@ -38,7 +38,7 @@ class Leftover:
 
     @property
     def sort(self) -> str:
-        """What it occupies up to the first slash: the kind that clears it names that."""
+        """The part before the first slash of what it occupies: the kind that clears it uses that name."""
         return self.blocks.partition("/")[0]
 
     def label(self) -> str:

@@ -1,9 +1,9 @@
-"""Sessions that VPP translates: how many there are, whose, each of them, and their end.
+"""VPP's NAT sessions: count them, attribute them to hosts, list them and forget them.
 
-VPP keeps a session that timed out until a new one takes its place: only :func:`timed_out_sessions` tells how
-many of those it holds are such. It has no question for a part of the table. Each one here but
-:func:`nat_table` walks over all of it while nothing is forwarded: some 3 ms for 100,000 sessions, and 2 µs
-more for each session or host that it tells.
+VPP keeps a timed-out session until a new one takes its place; only :func:`timed_out_sessions` tells how many
+of the sessions in the table have timed out. VPP cannot be asked for a part of the table. Every function here
+but :func:`nat_table` walks the whole table, and nothing is forwarded in that time: some 3 ms for 100,000
+sessions, and 2 µs more for each session or host in the answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFUSED = "/maximum sessions exceeded"
 _TOTALS = re.compile(r"^total sessions: (\d+) \(timed out: (\d+)\)", re.MULTILINE)
 _ICMP, _UDP = 1, 17
 _BATCH = 32
-"""Sessions that are ended before others get a turn."""
+"""The number of sessions forgotten before others get a turn."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ class NatTable:
     """How full the tables are. Each worker has one; hosts are spread over the workers by their address."""
 
     held: tuple[int, ...]
-    """Sessions by worker, with those that timed out."""
+    """Sessions by worker, including those that timed out."""
     limit: int
-    """Sessions that each worker takes."""
+    """The capacity of each worker, in sessions."""
     refused: int
-    """Packets that would have begun a session and were dropped, since VPP started."""
+    """Packets dropped since VPP started because they would have begun a session."""
 
 
 @dataclass(frozen=True)
 class NatSession:
-    """A session. For ICMP the ports are its identifier."""
+    """A session. For ICMP the ports are the ICMP identifier."""
 
     protocol: int
     inside_address: IPv4Address
@@ -53,13 +53,13 @@ class NatSession:
     static: bool
     """It belongs to a mapping."""
     idle_s: int
-    """Since the last packet."""
+    """Time since the last packet."""
     timed_out: bool
     packets: int
 
 
 def nat_table(segment: StatsSegment) -> NatTable:
-    """From shared memory, so that it costs nothing; :meth:`StatsSegment.read` calls it."""
+    """Read from shared memory, at no cost to VPP; called by :meth:`StatsSegment.read`."""
     workers = segment.scalar("/sys/num_worker_threads")
     held = [vector[0] if vector else 0 for vector in segment.simple("/nat44-ed/total-sessions")]
     errors = segment.counted("/err/nat44-ed-")
@@ -72,13 +72,13 @@ def nat_table(segment: StatsSegment) -> NatTable:
 
 
 def timed_out_sessions(client: VppClient) -> int:
-    """Of all workers. VPP has no call for it; this is ``show nat44 summary`` through the API."""
+    """The sum over all workers. VPP has no call for it; this is ``show nat44 summary`` through the API."""
     found = _TOTALS.search(str(client.call("cli_inband", cmd="show nat44 summary").reply))
     return int(found[2]) if found is not None else 0
 
 
 def nat_users(client: VppClient) -> dict[IPv4Address, int]:
-    """Inside address -> sessions, with those that timed out."""
+    """Inside address -> sessions, including those that timed out."""
     found: Counter[IPv4Address] = Counter()
     for row in client.dump("nat44_user_dump"):
         found[row.ip_address] += row.nsessions + row.nstaticsessions
@@ -86,7 +86,7 @@ def nat_users(client: VppClient) -> dict[IPv4Address, int]:
 
 
 def nat_user_sessions(client: VppClient, inside_address: IPv4Address) -> list[NatSession]:
-    """Those of one inside address, which come all at once."""
+    """The sessions of one inside address, which arrive all at once."""
     return [
         NatSession(
             row.protocol,
@@ -106,18 +106,18 @@ def nat_user_sessions(client: VppClient, inside_address: IPv4Address) -> list[Na
 
 
 def idle_timeouts(client: VppClient) -> dict[int, int]:
-    """Seconds after which a session without a packet times out, by protocol: those of TCP depend on a state
-    that VPP does not tell.
+    """Seconds without a packet after which a session times out, by protocol. The timeout of TCP depends
+    on a state that VPP does not tell.
     """
     times = client.call(CONFIG.name).timeouts
     return {_ICMP: times.icmp, _UDP: times.udp}
 
 
 def end_nat_sessions(client: VppClient, sessions: Sequence[NatSession]) -> int:
-    """Forget them; how many were still there. Raises ``VppApiError``, ``VppUnavailable``.
+    """Forget the sessions; returns how many still existed. Raises ``VppApiError``, ``VppUnavailable``.
 
-    One by one, also where it is all of them: ``clear nat44 ed sessions`` of 26.06 empties the table that the
-    mappings are in, too.
+    They are forgotten one by one, even when all are to be forgotten, because ``clear nat44 ed sessions`` of
+    26.06 also empties the table that holds the mappings.
     """
     ended = 0
     for start in range(0, len(sessions), _BATCH):

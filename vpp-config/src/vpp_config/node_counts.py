@@ -1,7 +1,7 @@
-"""What each node of VPP's graph did, by thread: from the stats segment, so that VPP does not notice.
+"""The work of each node of VPP's graph, by thread, read from the stats segment without disturbing VPP.
 
-VPP writes them there every 10 seconds (``statseg { update-interval }``), as sums since its start or since
-``clear runtime``. A polling node's clocks hold its empty polls, too.
+VPP writes it there every 10 seconds (``statseg { update-interval }``), as sums since its start or since
+``clear runtime``. The clocks of a polling node include its empty polls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NodeCount:
     clocks: int
 
     def since(self, before: NodeCount) -> NodeCount:
-        """What was added. The whole where the sums were cleared meanwhile."""
+        """The increase. The whole value where the sums were cleared in between."""
         if self.calls < before.calls or self.clocks < before.clocks:
             return self
         return NodeCount(
@@ -49,7 +49,7 @@ def node_counts(segment: StatsSegment) -> NodeCounts:
 
 
 def added(now: NodeCounts, before: NodeCounts) -> NodeCounts:
-    """What came since ``before``, of the nodes that were called meanwhile."""
+    """The increase since ``before``, for the nodes that were called in that time."""
     return {
         thread: {
             name: more

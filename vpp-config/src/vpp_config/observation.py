@@ -1,4 +1,4 @@
-"""What VPP has of ours: the objects, the indexes that VPP gave them, and what stands in the way."""
+"""Our part of VPP: the objects, the indexes that VPP gave them, and leftovers in the way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Observation:
 
 
 def _leftovers(dumps: Dumps) -> Iterator[Leftover]:
-    """Whatever may stand in the way of a plan."""
+    """Everything that may be in the way of a plan."""
     for row in dumps.rows:
         if dumps.is_duplicate(row):
             blocks = _occupied_by(row, dumps) or f"tag/{row.name}"
@@ -40,5 +40,5 @@ def _leftovers(dumps: Dumps) -> Iterator[Leftover]:
 
 
 def _occupied_by(row: InterfaceRow, dumps: Dumps) -> str | None:
-    """What no second interface could have."""
+    """Things that no second interface can have."""
     return next((token for kind in KINDS if (token := kind.occupied_by(row, dumps)) is not None), None)

@@ -2,8 +2,7 @@
 
 Message definitions and encoding are vpp_papi's, from VPP's installed ``*.api.json``. The connection is our
 own (:mod:`vpp_config.transport`): vpp_papi's passes every message between threads through pipes, and cannot
-pipeline. Only the definition files that are asked for are loaded, which makes connecting a matter of tens of
-milliseconds.
+pipeline. Only the needed definition files are loaded, so that connecting takes tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from vpp_config.transport import Transport
 API_SOCKET = "/run/vpp/api.sock"
 API_DIRECTORY = Path("/usr/share/vpp/api")
 
-# Loaded at first connect; any other definition file is looked up when a message asks for it.
+# Loaded at first connect; any other definition file is looked up when a message needs it.
 _FILES = (
     "memclnt", "vlib", "vpe", "interface", "ip", "ip_neighbor", "acl", "af_packet", "lcp", "virtio", "arping",
 )  # fmt: skip
@@ -35,7 +34,7 @@ _RETRY_WITH_CURSOR = -165
 _WINDOW = 512
 _PING = Request("control_ping", {})
 _STREAM_CONTEXT = 1
-# What is read so often, or has so many parts, that vpp_papi's way of one call for each part is too slow.
+# Messages that are read so often, or have so many parts, that vpp_papi's one call for each part is too slow.
 _DECODERS: Mapping[str, Callable[[bytes], Reply]] = {
     "acl_details": acl_codec.decode_details,
     "ip_route_lookup_v2_reply": route_codec.decode_lookup_reply,
@@ -44,8 +43,8 @@ _DECODERS: Mapping[str, Callable[[bytes], Reply]] = {
 
 
 class PapiClient:
-    """A :class:`vpp_config.client.VppClient` on VPP's API socket. Thread-safe: calls queue up behind each
-    other.
+    """A :class:`vpp_config.client.VppClient` on VPP's API socket. Thread-safe: calls queue up one behind
+    the other.
     """
 
     netlink_settle_s = 0.1
@@ -59,7 +58,7 @@ class PapiClient:
         name: str = "millrace",
         timeout_s: float = 30.0,
     ) -> None:
-        """Nothing is connected yet. ``timeout_s`` is how long a silent VPP is waited for."""
+        """Connects nothing yet. ``timeout_s`` is how long to wait for a silent VPP."""
         self._path = str(api_socket)
         self._directory = Path(api_directory or API_DIRECTORY)
         self._name = name
@@ -159,7 +158,7 @@ class PapiClient:
         return self._ids.get(f"{message.name}_{message.crc.removeprefix('0x')}")
 
     def supports(self, name: str) -> bool:
-        """Whether this VPP has the message, with the signature of the definitions."""
+        """Whether this VPP has the message with the signature of the definitions."""
         with self._lock:
             self.connect()
             definition = self._definition(name)
@@ -182,8 +181,8 @@ class PapiClient:
     def stream(self, name: str, **fields: Any) -> Iterator[Reply]:
         """One detail at a time; see :class:`vpp_config.client.VppClient`.
 
-        It has a connection of its own: a reader who is slow, stops early, or moves to another thread keeps
-        nobody waiting.
+        It uses a connection of its own, so that a reader that is slow, stops early, or moves to another
+        thread delays nobody.
         """
         with self._lock:
             self.connect()
@@ -217,7 +216,7 @@ class PapiClient:
             return answers
 
     def _send(self, requests: Sequence[Request]) -> list[int]:
-        """Encode and send; returns the context of each request. Encodes everything before sending
+        """Encode and send; returns the context of each request. Encodes everything before it sends
         anything.
         """
         frames, contexts = [], []
@@ -271,7 +270,7 @@ class PapiClient:
             name = names.get(context)
             message = self._by_id.get(number)
             if name is None or message is None:
-                continue  # an event, or the late end of a stream that was given up
+                continue  # an event, or the late end of an abandoned stream
             service = self._services[name]
             if context not in details:
                 reply = _decode(message, raw)

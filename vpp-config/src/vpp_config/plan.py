@@ -1,7 +1,7 @@
 """From two states of a VPP to the steps between them. Pure: no I/O, no clock.
 
-The order is :func:`planner.changes`', from what the objects declare. VPP adds that leftovers in the way are
-cleared at the start of phase ``delete``, and that steps have the caller's paths.
+:func:`planner.changes` orders the steps by what the objects declare. VPP's plan also clears leftovers that
+are in the way, at the start of phase ``delete``, and gives the steps the caller's paths.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from vpp_config.step import Step
 def plan(
     desired: VppState, observed: VppState, *, paths: Mapping[str, str] | None = None
 ) -> tuple[Step, ...]:
-    """The steps that bring ``observed`` to ``desired``, in order; none when they agree.
+    """The steps that bring ``observed`` to ``desired``, in order; none when they are equal.
 
-    ``paths`` gives the ``path`` of the steps by object key. Raises :class:`PlanError` where ``desired``
-    lacks something that one of its objects needs.
+    ``paths`` gives the ``path`` of the steps by object key. Raises :class:`PlanError` where ``desired`` lacks
+    something that one of its objects needs.
     """
     try:
         ordered = changes(desired, observed, KINDS)
@@ -49,7 +49,7 @@ def _step(change: Change[VppObject], path: str) -> Step:
 
 
 def _clear(ordered: Sequence[Change[VppObject]], leftovers: Sequence[Leftover]) -> Iterator[Step]:
-    """Steps for what stands in the way of something that is made, and for every duplicate."""
+    """Steps for every leftover in the way of something that is made, and for every duplicate."""
     needed = {change.item.occupies() for change in ordered if change.operation == "create"}
     for leftover in leftovers:
         if leftover.reason == "duplicate" or leftover.blocks in needed:

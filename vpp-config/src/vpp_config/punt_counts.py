@@ -1,4 +1,4 @@
-"""What the punt policers let through, and what they dropped."""
+"""The packets that the punt policers passed and dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PuntCounts:
 
 
 def punt_counts(client: VppClient, prefix: str, segment: StatsSegment) -> tuple[PuntCounts, ...]:
-    """Of the families whose packets are policed.
+    """Counts of the families whose packets are policed.
 
     Raises ``StatsUnavailable``, ``VppUnavailable``, ``VppApiError``.
     """

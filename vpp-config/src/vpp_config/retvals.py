@@ -1,5 +1,5 @@
-"""What VPP's return values mean, for error messages (``vnet/error.h`` of 26.06; the ones our calls can
-meet).
+"""The meaning of VPP's return values, for error messages (``vnet/error.h`` of 26.06; those that our calls
+can return).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``ip_route_lookup_v2_reply`` and ``ip_route_v2_details`` on the wire (``ip.api``), decoded here for speed.
 
-A path has room for 16 MPLS labels, whatever it uses, and vpp_papi makes objects of all of them: that takes
-eight times as long as what is read of a path. A commit looks 64 destinations up, twice, and a walk through a
-table reads every route.
+A path has room for 16 MPLS labels, however many it uses, and vpp_papi makes objects of all of them, which
+takes eight times as long as the fields that are read. A commit looks up 64 destinations twice, and a walk
+through a table reads every route.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IP4 = 0
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """A union: what of it holds is said by the path's ``proto``."""
+    """A union: the path's ``proto`` says which member it holds."""
 
     packed: bytes
 
@@ -63,26 +63,26 @@ class _Route:
 
 @dataclass(frozen=True, slots=True)
 class RouteDetails:
-    """An ``ip_route_v2_details`` message: table, prefix, source, and of each path where it leads."""
+    """An ``ip_route_v2_details`` message: table, prefix, source, and the destination of each path."""
 
     route: _Route
 
 
 @dataclass(frozen=True, slots=True)
 class LookupReply:
-    """An ``ip_route_lookup_v2_reply`` message; its route says nothing where ``retval`` is negative."""
+    """An ``ip_route_lookup_v2_reply`` message; its route has no meaning where ``retval`` is negative."""
 
     retval: int
     route: _Route
 
 
 def decode_details(raw: bytes) -> RouteDetails:
-    """An ``ip_route_v2_details`` message, its id and context included."""
+    """An ``ip_route_v2_details`` message, including its id and context."""
     return RouteDetails(_route(raw, _DETAILS.size))
 
 
 def decode_lookup_reply(raw: bytes) -> LookupReply:
-    """An ``ip_route_lookup_v2_reply`` message, its id and context included."""
+    """An ``ip_route_lookup_v2_reply`` message, including its id and context."""
     _, _, retval = _LOOKUP_REPLY.unpack_from(raw)
     return LookupReply(retval, _route(raw, _LOOKUP_REPLY.size))
 

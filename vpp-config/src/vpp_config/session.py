@@ -26,12 +26,12 @@ _GONE = {call: retvals for kind in KINDS for call, retvals in kind.gone.items()}
 
 
 class Session:
-    """One VPP, and what it calls our things. Thread-safe.
+    """One VPP, and its indexes of our things. Thread-safe.
 
-    Things are found by their tag, ``prefix`` and the name; what has no such tag is not touched. No route may
-    outlive its mirror: ``vacate_mirror`` sees to that where a feeder carries the routes and linux_nl is not
-    loaded, and ``take_down_mirror`` where linux_nl carries them. Without either, routes that Linux is adding
-    while a mirror is removed may stay in VPP.
+    Things are found by their tag, ``prefix`` and the name; things without such a tag are not touched. No
+    route may outlive its mirror: ``vacate_mirror`` ensures this where a feeder carries the routes and
+    linux_nl is not loaded, and ``take_down_mirror`` where linux_nl carries them. Without either, routes that
+    Linux is adding while a mirror is removed may stay in VPP.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Session:
         self._vacate_mirror = vacate_mirror
         self._access: Access | None = None
         self.lock = threading.RLock()
-        """Held during every method; to be held by a caller for whom nothing may change in between."""
+        """Held during every method; a caller holds it when nothing may change between two calls."""
 
     def observe(self) -> VppState:
         """The live configuration. Raises ``VppUnavailable``, ``VppApiError``."""
@@ -59,24 +59,24 @@ class Session:
             return state
 
     def apply(self, step: Step) -> None:
-        """Do a step. On an error what it had begun is put back, and the error raised."""
+        """Do a step. On an error, what was already done is undone, and the error raised."""
         with self.lock:
             self._move(step.before, step.after)
 
     def undo(self, step: Step) -> None:
-        """Take a step back. A step never applied, or already taken back, is none the worse for it."""
+        """Undo a step. Undoing a step that was never applied, or is already undone, does no harm."""
         with self.lock:
             if not isinstance(step.before, Leftover):
                 self._move(step.after, step.before)
 
     def interface_names(self) -> dict[int, str]:
-        """VPP's index -> our name; what :meth:`observe` and the steps since know."""
+        """VPP's index -> our name, as known from :meth:`observe` and the steps since."""
         with self.lock:
             return self._current().interface_names()
 
     def held(self, kind: type[T]) -> list[tuple[int, T]]:
-        """The objects of a kind that VPP gives an index, with it; what :meth:`observe` and the steps since
-        know.
+        """The objects of a kind that has indexes in VPP, with their indexes, as known from
+        :meth:`observe` and the steps since.
         """
         with self.lock:
             return [(index, item) for index, item in self._current().held() if isinstance(item, kind)]
@@ -123,13 +123,13 @@ class Session:
             else:
                 self._update(before, after, access)
         except VppError:
-            # What VPP has now is not what was expected: the next step looks anew.
+            # VPP is not in the expected state: the next step reads it again.
             self._access = None
             raise
 
     def _create(self, item: VppObject, access: Access) -> None:
         if access.knows(item.provides):
-            # Undoing a removal that was not done.
+            # Undo of a removal that was not done.
             return
         try:
             item.create(access)
@@ -164,7 +164,7 @@ def _clear(leftover: Leftover, access: Access) -> None:
     if kind is not None:
         kind.clear(leftover, access)
     else:
-        # Nothing is known of it but a tag that is not its own.
+        # Only its tag, which is a duplicate, is known of it.
         access.call("sw_interface_tag_add_del", is_add=False, sw_if_index=leftover.index, tag="")
 
 

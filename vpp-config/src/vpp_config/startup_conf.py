@@ -1,4 +1,4 @@
-"""VPP's ``startup.conf``, typed. Rendering only: the file is ours, nobody else edits it."""
+"""VPP's ``startup.conf``, typed. Rendering only: the file is ours, and no one else edits it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from vpp_config.objects import KINDS, Dpdk
 
 MIB = 1 << 20
 
-# What every VPP of this package needs; kinds of objects say what they need besides. linux_cp and linux_nl are
-# off unless named, whatever the default is; tap carries the mirrors, and with everything disabled by default
-# the pairs fail with -30 without it.
+# What every VPP of this package needs; kinds of objects declare what they need in addition. linux_cp and
+# linux_nl are off unless named, whatever the default is. tap carries the mirrors; with everything disabled by
+# default, the pairs fail with -30 without it.
 _OF_ALL = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
 NEEDED_PLUGINS = tuple(sorted({*_OF_ALL, *(plugin for kind in KINDS for plugin in kind.plugins)}))
 PLUGINS_WITH_FEEDER = tuple(name for name in NEEDED_PLUGINS if name != "linux_nl")
-"""Where a feeder carries the routes: linux_nl would bring them a second time, and has no switch for that."""
+"""Disabled where a feeder carries the routes: linux_nl would add them a second time, and has no switch
+for that.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,12 @@ class DpdkDevice:
 
 @dataclass(frozen=True)
 class StartupConf:
-    """What VPP can only be told at its start.
+    """Settings that VPP takes only at its start.
 
     Sizes are bytes; ``None`` leaves VPP's own default. ``worker_cores`` are CPU numbers, one worker thread
-    each; without a ``main_core`` VPP does not pin. ``dpdk_devices`` empty leaves the plugin out altogether.
-    ``netlink_buffer_bytes`` is linux-nl's receive buffer: full tables overrun the kernel's default, and a
-    resync follows; the host's ``net.core.rmem_max`` must allow it.
+    each; without a ``main_core`` VPP does not pin. Empty ``dpdk_devices`` leave the plugin out altogether.
+    ``netlink_buffer_bytes`` is linux-nl's receive buffer: full tables overrun the kernel's default, which
+    causes a resync; the host's ``net.core.rmem_max`` must allow it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -118,16 +120,16 @@ class StartupConf:
         lines.append(f"plugin default {{ {self.other_plugins} }}")
         lines += [f"plugin {name}_plugin.so {{ enable }}" for name in names]
         if not self.dpdk_devices:
-            # It takes every unbound NIC it finds, the management one too, unless told which.
+            # Unless told which, it takes every unbound NIC it finds, including the management NIC.
             lines.append("plugin dpdk_plugin.so { disable }")
         return lines
 
     def _linux_cp(self) -> list[str]:
         if "linux_cp" not in self.enable_plugins:
             return []
-        # lcp-sync carries state, MTU and addresses to the mirrors; no API call turns it on.
-        # When a link goes down Linux drops its IPv4 routes without a word. Unless linux_nl does the same, VPP
-        # keeps them, and crashes when a route that shares such a path changes after the interface is gone.
+        # lcp-sync carries state, MTU and addresses to the mirrors; no API call turns it on. When a link goes
+        # down, Linux drops its IPv4 routes without a message. Unless linux_nl does the same, VPP keeps them,
+        # and crashes when a route that shares such a path changes after the interface is removed.
         return [
             *_options(("default netns", self.lcp_default_netns)),
             "lcp-sync",

@@ -58,7 +58,7 @@ class VppState(Mapping[str, VppObject]):
         return {item.name: item for item in self.values() if isinstance(item, Interface)}
 
     def to_json(self) -> dict[str, Any]:
-        """Values that ``json.dumps`` takes."""
+        """Values that ``json.dumps`` accepts."""
         document: dict[str, Any] = {
             "objects": [{"kind": item.kind, **_ADAPTERS[type(item)].dump_python(item, mode="json")}
                         for item in self.values()]
@@ -113,7 +113,8 @@ def _read(cls: type[Any], row: object, pointer: str) -> Any:
         return _ADAPTERS[cls].validate_python(row)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        # A union's branches put their own names into the location: only what the document has is kept.
+        # The branches of a union add their own names to the location: only the parts that the document has
+        # are kept.
         path = "".join(
             f"/{part}" for part in first["loc"] if isinstance(part, int) or str(part).isidentifier()
         )

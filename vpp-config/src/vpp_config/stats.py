@@ -1,10 +1,10 @@
 """VPP's stats segment: counters in shared memory, read without asking VPP.
 
 The layout is ``vlib/stats/shared.h`` of 26.06, segment version 2: a header, a directory of 144-byte entries,
-and vectors whose length is the 32-bit word 8 bytes before them. Pointers are VPP's own addresses; ``base``
-takes them to offsets. VPP changes the directory under ``in_progress`` and counts ``epoch`` up; a read that
-met either is done again. The directory is parsed once per epoch, so that a sample costs only the counters it
-takes.
+and vectors whose length is the 32-bit word 8 bytes before them. Pointers are addresses in VPP; subtracting
+``base`` gives offsets. VPP changes the directory under ``in_progress`` and increments ``epoch``; a read that
+meets either is repeated. The directory is parsed once per epoch, so that a sample costs only the counters it
+reads.
 
 vpp_papi has a reader too; it makes one Python object for each counter of the segment and keeps its sockets
 open.
@@ -29,7 +29,7 @@ STATS_SOCKET = "/run/vpp/stats.sock"
 
 _T = TypeVar("_T")
 _Counters = tuple[list[str], dict[int, dict[int, list[str]]]]
-"""Names of simple counters; names of symbolic links by position of their target and by index there."""
+"""Names of simple counters; names of symbolic links by the position of their target and their index there."""
 _HEADER = struct.Struct("<QQQQQ")  # version, base, epoch, in_progress, directory
 _ENTRY = struct.Struct("<I4xQ128s")
 _ENTRY_BYTES = 144
@@ -47,9 +47,7 @@ class _Moving(Exception):
 
 
 class StatsSegment:
-    """The segment of one VPP: attached when first read, attached again after VPP restarts. Not
-    thread-safe.
-    """
+    """The segment of one VPP: attached at the first read, and again after VPP restarts. Not thread-safe."""
 
     def __init__(self, stats_socket: str | Path = STATS_SOCKET) -> None:
         self._path = str(stats_socket)
@@ -58,7 +56,7 @@ class StatsSegment:
         self._base = 0
         self._epoch = -1
         self._entries: dict[str, tuple[int, int, int]] = {}  # type, value, offset of the entry
-        # What samples ask for again and again, of this epoch.
+        # Looked up by every sample, for this epoch.
         self._names_by_prefix: dict[str, list[str]] = {}
         self._counters_by_prefix: dict[str, _Counters] = {}
 
@@ -94,7 +92,7 @@ class StatsSegment:
             finally:
                 os.close(descriptors[0])
             self._map = segment
-            # The memory outlives VPP and VPP closes the socket at once: only the process tells that it is
+            # The memory outlives VPP, and VPP closes the socket at once: only the process shows that VPP is
             # alive.
             credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
             self._process = os.pidfd_open(_CREDENTIALS.unpack(credentials)[0])
@@ -118,9 +116,9 @@ class StatsSegment:
     # -- reading
 
     def read(self, reader: Callable[[StatsSegment], _T]) -> _T:
-        """What ``reader`` makes of a segment that VPP did not change meanwhile.
+        """The result of ``reader`` on a segment that VPP did not change during the read.
 
-        ``reader`` may be called again and again, and uses the methods below only. Raises
+        ``reader`` may be called several times, and uses only the methods below. Raises
         :class:`StatsUnavailable` when VPP is not there.
         """
         for _ in range(_RETRIES):
@@ -131,7 +129,7 @@ class StatsSegment:
                 if self._now(segment) == epoch:
                     return result
             except (_Moving, struct.error, IndexError, ValueError):
-                pass  # a pointer of yesterday; the epoch will have moved
+                pass  # a stale pointer; the epoch will have changed
             time.sleep(_RETRY_S)
         raise StatsUnavailable("VPP's stats segment never rests")
 
@@ -158,7 +156,7 @@ class StatsSegment:
         return epoch
 
     def names(self, prefix: str) -> Sequence[str]:
-        """The entries that begin so."""
+        """The entries with this prefix."""
         known = self._names_by_prefix.get(prefix)
         if known is None:
             known = self._names_by_prefix[prefix] = [
@@ -167,7 +165,7 @@ class StatsSegment:
         return known
 
     def scalar(self, name: str) -> int:
-        """A scalar or a gauge; 0 where there is none. It lies in the directory itself and is read anew."""
+        """A scalar or a gauge; 0 where there is none. It is in the directory itself and is read each time."""
         kind, _, offset = self._entries.get(name, (0, 0, 0))
         if kind not in (SCALAR, GAUGE):
             return 0
@@ -198,10 +196,10 @@ class StatsSegment:
         return found
 
     def counted(self, prefix: str) -> dict[str, int]:
-        """The simple counters under a prefix that are not zero, added up over threads and indices.
+        """The non-zero simple counters under a prefix, summed over threads and indices.
 
-        A symbolic link stands for one index of another counter. Thousands of them share a vector, mostly
-        zeros: it is read once, and only what has counted is looked up.
+        A symbolic link stands for one index of another counter. Thousands of them share a vector, mostly of
+        zeros: it is read once, and only non-zero values are looked up.
         """
         plain, links = self._counters(prefix)
         totals = {name: sum(sum(vector) for vector in self.simple(name)) for name in plain}
@@ -227,7 +225,7 @@ class StatsSegment:
         return known
 
     def _target(self, position: int) -> int:
-        """Value of the directory's entry at a position, read anew."""
+        """Value of the directory's entry at a position, read each time."""
         assert self._map is not None
         directory = _HEADER.unpack_from(self._map)[4]
         return int(_ENTRY.unpack_from(self._map, directory - self._base + position * _ENTRY_BYTES)[1])
@@ -245,7 +243,7 @@ class StatsSegment:
         return int(struct.unpack_from("<I", self._map, pointer - self._base - 8)[0])
 
     def _words(self, pointer: int, each: int) -> list[int]:
-        """A vector of ``each`` 64-bit words an element, flat."""
+        """A vector of elements of ``each`` 64-bit words, flat."""
         assert self._map is not None
         count = self._length(pointer) * each
         return list(struct.unpack_from(f"<{count}Q", self._map, pointer - self._base))

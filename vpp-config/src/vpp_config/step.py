@@ -1,4 +1,4 @@
-"""One step of a plan: what it does, what undoes it, and what traffic notices."""
+"""One step of a plan: its action, its undo, and its effect on traffic."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Operation = Literal["create", "update", "delete", "clear"]
 
 @dataclass(frozen=True)
 class Step:
-    """Brings one object from ``before`` to ``after``; ``None`` is absence. Undoing it goes the other way.
+    """Brings one object from ``before`` to ``after``; ``None`` means absent. Undo goes the other way.
 
-    ``clear`` removes a leftover, which nothing brings back. ``path`` is the caller's own reference.
+    ``clear`` removes a leftover, which nothing can restore. ``path`` is the caller's own reference.
     """
 
     phase: Phase
@@ -30,7 +30,7 @@ class Step:
     path: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """What a user sees of it."""
+        """The form shown to a user."""
         return {
             "phase": self.phase,
             "operation": self.operation,

@@ -1,4 +1,4 @@
-"""The names by which objects that are not of one kind know each other."""
+"""The names by which objects of different kinds refer to each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _INTERFACE = "interface/"
 
 
 def interface_token(name: str) -> str:
-    """What an interface provides to its dependents, whichever kind it is of."""
+    """The token that an interface of any kind provides to its dependents."""
     return f"{_INTERFACE}{name}"
 
 

@@ -1,14 +1,14 @@
 """VPP's API socket: framing and the handshake, without any message definition.
 
-A message travels behind a 16-byte header of which only the length (big endian, bytes 8..12) matters
+A message follows a 16-byte header of which only the length (big endian, bytes 8..12) matters
 (``vlibmemory/socket_api``). The handshake is ``sockclnt_create`` (id 15), whose reply lists the id of every
-message this VPP knows, by name and signature.
+message that this VPP knows, by name and signature.
 
-The last byte received stays in the kernel's queue until more comes. VPP 26.06 takes the end of a client's
-stream for nothing to read where the last system call of its thread that failed did so with EAGAIN, and keeps
-the socket for ever; with 16 of them its main loop never ends, and it neither answers nor forwards. The end of
-a Unix socket with something unread is an error (ECONNRESET) instead, by which VPP closes its side, however we
-came to our end.
+The last byte received stays in the kernel's queue until more arrives. VPP 26.06 mistakes the end of a
+client's stream for "nothing to read" if the last failed system call of its thread returned EAGAIN, and then
+keeps the socket for ever. With 16 of these its main loop never ends, and it neither answers nor forwards.
+With unread data, the end of a Unix socket is an error (ECONNRESET) instead, on which VPP closes its side,
+however our end was closed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SOCKCLNT_CREATE_REPLY = struct.Struct(">HIIiIH")
 _TABLE_ENTRY = struct.Struct(">H64s")
 _RECEIVE_BYTES = 1 << 18
 _SO_PEEK_OFF = 42
-"""Of Linux: a look shows what no look has shown before. Python has no name for it."""
+"""Linux's socket option: a peek returns data that no earlier peek returned. Python has no name for it."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """What VPP tells at connect: our index, and message name with signature -> message id."""
+    """VPP's answer at connect: our index, and message name with signature -> message id."""
 
     client_index: int
     message_ids: dict[str, int]
@@ -47,7 +47,7 @@ class Transport:
         self._socket.settimeout(timeout_s)
         self._buffer = bytearray()
         self._held = 0
-        """Bytes in the kernel's queue that are in the buffer already: the last one received."""
+        """Bytes of the kernel's queue that are already in the buffer: the last one received."""
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, _SO_PEEK_OFF, 0)
             self._socket.connect(path)
@@ -69,7 +69,7 @@ class Transport:
         return Handshake(index, ids)
 
     def send(self, messages: list[bytes]) -> None:
-        """Send messages in one go."""
+        """Send messages in one call."""
         parts = []
         for message in messages:
             parts.append(_HEADER.pack(0, len(message), 0))
@@ -102,7 +102,7 @@ class Transport:
             self._buffer += chunk
 
     def _let_go(self, number_bytes: int) -> None:
-        """Take so many bytes, which were looked at, out of the kernel's queue. Raises OSError."""
+        """Remove this many bytes, already read by peeking, from the kernel's queue. Raises OSError."""
         while number_bytes > 0:
             number_bytes -= len(self._socket.recv(number_bytes))
 

@@ -1,4 +1,4 @@
-"""The one place where the web half gets its client of the router's agent."""
+"""The only place where the web half gets its client of the router's agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def agent() -> AgentClient:
 
 
 def replace_agent(client: AgentClient | None) -> None:
-    """Use another client from now on (a test's fake); None makes a new one when next asked."""
+    """Use another client from now on (a test's fake); with None, the next call makes a new one."""
     global _client
     with _lock:
         _client = client

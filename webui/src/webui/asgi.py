@@ -1,4 +1,6 @@
-"""What uvicorn serves: Django behind a limit on bodies and trusted proxies, and the embedded scheduler."""
+"""The application that uvicorn serves: Django behind a body limit and trusted proxies, and the embedded
+scheduler.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webui.settings")
 def _application() -> Any:
     django.setup(set_prefix=False)
 
-    # These need Django to be set up.
+    # These imports need Django to be set up.
     from django.conf import settings
 
     from webui.http.body_allowance import check_sender, most_bytes

@@ -1,4 +1,6 @@
-"""The shared cache as what it is: without Redis everything is asked for anew, and nothing waits or fails."""
+"""The shared cache, used as a cache only: without Redis every value is read again, and nothing waits or
+fails.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Away:
-    """Whether Redis failed within the last seconds; then it is left alone."""
+    """Whether Redis failed within the last seconds; if so, it is not asked."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -47,7 +49,7 @@ _away = _Away()
 
 
 class _Forgetful:
-    """Django's client; where Redis fails, each method returns what it does for a key that is not there."""
+    """Django's client; where Redis fails, each method returns its result for a missing key."""
 
     def __init__(self, client: RedisCacheClient) -> None:
         self._client = client
@@ -57,7 +59,7 @@ class _Forgetful:
         return self._ask(lambda: self._client.get(key, default), default)
 
     def get_many(self, keys: Any) -> Any:
-        """The values that there are."""
+        """The values that exist."""
         return self._ask(lambda: self._client.get_many(keys), {})
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What every template may use."""
+"""Values that every template may use."""
 
 from __future__ import annotations
 

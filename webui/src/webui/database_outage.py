@@ -1,4 +1,4 @@
-"""Telling that the database is away from any other error, whoever met it and however deep."""
+"""Distinguishes an unavailable database from any other error, wherever it occurs and however deep."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _log = logging.getLogger(__name__)
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the connection to the database failed, or the error came of that.
+    """Whether the connection to the database failed, or the error was caused by that.
 
-    What is left of a transaction whose connection died raises errors of other kinds, caused by this one.
+    After a connection dies, the rest of its transaction raises errors of other kinds, caused by this one.
     """
     return _behind(error, lambda one: isinstance(one, (OperationalError, InterfaceError)))
 
@@ -51,7 +51,7 @@ class OutageLog:
         self._told_at: float | None = None
 
     def tell(self, where: str, error: BaseException) -> None:
-        """Log it unless somebody did just now."""
+        """Log it unless it was just logged."""
         now = self._clock()
         with self._lock:
             if self._told_at is not None and now - self._told_at < _TELL_EVERY_S:
@@ -61,4 +61,4 @@ class OutageLog:
 
 
 outage_log = OutageLog()
-"""The process's own."""
+"""The log of this process."""

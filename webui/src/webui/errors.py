@@ -1,4 +1,4 @@
-"""Errors of the web half, besides those of `appliance.errors`."""
+"""Errors of the web half, in addition to those of `appliance.errors`."""
 
 from __future__ import annotations
 

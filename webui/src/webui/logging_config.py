@@ -1,4 +1,6 @@
-"""Where log lines go, and their form: one JSON object each, so no value can begin a line of its own."""
+"""The destination and form of log lines: one JSON object each, so that no value can begin a line of its
+own.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ class JsonLines(logging.Formatter):
     """A log record as one line of JSON (escaped control characters included)."""
 
     process: str | None = None
-    """Which of the web half's processes this is, where it is not the one that serves."""
+    """The process of the web half, unless it is the one that serves."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""

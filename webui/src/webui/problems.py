@@ -59,7 +59,7 @@ class ProblemDocument:
 
 
 def not_valid(errors: tuple[Mapping[str, Any], ...]) -> ProblemDocument:
-    """Parameters, a body or a document that are not what was asked for."""
+    """Parameters, a body or a document that do not match the expected form."""
     return ProblemDocument(422, "The request is not valid.", "Not valid", "urn:millrace:validation", errors)
 
 
@@ -68,7 +68,7 @@ def _entries(problems: tuple[Problem, ...]) -> tuple[dict[str, str], ...]:
 
 
 def from_exception(error: Exception) -> ProblemDocument | None:
-    """The problem document of an error that was raised on purpose; None for any other."""
+    """The problem document of an error that was raised on purpose; None for any other error."""
     match error:
         case ValidationFailed():
             return not_valid(_entries(error.problems))

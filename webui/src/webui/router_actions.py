@@ -1,4 +1,4 @@
-"""Actions on the running router, asked of its agent and written into the audit log."""
+"""Actions on the running router, sent to its agent and recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Q = TypeVar("Q", bound=Question)
 
 
 def act(actor: Actor, action: Action[Q], question: Q) -> Done:
-    """Do it. Raises what the agent answers with."""
+    """Do it. Raises the agent's errors."""
     actor.require(Role.OPERATOR)
     name, target = f"action.{action.name}", action.target(question)
     try:

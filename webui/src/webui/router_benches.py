@@ -1,4 +1,4 @@
-"""Benches, asked of the router's agent and written into the audit log: commits wait for them."""
+"""Benches, sent to the router's agent and recorded in the audit log, because commits wait for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webui.agent import agent
 
 
 def start(actor: Actor, wanted: BenchWanted) -> BenchState:
-    """Begin one. Raises Forbidden, Conflict with what stands against it."""
+    """Start one. Raises Forbidden, or Conflict with the reason it cannot start."""
     actor.require(Role.ADMIN)
     words = (wanted.scenario, str(wanted.sized or ""), "anyway" if wanted.anyway else "")
     what = " ".join(filter(None, words))

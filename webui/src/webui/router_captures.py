@@ -1,4 +1,6 @@
-"""Packet captures, asked of the router's agent and written into the audit log: they hold what people say."""
+"""Packet captures, sent to the router's agent and recorded in the audit log, because they hold users'
+content.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ _MEDIA_TYPE = "application/vnd.tcpdump.pcap"
 
 
 def kept() -> tuple[CaptureState, ...]:
-    """Those that run or are kept, the newest first."""
+    """Running and kept captures, the newest first."""
     return agent().state(CAPTURES).captures
 
 
 def start(actor: Actor, wanted: CaptureWanted) -> CaptureState:
-    """Begin one. Raises ValidationFailed, NotFound, Conflict, StorageFull."""
+    """Start one. Raises ValidationFailed, NotFound, Conflict, StorageFull."""
     what = f"{wanted.interface} {wanted.direction} {wanted.filter}".strip()
     return audited(actor, "capture.start", what, lambda: agent().start_capture(wanted, author=actor.name))
 

@@ -1,4 +1,4 @@
-"""Logs of the router's parts, asked of its agent: the web half reads no file."""
+"""Logs of the router's parts, read through its agent: the web half reads no log files."""
 
 from __future__ import annotations
 

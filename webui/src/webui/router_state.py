@@ -1,4 +1,4 @@
-"""What every page shows of the router, without asking the agent for each of them."""
+"""The router's state that every page shows, without asking the agent for each page."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def pending_confirm() -> dict[str, Any] | None:
 
 
 def forget() -> None:
-    """Ask again next time: something was just changed."""
+    """Discard the kept answer, because something was just changed."""
     cache.delete(_KEY)

@@ -1,4 +1,4 @@
-"""Packet traces, asked of the router's agent and written into the audit log: they show what passes."""
+"""Packet traces, sent to the router's agent and recorded in the audit log, because they show traffic."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from webui.agent import agent
 
 
 def kept() -> tuple[TraceState, ...]:
-    """Those that run or are kept, the newest first."""
+    """Running and kept traces, the newest first."""
     return agent().state(TRACES).traces
 
 
 def start(actor: Actor, wanted: TraceWanted) -> TraceState:
-    """Begin one. Raises ValidationFailed, NotFound, Conflict, RouterUnavailable."""
+    """Start one. Raises ValidationFailed, NotFound, Conflict, RouterUnavailable."""
     parties = (
         f"{word} {network}"
         for word, network in (("from", wanted.source), ("to", wanted.destination))

@@ -1,4 +1,4 @@
-"""Upgrades of the router, asked of its agent and written into the audit log."""
+"""Upgrades of the router, sent to its agent and recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 
 MAX_PART_BYTES = 16 * 1024 * 1024
-"""The agent takes no longer part."""
+"""The largest part that the agent accepts."""
 MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
 
 
@@ -22,9 +22,10 @@ def state() -> dict[str, Any]:
 
 
 def send_part(actor: Actor, data: bytes, offset: int, size: int) -> dict[str, Any]:
-    """Append a part of an upgrade file of `size` bytes. The first and a refused one are in the audit log.
+    """Append a part of an upgrade file of `size` bytes. The first part and a refused one are in the audit
+    log.
 
-    Raises Conflict when the file will not do or another part is due.
+    Raises Conflict when the file is unsuitable or another part is due.
     """
     actor.require(Role.ADMIN)
     try:
@@ -45,7 +46,7 @@ def forget(actor: Actor) -> None:
 def install(
     actor: Actor, reboot: bool, deadline_s: float | None, allow_downgrade: bool = False
 ) -> dict[str, Any]:
-    """Have the file written into the other slot, and booted. Raises NotFound, Conflict."""
+    """Write the file into the other slot and boot it. Raises NotFound, Conflict."""
     version = str((agent().upgrade().get("upload") or {}).get("version", ""))
     _audited(
         actor,
@@ -59,7 +60,7 @@ def install(
 
 
 def switch(actor: Actor, deadline_s: float | None) -> dict[str, Any]:
-    """Have the other slot booted as it is. Raises NotFound, Conflict."""
+    """Boot the other slot as it is. Raises NotFound, Conflict."""
     _audited(
         actor,
         "upgrade.switch",

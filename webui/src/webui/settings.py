@@ -30,8 +30,8 @@ DEBUG = False
 AGENT_SOCKET = os.environ.get("MILLRACE_AGENT_SOCKET", "/run/millrace/agent.sock")
 _PLAIN_HTTP = os.environ.get("MILLRACE_PLAIN_HTTP") == "1"
 
-# Nothing is built from the Host header and the session cookie belongs to one host: any name may reach the
-# page, as the management address often comes from DHCP.
+# Nothing is built from the Host header, and the session cookie belongs to one host. Any name may reach the
+# page, because the management address often comes from DHCP.
 ALLOWED_HOSTS = [host for host in os.environ.get("MILLRACE_ALLOWED_HOSTS", "*").split(",") if host]
 TRUSTED_PROXIES = [proxy for proxy in os.environ.get("MILLRACE_TRUSTED_PROXIES", "").split(",") if proxy]
 
@@ -87,12 +87,12 @@ TEMPLATES: list[dict[str, Any]] = [
 
 
 _CONNECT_TIMEOUT_S = 2
-"""A server that takes a connection and then says nothing is as good as away."""
+"""A server that accepts a connection and then stays silent counts as unavailable."""
 
 
 def _databases() -> dict[str, Any]:
     if url := os.environ.get("DATABASE_URL"):
-        # The threads of the lanes are few and stay (webui.http.handler), and each keeps its connection.
+        # The lanes' threads are few and permanent (webui.http.handler), and each keeps its connection.
         database = dj_database_url.parse(
             url, engine="webui.postgresql", conn_max_age=600, conn_health_checks=True
         )
@@ -117,9 +117,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES: dict[str, Any] = {
     "default": {"BACKEND": "webui.cache.SharedCache", "LOCATION": os.environ["REDIS_URL"]}
     if os.environ.get("REDIS_URL")
-    # Counters of attempts are in there: more entries than anybody can push out in their minute.
+    # It holds the counters of attempts: more entries than anybody can evict within a minute.
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}},
-    # Of this process alone: what each request counts does not go through a socket.
+    # Local to this process: a count for every request must not go through a socket.
     "counts": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "counts",
@@ -131,7 +131,7 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
     "webui.accounts.password_hasher.ApplianceArgon2Hasher",
-    # What an installer gave for the first sign-in; Argon2 takes over from there.
+    # An installer's hash for the first sign-in; Argon2 takes over from there.
     "webui.accounts.crypt_hasher.CryptPasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -152,9 +152,9 @@ AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_TEMPLATE = "ui/lockout.html"
 AXES_CLIENT_IP_CALLABLE = "webui.http.client_address.client_source"
-# A browser that signed in before is not locked out by guesses from elsewhere behind its address.
+# A browser that signed in before is not locked out by guesses of others behind its address.
 AXES_WHITELIST_CALLABLE = "webui.accounts.sign_in_gate.is_known_device"
-# The audit log has the logins; a second log would only grow.
+# The audit log records the logins; a second log would only grow.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_SENSITIVE_PARAMETERS: list[str] = ["password"]
 AXES_ENABLE_ADMIN = False
@@ -176,7 +176,7 @@ X_FRAME_OPTIONS = "DENY"
 # A document of 100,000 routes is some 15 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
-# A file stays in memory, as any other body does: a document may hold secrets, which belong on no disk.
+# A file stays in memory, like any other body: a document may hold secrets, which must not be on a disk.
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
 
 STATIC_URL = "/static/"
@@ -188,11 +188,11 @@ elif STATIC_ROOT:
     STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [Path(__file__).resolve().parent / "static"]
 COLLECTING = os.environ.get("MILLRACE_COLLECTING") == "1"
-"""In a command that makes ready what the web half runs on, before it: it answers nobody."""
+"""True in a command that prepares the web half before it starts: such a command serves nobody."""
 _COLLECTED = STATIC_ROOT is not None and (STATIC_ROOT / "staticfiles.json").exists()
 STORAGES: dict[str, Any] = {
     "staticfiles": {
-        # Until collectstatic has run, files are served from where they lie, without hashed names.
+        # Until collectstatic has run, files are served from their source folders, without hashed names.
         "BACKEND": "webui.http.static_files.HashedStaticFilesStorage"
         if _COLLECTED or COLLECTING
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -212,7 +212,7 @@ LOGGING = logging_config(os.environ.get("MILLRACE_SYSLOG"))
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
-# A worker that is killed takes none with it that it did not begin.
+# A killed worker loses only the tasks that it had begun.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def state_directory() -> Path | None:
-    """MILLRACE_STATE_DIR, made if needed. None when unset: nothing then outlives the process."""
+    """MILLRACE_STATE_DIR, created if needed. None when unset: then nothing outlives the process."""
     value = os.environ.get("MILLRACE_STATE_DIR")
     if not value:
         return None
@@ -25,8 +25,8 @@ def secret_key(directory: Path | None) -> str:
     path = directory / "secret_key"
     lock = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of processes that start at once, one makes it
-        # An empty one: the power failed before its bytes were on the disk.
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes that start at once, only one creates it
+        # An empty file: the power failed before its bytes reached the disk.
         if not path.exists() or path.stat().st_size == 0:
             _write_whole(path, secrets.token_urlsafe(64))
         return path.read_text().strip()
@@ -35,7 +35,7 @@ def secret_key(directory: Path | None) -> str:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a file, readable by its owner only, that appears whole or not at all, a power cut included."""
+    """Write a file, readable by its owner only, atomically, even through a power cut."""
     draft = path.with_name(f"{path.name}.draft")
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

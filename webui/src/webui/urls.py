@@ -10,7 +10,7 @@ from webui.metrics.views import metrics
 
 
 def nothing_here(request: HttpRequest) -> HttpResponse:
-    """Everything else below /api, whatever the pages would make of it."""
+    """Everything else below /api, so that the pages never handle it."""
     raise Http404(f"There is nothing at {request.path[:200]!r}.")
 
 

@@ -1,6 +1,6 @@
 """A VPP in memory, for tests: the same protocol, the same answers, the same refusals as VPP 26.06.
 
-What the real VPP does is measured by ``tests/integration/vpp/test_contract.py``, which runs on both.
+``tests/integration/vpp/test_contract.py`` checks the behavior of the real VPP, and runs on both.
 """
 
 from vpp_config.fake.vpp import FakeVpp

@@ -14,7 +14,7 @@ _NEW = 0xFFFFFFFF
 
 
 class AclCalls:
-    """Handlers by message name, of the messages about access lists."""
+    """Handlers of the messages about access lists, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
@@ -22,7 +22,7 @@ class AclCalls:
     def acl_add_replace(
         self, acl_index: int, tag: str, count: int, r: Sequence[AclRule]
     ) -> Mapping[str, Any]:
-        """A new list, or other rules in an old one."""
+        """Creates a list, or replaces the rules of an existing one."""
         assert count == len(r)
         if acl_index == _NEW:
             return {"acl_index": self._held.add_acl(tag, tuple(r))}
@@ -45,7 +45,7 @@ class AclCalls:
     def acl_interface_set_acl_list(
         self, sw_if_index: int, count: int, n_input: int, acls: Sequence[int]
     ) -> None:
-        """All at once, or none."""
+        """Sets all lists at once, or none."""
         row = self._held.interface(sw_if_index)
         assert count == len(acls)
         if any(index not in self._held.acls for index in acls):
@@ -53,7 +53,7 @@ class AclCalls:
         row.inbound, row.outbound = list(acls[:n_input]), list(acls[n_input:])
 
     def acl_stats_intf_counters_enable(self, enable: bool) -> None:
-        """Counting costs nothing here."""
+        """Counting has no effect in the fake."""
 
     def acl_dump(self, acl_index: int) -> list[SimpleNamespace]:
         """One list, or all."""

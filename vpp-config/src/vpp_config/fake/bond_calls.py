@@ -13,12 +13,12 @@ from vpp_config.fake.tables import FakeInterface, RefusedError, Tables
 _ACTIVE_BACKUP, _LACP = 2, 5
 _HIGHEST_HASH = 2
 _SHOWN_HASH = {1: 3, _ACTIVE_BACKUP: 5, 4: 4}
-"""What VPP tells of the modes that have no hash."""
+"""VPP's answer for the modes that have no hash."""
 
 
 @dataclass(frozen=True)
 class FakeBond:
-    """What makes an interface a bond; ``mode`` and ``hash`` are VPP's numbers."""
+    """The bond's part of an interface; ``mode`` and ``hash`` are VPP's numbers."""
 
     number: int
     mode: int
@@ -27,7 +27,7 @@ class FakeBond:
 
 @dataclass
 class Membership:
-    """What makes an interface a member of ``bond``, an index."""
+    """The part of an interface that is a member of ``bond``, an index."""
 
     bond: int
     own_mac: str
@@ -37,13 +37,13 @@ class Membership:
 
 
 class BondCalls:
-    """Handlers by message name, of the messages about bonds."""
+    """Handlers of the messages about bonds, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
 
     def bond_create2(self, **fields: Any) -> Mapping[str, Any]:
-        """``BondEthernet<id>``, with a number that is free."""
+        """``BondEthernet<id>``, with a free number."""
         mode, number, mac = fields["mode"], fields["id"], str(fields["mac_address"])
         if not 1 <= mode <= _LACP or fields["lb"] > _HIGHEST_HASH:
             raise RefusedError(t.INVALID_ARGUMENT)
@@ -55,7 +55,7 @@ class BondCalls:
         return {"sw_if_index": row.index}
 
     def bond_delete(self, sw_if_index: int) -> None:
-        """Its members stay, and are members no more."""
+        """Its interfaces remain, and are no longer members."""
         row = self._held.interface(sw_if_index)
         if FakeBond not in row.parts:
             raise RefusedError(t.INVALID_SW_IF_INDEX)
@@ -66,7 +66,7 @@ class BondCalls:
     def bond_add_member(
         self, sw_if_index: int, bond_sw_if_index: int, is_passive: bool, is_long_timeout: bool
     ) -> None:
-        """It gets the bond's MAC."""
+        """The member gets the bond's MAC."""
         row = self._held.interface(sw_if_index)
         bond = self._held.interfaces.get(bond_sw_if_index)
         if bond is None or FakeBond not in bond.parts or FakeBond in row.parts:
@@ -77,14 +77,14 @@ class BondCalls:
         row.mac = bond.mac
 
     def bond_detach_member(self, sw_if_index: int) -> None:
-        """It gets its own MAC back."""
+        """The member gets its own MAC back."""
         row = self._held.interface(sw_if_index)
         if Membership not in row.parts:
             raise RefusedError(t.INVALID_INTERFACE)
         self._release(row)
 
     def sw_interface_set_bond_weight(self, sw_if_index: int, weight: int) -> None:
-        """Only where one member at a time is used."""
+        """Only in a mode that uses one member at a time."""
         row = self._held.interface(sw_if_index)
         membership: Membership | None = row.parts.get(Membership)
         if membership is None:
@@ -112,7 +112,7 @@ class BondCalls:
         ]
 
     def sw_member_interface_dump(self, sw_if_index: int) -> list[SimpleNamespace]:
-        """The members of a bond; none of what is no bond."""
+        """The members of a bond; none where the interface is not a bond."""
         return [
             SimpleNamespace(
                 sw_if_index=row.index,

@@ -13,15 +13,15 @@ _LAYER_3, _ANY_NUMBER = 0, 0xFFFFFFFF
 
 
 class GreCalls:
-    """Handlers by message name, of the messages about GRE."""
+    """Handlers of the messages about GRE, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
         self._tunnels: dict[int, Mapping[str, Any]] = {}
-        """By the interface's index."""
+        """Deletes a tunnel by the interface's index."""
 
     def gre_tunnel_add_del_v2(self, is_add: bool, tunnel: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One tunnel of a pair of addresses; it has no MAC address, and an MTU of 9000."""
+        """One tunnel for each pair of addresses; it has no MAC address, and an MTU of 9000."""
         if tunnel["src"].version != tunnel["dst"].version or tunnel["src"] == tunnel["dst"]:
             raise RefusedError(t.INVALID_VALUE)
         assert tunnel["type"] == _LAYER_3 and tunnel["instance"] == _ANY_NUMBER

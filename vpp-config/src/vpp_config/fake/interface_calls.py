@@ -15,7 +15,7 @@ _TAP, _TUN = "tap", 1
 
 
 class InterfaceCalls:
-    """Handlers by message name, of the messages about interfaces."""
+    """Handlers of the messages about interfaces, by message name."""
 
     def __init__(self, held: Tables, host_devices: set[str] | None) -> None:
         self._held = held
@@ -24,7 +24,7 @@ class InterfaceCalls:
     # -- make and remove
 
     def af_packet_create_v3(self, **fields: Any) -> Mapping[str, Any]:
-        """A packet socket on a host device that exists and is not taken."""
+        """A packet socket on a host device that exists and is not in use."""
         device = fields["host_if_name"]
         if any(row.host_device == device for row in self._held.interfaces.values()):
             raise RefusedError(t.IF_ALREADY_EXISTS)
@@ -43,7 +43,7 @@ class InterfaceCalls:
         raise RefusedError(t.SYSCALL_ERROR_1)
 
     def virtio_pci_create_v2(self, **fields: Any) -> Mapping[str, Any]:
-        """Any PCI address has a device."""
+        """Every PCI address has a device."""
         pci = fields["pci_addr"]
         address = (pci["domain"], pci["bus"], pci["slot"], pci["function"])
         if any(row.pci_address == address for row in self._held.interfaces.values()):
@@ -60,7 +60,7 @@ class InterfaceCalls:
         self._held.remove_interface(sw_if_index)
 
     def create_loopback_instance(self, **fields: Any) -> Mapping[str, Any]:
-        """``loop<instance>``; its MAC derives from the instance."""
+        """``loop<instance>``; its MAC is derived from the instance."""
         instance = fields["user_instance"]
         if any(row.vpp_name == f"loop{instance}" for row in self._held.interfaces.values()):
             raise RefusedError(t.INVALID_REGISTRATION)
@@ -98,7 +98,7 @@ class InterfaceCalls:
         self._held.interface(sw_if_index).tag = tag if is_add else ""
 
     def hw_interface_set_mtu(self, sw_if_index: int, mtu: int) -> None:
-        """Of devices that have one; layer 3 and all sub-interfaces follow."""
+        """For devices that have a link MTU; layer 3 and all sub-interfaces follow."""
         row = self._held.interface(sw_if_index)
         if row.parent is not None:
             raise RefusedError(t.INVALID_VALUE)
@@ -116,7 +116,7 @@ class InterfaceCalls:
                     other.l3_mtu = mtu
 
     def sw_interface_set_mtu(self, sw_if_index: int, mtu: list[int]) -> None:
-        """Layer 3; with a mirror, a sub-interface's is clamped to its parent's."""
+        """The MTU of layer 3; with a mirror, a sub-interface's is clamped to its parent's."""
         row = self._held.interface(sw_if_index)
         row.l3_mtu = mtu[0]
         self._sync(row)
@@ -125,7 +125,7 @@ class InterfaceCalls:
                 self._sync(other)
 
     def sw_interface_set_flags(self, sw_if_index: int, flags: int) -> None:
-        """A sub-interface comes up only under a parent that is up."""
+        """A sub-interface can come up only under a parent that is up."""
         row = self._held.interface(sw_if_index)
         up = bool(flags & 1)
         if up and row.parent is not None and not self._held.interfaces[row.parent].up:
@@ -138,7 +138,7 @@ class InterfaceCalls:
         self._held.interface(sw_if_index).mac = mac_address
 
     def _sync(self, row: FakeInterface) -> None:
-        """What lcp-sync does at each change of state or MTU."""
+        """The effect of lcp-sync at each change of state or MTU."""
         if row.pair is None:
             return
         row.pair.addresses = set(row.addresses)
@@ -149,7 +149,7 @@ class InterfaceCalls:
     # -- mirrors
 
     def lcp_itf_pair_add_del_v3(self, **fields: Any) -> Mapping[str, Any] | None:
-        """A sub-interface's mirror stands on its parent's."""
+        """A sub-interface's mirror depends on its parent's."""
         index = fields["sw_if_index"]
         row = self._held.interface(index)
         if not fields["is_add"]:
@@ -175,7 +175,7 @@ class InterfaceCalls:
             self._held.vif_indexes,
         )
         if row.any_link_mtu:
-            # linux_nl hears of the mirror.
+            # linux_nl learns of the mirror.
             self._set_link_mtu(row, row.l3_mtu)
         return {"vif_index": row.pair.vif_index, "host_sw_if_index": tap.index}
 

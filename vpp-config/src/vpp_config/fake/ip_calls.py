@@ -15,7 +15,7 @@ _NO_HOP4, _NO_HOP6 = IPv4Address(0), IPv6Address(0)
 
 
 class IpCalls:
-    """Handlers by message name, of the messages about IP."""
+    """Handlers of the messages about IP, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
@@ -43,7 +43,7 @@ class IpCalls:
         return [other for other in self._held.interfaces.values() if other.tables[six] == row.tables[six]]
 
     def ip_address_dump(self, sw_if_index: int, is_ipv6: bool) -> list[SimpleNamespace]:
-        """An interface that is not there has none."""
+        """An interface that does not exist has no addresses."""
         row = self._held.interfaces.get(sw_if_index)
         version = 6 if is_ipv6 else 4
         addresses = row.addresses if row is not None else []
@@ -54,7 +54,7 @@ class IpCalls:
         ]
 
     def ip_table_add_del_v2(self, is_add: bool, create_mfib: bool, table: Mapping[str, Any]) -> None:
-        """Neither making one twice nor removing one that is missing, or in use, is an error."""
+        """Making a table twice, or removing one that is missing or in use, is no error."""
         assert create_mfib
         key = (table["table_id"], bool(table["is_ip6"]))
         if is_add:
@@ -63,14 +63,14 @@ class IpCalls:
             self._held.ip_tables.pop(key, None)
 
     def ip_table_dump(self) -> list[SimpleNamespace]:
-        """All tables, VPP's own too."""
+        """All tables, including VPP's own."""
         return [
             SimpleNamespace(table=SimpleNamespace(table_id=table_id, is_ip6=is_ip6, name=name))
             for (table_id, is_ip6), name in self._held.ip_tables.items()
         ]
 
     def sw_interface_set_table(self, sw_if_index: int, is_ipv6: bool, vrf_id: int) -> None:
-        """Refused for a table that is missing, and under an address."""
+        """Refused for a missing table, and while the interface has addresses."""
         row = self._held.interface(sw_if_index)
         if (vrf_id, is_ipv6) not in self._held.ip_tables:
             raise RefusedError(t.NO_SUCH_FIB)
@@ -85,7 +85,7 @@ class IpCalls:
     def ip_route_lookup_v2(
         self, table_id: int, exact: bool, prefix: IPv4Network | IPv6Network
     ) -> Mapping[str, Any]:
-        """The longest match of a prefix, or its own entry, among VPP's own routes and those given."""
+        """The longest match of a prefix, or its own entry, among VPP's own routes and the added ones."""
         if (table_id, prefix.version == 6) not in self._held.ip_tables:
             raise RefusedError(t.NO_SUCH_FIB)
         routes = self._routes(table_id, prefix.version)

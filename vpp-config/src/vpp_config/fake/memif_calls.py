@@ -23,7 +23,7 @@ class _Memif:
 
 
 class MemifCalls:
-    """Handlers by message name, of the messages about memifs."""
+    """Handlers of the messages about memifs, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
@@ -33,7 +33,7 @@ class MemifCalls:
     def memif_socket_filename_add_del_v2(
         self, is_add: bool, socket_id: int, socket_filename: str
     ) -> Mapping[str, Any]:
-        """A name for a number; the same once more is no error, another one is."""
+        """Gives a number its file name; giving the same again is no error, giving another is."""
         if socket_id in (0, _NO_ID) or (is_add and not socket_filename):
             raise RefusedError(t.INVALID_ARGUMENT)
         if not is_add:
@@ -55,7 +55,7 @@ class MemifCalls:
         ]
 
     def memif_create_v2(self, **fields: Any) -> Mapping[str, Any]:
-        """One of each number on a socket, which is all masters or all slaves."""
+        """One interface for each number on a socket, whose interfaces are all masters or all slaves."""
         socket_id, number, role = fields["socket_id"], fields["id"], fields["role"]
         ring_size = fields.get("ring_size", 0)
         if socket_id not in self._sockets or ring_size & (ring_size - 1):
@@ -75,7 +75,7 @@ class MemifCalls:
         self._held.remove_interface(sw_if_index)
 
     def memif_dump(self) -> list[SimpleNamespace]:
-        """All. Unconnected, they have rings of one entry without a buffer, whatever was asked for."""
+        """All memifs. Unconnected, they have rings of one entry without a buffer, whatever was requested."""
         rows = self._held.interfaces
         return [
             SimpleNamespace(
@@ -95,7 +95,7 @@ class MemifCalls:
         ]
 
     def _there(self) -> dict[int, _Memif]:
-        """Those whose interface was not removed, or its index given to another."""
+        """Memifs whose interface was not removed, nor its index reused."""
         rows = self._held.interfaces
         return {
             index: memif

@@ -20,7 +20,7 @@ _DEFAULTS = {"udp": 300, "tcp_established": 7440, "tcp_transitory": 240, "icmp":
 
 @dataclass
 class _Held:
-    """What disabling forgets."""
+    """The state that disabling discards."""
 
     sessions: int = 0
     timeouts: dict[str, int] = field(default_factory=lambda: dict(_DEFAULTS))
@@ -32,36 +32,36 @@ class _Held:
 
 
 def translate(fake: FakeVpp, *sessions: Mapping[str, Any]) -> None:
-    """Packets went by: NAT has these sessions, with the fields of ``nat44_user_session_v3_details``."""
+    """Simulates traffic: NAT has these sessions, with the fields of ``nat44_user_session_v3_details``."""
     fake.part(NatCalls)._held.translated.extend(SimpleNamespace(**session) for session in sessions)
 
 
 class NatCalls:
-    """Handlers by message name, of the messages about NAT44."""
+    """Handlers of the messages about NAT44, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._tables = held
         self._held = _Held()
 
     def nat44_ed_plugin_enable_disable(self, enable: bool, sessions: int = 0) -> None:
-        """Once."""
+        """Can be enabled only once."""
         if enable == bool(self._held.sessions):
             raise RefusedError(t.ALREADY_ENABLED if enable else t.ALREADY_DISABLED)
         self._held = _Held(sessions if enable else 0)
 
     def nat_set_timeouts(self, **timeouts: int) -> None:
-        """All four."""
+        """All four timeouts."""
         assert timeouts.keys() == _DEFAULTS.keys()
         self._held.timeouts = timeouts
 
     def nat44_show_running_config(self) -> Mapping[str, Any]:
-        """Room for no session means disabled."""
+        """Room for no sessions means disabled."""
         return {"sessions": self._held.sessions, "timeouts": SimpleNamespace(**self._held.timeouts)}
 
     def nat44_add_del_address_range(
         self, is_add: bool, first_ip_address: IPv4Address, last_ip_address: IPv4Address, **_vrf: int
     ) -> None:
-        """One address at a time is all that is asked."""
+        """Callers only ask for one address at a time."""
         assert first_ip_address == last_ip_address
         known = first_ip_address in self._held.addresses
         if is_add:
@@ -79,7 +79,7 @@ class NatCalls:
         return [SimpleNamespace(ip_address=one, flags=0, vrf_id=0xFFFFFFFF) for one in self._held.addresses]
 
     def nat44_interface_add_del_feature(self, is_add: bool, flags: int, sw_if_index: int) -> None:
-        """Again and again, but off only where it is on."""
+        """Can be repeated, but can be turned off only where it is on."""
         self._tables.interface(sw_if_index)
         self._enabled()
         if is_add:
@@ -92,7 +92,7 @@ class NatCalls:
                 self._held.interfaces[sw_if_index] = left
 
     def nat44_interface_dump(self) -> list[SimpleNamespace]:
-        """Those that are still there: it leaves NAT with the interface."""
+        """Those whose interface still exists: an interface that is removed leaves NAT."""
         here = self._tables.interfaces
         self._held.interfaces = {key: flags for key, flags in self._held.interfaces.items() if key in here}
         return [SimpleNamespace(sw_if_index=key, flags=flags) for key, flags in self._held.interfaces.items()]
@@ -100,7 +100,7 @@ class NatCalls:
     def nat44_add_del_static_mapping_v2(
         self, is_add: bool, external_ip_address: IPv4Address, external_port: int, protocol: int, **rest: Any
     ) -> None:
-        """Outside address, port and protocol are its identity; a 1:1 mapping's inside address, too."""
+        """Outside address, port and protocol identify it; for a 1:1 mapping the inside address as well."""
         key = (external_ip_address, protocol, external_port)
         if is_add:
             inside = [
@@ -113,7 +113,7 @@ class NatCalls:
         self._map(key, is_add=is_add, row={"identity": False, **rest})
 
     def nat44_static_mapping_dump(self) -> list[SimpleNamespace]:
-        """But for identities."""
+        """All mappings except identity mappings."""
         return [
             SimpleNamespace(external_ip_address=key[0], protocol=key[1], external_port=key[2], **row)
             for key, row in self._held.mappings.items()
@@ -123,13 +123,13 @@ class NatCalls:
     def nat44_add_del_identity_mapping(
         self, is_add: bool, ip_address: IPv4Address, flags: int, **_rest: Any
     ) -> None:
-        """Of a whole address."""
+        """Identity of a whole address."""
         assert flags == _ADDRESS_ONLY
         row = {"identity": True, "flags": flags, "local_ip_address": ip_address}
         self._map((ip_address, 0, 0), is_add=is_add, row=row)
 
     def nat44_identity_mapping_dump(self) -> list[SimpleNamespace]:
-        """Of whole addresses."""
+        """Identities of whole addresses."""
         return [
             SimpleNamespace(ip_address=key[0], flags=row["flags"])
             for key, row in self._held.mappings.items()
@@ -137,7 +137,7 @@ class NatCalls:
         ]
 
     def nat44_user_dump(self) -> list[SimpleNamespace]:
-        """Sessions that timed out count."""
+        """Includes timed-out sessions."""
         rows = self._held.translated
         return [
             SimpleNamespace(
@@ -151,12 +151,12 @@ class NatCalls:
         ]
 
     def nat44_user_session_v3_dump(self, ip_address: IPv4Address, vrf_id: int) -> list[SimpleNamespace]:
-        """All of one inside address, at once."""
+        """All sessions of one inside address, at once."""
         assert vrf_id == 0
         return [row for row in self._held.translated if row.inside_ip_address == ip_address]
 
     def nat44_del_session(self, flags: int, vrf_id: int, **named: Any) -> None:
-        """By the inside end and the other one."""
+        """By the inside endpoint and the external endpoint."""
         self._enabled()
         assert (flags, vrf_id) == (_INSIDE | _HAS_REMOTE, 0)
         for row in self._held.translated:
@@ -173,7 +173,7 @@ class NatCalls:
         raise RefusedError(t.NO_SUCH_ENTRY)
 
     def cli_show_nat44_summary(self) -> str:
-        """Sessions that timed out count."""
+        """Includes timed-out sessions."""
         rows = self._held.translated
         timed_out = sum(row.is_timed_out for row in rows)
         return f"max translations per thread: {self._held.sessions} fib 0\n" + (

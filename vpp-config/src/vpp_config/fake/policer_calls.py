@@ -13,13 +13,13 @@ _ALL = 0xFFFFFFFF
 
 
 class PolicerCalls:
-    """Handlers by message name, of the messages about policers."""
+    """Handlers of the messages about policers, by message name."""
 
     def __init__(self, held: Tables) -> None:
         self._held = held
 
     def policer_add(self, name: str, infos: dict[str, Any]) -> Mapping[str, Any]:
-        """Under a name that is free."""
+        """Under a free name."""
         if any(name == known for known, _ in self._held.policers.values()):
             raise RefusedError(t.VALUE_EXIST)
         if not infos["cir"]:
@@ -27,7 +27,7 @@ class PolicerCalls:
         return {"policer_index": self._held.add_policer(name, infos)}
 
     def policer_update(self, policer_index: int, infos: dict[str, Any]) -> None:
-        """Other settings in place."""
+        """Changes its settings in place."""
         if policer_index not in self._held.policers:
             raise RefusedError(t.NO_SUCH_ENTRY)
         if not infos["cir"]:
@@ -35,7 +35,7 @@ class PolicerCalls:
         self._held.policers[policer_index] = (self._held.policers[policer_index][0], infos)
 
     def policer_del(self, policer_index: int) -> None:
-        """Whether it is in use is not looked at; here that is a mistake of the caller's."""
+        """VPP does not check whether it is in use; here, deleting one in use is an error of the caller."""
         if policer_index not in self._held.policers:
             raise RefusedError(t.NO_SUCH_ENTRY)
         bound = [index for known in self._held.punt_policed.values() for index in known]
@@ -43,7 +43,7 @@ class PolicerCalls:
         del self._held.policers[policer_index]
 
     def policer_dump_v2(self, policer_index: int) -> list[SimpleNamespace]:
-        """One, or all; which index it has is not told."""
+        """One policer, or all; the answer does not hold the index."""
         return [
             SimpleNamespace(name=name, **settings)
             for index, (name, settings) in sorted(self._held.policers.items())
@@ -51,7 +51,7 @@ class PolicerCalls:
         ]
 
     def ip_punt_police(self, policer_index: int, is_add: bool, is_ip6: bool) -> None:
-        """It has to be unbound as often as it was bound; once too often does no harm."""
+        """It has to be unbound as many times as it was bound; once more does no harm."""
         if is_add:
             self._held.punt_policed[is_ip6].append(policer_index)
         elif self._held.punt_policed[is_ip6]:

@@ -1,4 +1,4 @@
-"""What the fake VPP holds, and how it refuses."""
+"""The state of the fake VPP, and how it refuses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALREADY_DISABLED = -169
 ALREADY_ENABLED = -170
 
 NO_MAC = "00:00:00:00:00:00"
-"""Of what carries no Ethernet."""
+"""MTU of interfaces without Ethernet."""
 
 AnyInterface = IPv4Interface | IPv6Interface
 
@@ -52,7 +52,7 @@ class RefusedError(Exception):
 
 @dataclass
 class Pair:
-    """A Linux mirror; ``addresses`` are those it got."""
+    """A Linux mirror; ``addresses`` are those it was given."""
 
     host_if_name: str
     host_if_type: int
@@ -73,7 +73,7 @@ class FakeInterface:
     link_mtu: int = 9000
     l3_mtu: int = 9000
     any_link_mtu: bool = False
-    """Whether the device takes whatever MTU it is given."""
+    """Whether the device accepts any MTU."""
     up: bool = False
     tag: str = ""
     parent: int | None = None
@@ -86,7 +86,7 @@ class FakeInterface:
     outbound: list[int] = field(default_factory=list)
     pair: Pair | None = None
     parts: dict[type, Any] = field(default_factory=dict)
-    """What a plugin keeps of this interface, by its type."""
+    """A plugin's data about this interface, by its type."""
 
 
 @dataclass(frozen=True)
@@ -101,41 +101,41 @@ class FakePath:
 
 @dataclass
 class Tables:
-    """Everything a restart loses."""
+    """Everything that a restart discards."""
 
     interfaces: dict[int, FakeInterface] = field(default_factory=dict)
     ip_tables: dict[tuple[int, bool], str] = field(default_factory=dict)
     acls: dict[int, tuple[str, tuple[AclRule, ...]]] = field(default_factory=dict)
     routes: dict[tuple[int, IPv4Network | IPv6Network], tuple[FakePath, ...]] = field(default_factory=dict)
-    """What linux_nl would have brought."""
+    """Routes as linux_nl would add them."""
     policers: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     """Name and settings."""
     punt_policed: dict[bool, list[int]] = field(default_factory=lambda: {False: [], True: []})
-    """For each family: a policer's index for each time it was bound."""
+    """For each family: a policer's index, once for each time it was bound."""
     vif_indexes: int = 1
 
     @classmethod
     def fresh(cls) -> Tables:
-        """As after VPP's start."""
+        """The state after VPP's start."""
         tables = cls(ip_tables={(0, False): "ipv4-VRF:0", (0, True): "ipv6-VRF:0"})
         tables.interfaces[0] = FakeInterface(0, "local0", "local", NO_MAC, 0, 0)
         return tables
 
     def interface(self, index: int) -> FakeInterface:
-        """Raises :class:`RefusedError` as VPP does."""
+        """Raises :class:`RefusedError` where VPP would refuse."""
         try:
             return self.interfaces[index]
         except KeyError:
             raise RefusedError(INVALID_SW_IF_INDEX) from None
 
     def add_interface(self, vpp_name: str, kind: str, mac: str) -> FakeInterface:
-        """VPP uses freed indexes again."""
+        """VPP reuses freed indexes."""
         index = _lowest_free(self.interfaces)
         self.interfaces[index] = FakeInterface(index, vpp_name, kind, mac)
         return self.interfaces[index]
 
     def remove_interface(self, index: int) -> None:
-        """Its sub-interfaces, and the tap of its mirror, go with it."""
+        """Its sub-interfaces, and the tap of its mirror, are removed with it."""
         row = self.interfaces.pop(index)
         for other in list(self.interfaces.values()):
             if other.parent == index:

@@ -1,4 +1,4 @@
-"""The fake client: looks calls up, counts them, refuses on request, forgets everything at a restart."""
+"""The fake client: dispatches calls, counts them, refuses on request, and forgets everything at a restart."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class _Failure:
 
 
 def _parts() -> list[type]:
-    """The class of handlers in each file ``<what>_calls.py`` of this folder: those of one plugin of VPP.
+    """The class of handlers in each file ``<what>_calls.py`` of this folder; a file is one plugin of VPP.
 
-    A public method is a handler of the message with its name; ``cli_<words>`` answers a command.
+    A public method handles the message with its name; ``cli_<words>`` answers a command.
     """
     names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
     modules = [import_module(f"vpp_config.fake.{name}") for name in names if name.endswith("_calls")]
@@ -56,7 +56,7 @@ def _parts() -> list[type]:
 class FakeVpp:
     """A :class:`vpp_config.client.VppClient` without VPP. Thread-safe.
 
-    ``host_devices`` are the Linux interfaces that af_packet finds; ``None``: any name is there.
+    ``host_devices`` are the Linux interfaces that af_packet finds; ``None`` means any name exists.
     """
 
     netlink_settle_s = 0.0
@@ -64,7 +64,7 @@ class FakeVpp:
 
     def __init__(self, host_devices: Iterable[str] | None = None) -> None:
         self.calls: list[Request] = []
-        """Every call that changed, or tried to change, something."""
+        """Every call that changed something, or tried to."""
         self._host_devices = None if host_devices is None else set(host_devices)
         self._lock = threading.RLock()
         self._generation = 0
@@ -87,16 +87,16 @@ class FakeVpp:
         self._handlers["control_ping"] = dict
         self._handlers["cli_inband"] = self._cli
 
-    # -- what only a fake can do
+    # -- controls that only a fake has
 
     def restart(self) -> None:
-        """VPP died and came back with nothing."""
+        """VPP crashed and restarted empty."""
         with self._lock:
             self.stop()
             self._running = True
 
     def stop(self) -> None:
-        """VPP died."""
+        """VPP crashed."""
         with self._lock:
             self._running = self._connected = False
             self._reset()
@@ -106,11 +106,11 @@ class FakeVpp:
         self._failures.append(_Failure(name, retval, skip))
 
     def fail_after(self, count: int, retval: int = -1) -> None:
-        """Refuse once, whatever changing call comes after ``count`` more of them."""
+        """Refuse once: the changing call that follows ``count`` others, whatever its name."""
         self._failures.append(_Failure(None, retval, count))
 
     def succeed(self) -> None:
-        """Drop the refusals that were asked for and have not come."""
+        """Drop requested refusals that have not happened yet."""
         self._failures.clear()
 
     def mirrored_addresses(self, host_if_name: str) -> set[AnyInterface]:
@@ -121,12 +121,12 @@ class FakeVpp:
         raise KeyError(host_if_name)
 
     def set_route(self, prefix: str, next_hop: str | None, sw_if_index: int, table_id: int = 0) -> None:
-        """linux_nl brought a route of one path."""
+        """linux_nl added a route with one path."""
         hop = None if next_hop is None else ip_address(next_hop)
         self._held.routes[table_id, ip_network(prefix)] = (FakePath(0, hop, sw_if_index),)
 
     def part(self, kind: type[Handlers]) -> Handlers:
-        """The handlers of one plugin, until the next restart: they hold what only a fake can be told."""
+        """The handlers of one plugin, until the next restart, for controls that only a fake has."""
         found = self._parts[kind]
         assert isinstance(found, kind)
         return found

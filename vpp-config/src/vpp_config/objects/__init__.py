@@ -35,7 +35,7 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("nat", "nat_pool", "nat_own_address", "nat_mapping", "nat_interface"),
     ("dhcp_relay",),
 )
-"""The file of each kind; a feature is one line. The order is that of a plan where no dependency decides."""
+"""The file of each kind; a feature is one line. Where no dependency decides, a plan follows this order."""
 
 KINDS: tuple[type[VppObject], ...] = kinds_in(__name__, FILES, VppObject)
 """All kinds, in that order."""

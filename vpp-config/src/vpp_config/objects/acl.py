@@ -19,7 +19,7 @@ _LISTS = request("acl_dump", acl_index=ALL)
 
 
 def acl_token(name: str) -> str:
-    """What an access list provides to its bindings."""
+    """The token that an access list provides to its bindings."""
     return f"acl/{name}"
 
 
@@ -38,7 +38,7 @@ class Acl(VppObject):
     clears = ("acl",)
     gone: ClassVar = {"acl_del": frozenset({-6})}
     down_phase: ClassVar[Phase] = "attach"
-    """Bindings let go of it there."""
+    """The phase in which bindings release it."""
 
     name: str
     rules: tuple[AclRule, ...]
@@ -65,12 +65,12 @@ class Acl(VppObject):
         return f"replace the rules of {self.label()} ({count} rule{'s' if count != 1 else ''})"
 
     def create(self, vpp: Access) -> None:
-        """Add the list; a list is nothing until bound."""
+        """Add the list; it has no effect until bound."""
         reply = self._add_replace(vpp, NEW)
         vpp.remember(self.key, reply, self)
 
     def update(self, before: Acl, vpp: Access) -> None:
-        """Replace the rules in place. VPP restarts the list's hit counters at zero: they are read first."""
+        """Replace the rules in place. VPP resets the list's hit counters to zero, so they are read first."""
         index = acl_index(vpp, self.name)
         vpp.before_acl_change()
         self._add_replace(vpp, index)

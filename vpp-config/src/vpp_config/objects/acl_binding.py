@@ -1,4 +1,4 @@
-"""The access lists an interface's packets pass."""
+"""The access lists that filter an interface's packets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BINDINGS = request("acl_interface_list_dump", sw_if_index=ALL)
 
 @dataclass(frozen=True)
 class AclBinding(VppObject):
-    """Names of access lists, in the order they are asked, for packets coming in and going out.
+    """Names of access lists, in the order in which they are evaluated, for packets coming in and going out.
 
-    A list that is not ours but is bound to our interface is observed as ``#<its index>``, a name that no
-    list of ours can have: it is unbound by the next plan, never removed.
+    A list that is not ours but is bound to our interface is observed as ``#<its index>``, a name that no list
+    of ours can have. The next plan unbinds it, and never removes it.
     """
 
     kind = "acl_binding"
@@ -58,7 +58,7 @@ class AclBinding(VppObject):
         return (interface_token(self.interface), *self.rebinds())
 
     def rebinds(self) -> tuple[str, ...]:
-        """The lists: VPP sets all of an interface at once."""
+        """The lists: VPP sets all lists of an interface at once."""
         return tuple(acl_token(name) for name in dict.fromkeys(self.inbound + self.outbound))
 
     def guards(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class AclBinding(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[AclBinding]:
-        """What is bound to our interfaces."""
+        """The bindings of our interfaces."""
         ours = acl_names(dumps)
         for binding in dumps.table(_BINDINGS):
             interface = dumps.names.get(binding.sw_if_index)

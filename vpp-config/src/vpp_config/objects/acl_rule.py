@@ -24,9 +24,9 @@ _PORTS = (TCP, UDP)
 class AclRule:
     """Match on a packet's addresses, protocol, ports (TCP, UDP), ICMP type and code, TCP flags.
 
-    ``permit_reflect`` also lets the answers of a permitted flow pass the other way. Source and destination
-    are of one family; a rule matches that family only. ``protocol`` is the IP protocol number, 0 for any.
-    Ranges are inclusive; ICMP's are ``None`` for any. TCP flags match when ``flags & tcp_mask == tcp_flags``.
+    ``permit_reflect`` also permits the return traffic of a permitted flow. Source and destination are of one
+    family; a rule matches that family only. ``protocol`` is the IP protocol number, 0 for any. Ranges are
+    inclusive; ICMP's are ``None`` for any. TCP flags match when ``flags & tcp_mask == tcp_flags``.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -61,7 +61,7 @@ class AclRule:
         for pair in (self.icmp_type, self.icmp_code):
             if pair is not None and not 0 <= pair[0] <= pair[1] <= 255:
                 raise ValueError("an ICMP range is empty or outside 0..255")
-        # One way to write "any", so that equal rules are equal.
+        # "Any" has one spelling, so that equal rules compare equal.
         if self.icmp_type == ALL_CODES:
             object.__setattr__(self, "icmp_type", None)
         if self.icmp_code == ALL_CODES:
@@ -86,7 +86,7 @@ class AclRule:
                     self.tcp_flags,
                 )
             )
-            # Not a field: equality and the form in JSON know nothing of it.
+            # Not a field: it is no part of equality or of the JSON form.
             object.__setattr__(self, "_hash", known)
         return known
 
@@ -109,8 +109,8 @@ class AclRule:
         tcp_flags: int,
         tcp_mask: int,
     ) -> AclRule:
-        """The rule VPP holds. Fields that VPP keeps but does not use for the protocol are dropped."""
-        # Somebody else's list may hold an empty range, which VPP takes and never matches.
+        """The rule that VPP holds. Fields that VPP keeps but does not use for the protocol are dropped."""
+        # A list of someone else may hold an empty range, which VPP accepts and never matches.
         first, second = (first[0], max(first)), (second[0], max(second))
         if protocol in _ICMP:
             return cls(

@@ -16,15 +16,13 @@ from vpp_config.objects.base import Family, VppObject
 from vpp_config.objects.link import announce
 from vpp_config.tokens import interface_token
 
-# IPv4 and IPv6 say "taken" differently.
+# IPv4 and IPv6 have different return values for "taken".
 _IN_USE = {-105, -127}
 
 
 @dataclass(frozen=True)
 class Address(VppObject):
-    """An address with its prefix length. IPv6 link-local addresses are VPP's and the mirror's own
-    business.
-    """
+    """An address with its prefix length. VPP and the mirror manage IPv6 link-local addresses themselves."""
 
     kind = "address"
     mirrored = True
@@ -56,17 +54,17 @@ class Address(VppObject):
         return (interface_token(self.interface),)
 
     def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
-        """Its VRF, which VPP does not change under an address; its mirror, which copies only later
+        """Its VRF, which VPP does not change under an address, and its mirror, which copies only later
         addresses.
         """
         return (f"interface_vrf/{self.interface}/{self.family}", f"lcp_pair/{self.interface}")
 
     def removal_impact(self) -> str:
-        """What was sent to or through it is lost."""
+        """Packets sent to it or through it are lost."""
         return f"loses packets on {self.interface}"
 
     def create(self, vpp: Access) -> None:
-        """Add it. One that is there already is well; VPP's refusal does not tell where, so we look."""
+        """Add it. It is no error if it is already there; VPP's refusal does not tell where, so we look."""
         try:
             self._add_del(vpp, is_add=True)
         except VppApiError as error:

@@ -1,4 +1,4 @@
-"""What every object of VPP's configuration has in common, and what every interface has."""
+"""What all objects of VPP's configuration have in common, and what all interfaces have in common."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def check_mac(mac: str) -> str:
 
 
 class VppObject(Declared):
-    """One thing that VPP can be made to hold. Subclasses are frozen dataclasses.
+    """One thing that VPP can be configured to hold. Subclasses are frozen dataclasses.
 
-    What an object declares for planning is :class:`planner.Declared`; what is here reads and changes VPP.
-    A kind is listed in ``objects/__init__.py``, and nothing else has to know it.
+    The declarations for planning are in :class:`planner.Declared`; the methods here read and change VPP. A
+    kind is listed in ``objects/__init__.py``, and nothing else has to know it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -50,8 +50,8 @@ class VppObject(Declared):
     """The part of :attr:`key` before the first slash, and the object's name in JSON."""
 
     mirrored: ClassVar[bool] = False
-    """Whether the Linux mirror of an interface shows it: one that outlives VPP is as wanted where all such
-    objects are the same.
+    """Whether the Linux mirror of an interface shows it: a mirror that outlives VPP is as wanted where
+    all such objects are the same.
     """
 
     # -- reading
@@ -61,30 +61,32 @@ class VppObject(Declared):
     no_drops: ClassVar[frozenset[str]] = frozenset()
     """What nodes that serve the kind count under ``/err`` though no packet is lost, in VPP's words."""
     tables: ClassVar[tuple[Request, ...]] = ()
-    """What observing the kind asks VPP once. A message that VPP does not know is answered by nothing."""
+    """The requests that observing the kind sends once. A message that VPP does not know gets an empty
+    answer.
+    """
 
     @classmethod
     def of_interface(cls, row: InterfaceRow) -> tuple[Request, ...]:
-        """What observing the kind asks VPP about each interface of ours."""
+        """The requests that observing the kind sends for each of our interfaces."""
         return ()
 
     @classmethod
     @abstractmethod
     def observe(cls, dumps: Dumps) -> Iterator[VppObject]:
-        """All objects of this kind that are ours, from the answers to what the kind asked."""
+        """All our objects of this kind, from the answers to its requests."""
 
     def index_in(self, dumps: Dumps) -> int | None:
-        """VPP's index of the observed object, for what is addressed by one."""
+        """VPP's index of the observed object, for kinds that are addressed by one."""
         return None
 
     def host_mac(self) -> tuple[str, str] | None:
-        """A Linux interface of VPP's namespace and the MAC address that creating this object gives it."""
+        """A Linux interface of VPP's namespace, and the MAC address that creating this object gives it."""
         return None
 
     # -- what an interrupted apply leaves
 
     clears: ClassVar[tuple[str, ...]] = ()
-    """Leftovers that this kind knows how to remove: ``Leftover.blocks`` up to the first slash."""
+    """Leftovers that this kind can remove: ``Leftover.blocks`` up to the first slash."""
 
     @classmethod
     def clear(cls, leftover: Leftover, vpp: Access) -> None:
@@ -93,25 +95,25 @@ class VppObject(Declared):
 
     @classmethod
     def occupied_by(cls, row: InterfaceRow, dumps: Dumps) -> str | None:
-        """What :meth:`occupies` would be of an interface that VPP has, if it is of this kind."""
+        """What :meth:`occupies` would return for an interface that VPP has, if it is of this kind."""
         return None
 
     @classmethod
     def duplicates(cls, dumps: Dumps) -> Iterator[Leftover]:
-        """Second things under one tag of ours, but for interfaces."""
+        """Second things under one tag of ours, except interfaces."""
         yield from ()
 
     # -- changing
 
     gone: ClassVar[Mapping[str, frozenset[int]]] = {}
-    """Message -> return values by which VPP says that what is to be removed is not there."""
+    """Message -> return values by which VPP says that the object to be removed is not there."""
 
     @abstractmethod
     def create(self, vpp: Access) -> None:
-        """Make it. Everything it requires is there."""
+        """Make it. Everything it requires exists."""
 
     def update(self, before: Self, vpp: Access) -> None:
-        """Bring VPP from ``before`` to this in place. Never called where :meth:`needs_recreate` says so."""
+        """Change VPP from ``before`` to this in place. Never called where :meth:`needs_recreate` is true."""
         raise TypeError(f"{self.label()} cannot be changed in place")
 
     @abstractmethod
@@ -120,8 +122,8 @@ class VppObject(Declared):
 
 
 class Interface(VppObject):
-    """An object that packets enter and leave by: it has a name of ours, an MTU and an administrative
-    state.
+    """An object through which packets enter and leave: it has a name of ours, an MTU and an
+    administrative state.
     """
 
     name: str
@@ -156,11 +158,11 @@ class Interface(VppObject):
         return replace(self, enabled=False)  # type: ignore[type-var]  # the subclasses are dataclasses
 
     def adopt(self, observed: Self) -> Self:
-        """This object with what it leaves to VPP filled in from what VPP chose."""
+        """This object with the values that it leaves to VPP filled in from VPP's choice."""
         return self
 
     def resolve(self, seen: Self | None, beside: Mapping[str, Declared]) -> Self:
-        """Down where what it is inside of is down: VPP would refuse."""
+        """Down where the outer interface is down, because VPP would refuse otherwise."""
         item = self if seen is None else self.adopt(seen)
         outer = beside.get(self.inside() or "")
         while outer is not None:
@@ -170,15 +172,15 @@ class Interface(VppObject):
         return item
 
     def shrinks(self, before: Self) -> bool:
-        """A lower MTU comes before that of the outer interface: VPP clamps the inner one to it."""
+        """A lower MTU comes before that of the outer interface, because VPP clamps the inner one to it."""
         return self.mtu < before.mtu
 
     def removal_impact(self) -> str:
-        """Its packets are lost while it is gone."""
+        """Its packets are lost while it does not exist."""
         return f"loses packets on {self.name}" if self.enabled else "none"
 
     def update_impact(self, before: Self) -> str:
-        """Going down loses packets; a lower MTU loses those that were too long."""
+        """Going down loses packets; a lower MTU loses packets that are now too long."""
         if before.enabled and (not self.enabled or self.mtu < before.mtu):
             return f"loses packets on {self.name}"
         return "none"

@@ -26,7 +26,7 @@ _BONDS = request("sw_bond_interface_dump", sw_if_index=ALL)
 
 
 def number_of(vpp_name: str) -> int | None:
-    """The number of an interface that VPP calls ``BondEthernet<number>``; None for any other."""
+    """The number of an interface with the VPP name ``BondEthernet<number>``; None for any other."""
     match = _VPP_NAME.match(vpp_name)
     return int(match[1]) if match else None
 
@@ -37,9 +37,9 @@ def _number_token(number: int) -> str:
 
 @dataclass(frozen=True)
 class Bond(Interface):
-    """VPP's ``BondEthernet<number>``. ``mac`` is pinned, for VPP else takes that of whichever member came
-    first; the members get it. ``load_balance`` chooses the member a packet leaves by, in the modes xor and
-    lacp.
+    """VPP's ``BondEthernet<number>``. ``mac`` is pinned, because VPP would otherwise take the first
+    member's; the members get it. In the modes xor and lacp, ``load_balance`` chooses the member that a
+    packet leaves by.
     """
 
     kind = "bond"
@@ -66,7 +66,7 @@ class Bond(Interface):
             raise ValueError("load_balance belongs to the modes xor and lacp, and they need it")
 
     def needs_recreate(self, before: Bond) -> bool:
-        """All but MTU and state: VPP is told the rest when it makes the bond."""
+        """Everything but MTU and state: VPP takes the rest only when it makes the bond."""
         return self._made_with() != before._made_with()
 
     def _made_with(self) -> tuple[object, ...]:
@@ -77,7 +77,7 @@ class Bond(Interface):
         return _number_token(self.number)
 
     def create(self, vpp: Access) -> None:
-        """Create, tag, set the MTU. Members come later."""
+        """Create, tag, set the MTU. Members are added later."""
         reply = vpp.call(
             "bond_create2",
             mode=_MODES.index(self.mode) + 1,
@@ -93,7 +93,7 @@ class Bond(Interface):
         change(vpp, self, before)
 
     def delete(self, vpp: Access) -> None:
-        """Remove the bond, which has no members any more."""
+        """Remove the bond, which has no members left."""
         vpp.call("bond_delete", sw_if_index=vpp.index_of(self.name))
         vpp.forget(self.provides)
 

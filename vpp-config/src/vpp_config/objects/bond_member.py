@@ -17,11 +17,11 @@ from vpp_config.tokens import interface_token
 
 @dataclass(frozen=True)
 class BondMember(VppObject):
-    """Interface ``interface`` is a member of ``bond``, and has its MAC address before it becomes one: VPP
-    would give it that address, and not tell its own.
+    """Interface ``interface`` is a member of ``bond``, and has the bond's MAC address before it becomes one:
+    VPP would give it that address, and not tell its own.
 
-    ``long_timeout``: LACP takes the neighbor for gone after 90 seconds, else after 3. ``weight`` is that of
-    mode active_backup: of the members that are up the greatest is used.
+    ``long_timeout``: LACP declares the neighbor gone after 90 seconds, otherwise after 3. ``weight`` applies
+    to mode active_backup, which uses the member with the greatest weight among those that are up.
     """
 
     kind = "bond_member"
@@ -62,7 +62,7 @@ class BondMember(VppObject):
         return (before.bond, before.long_timeout) != (self.bond, self.long_timeout)
 
     def removal_impact(self) -> str:
-        """What the neighbor still sends by this member is lost until it notices."""
+        """Packets that the neighbor still sends over this member are lost until it notices."""
         return f"loses packets on {self.bond}"
 
     def update_impact(self, before: BondMember) -> str:

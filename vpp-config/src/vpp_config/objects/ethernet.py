@@ -1,4 +1,4 @@
-"""An Ethernet interface and the ways VPP can hold one."""
+"""An Ethernet interface and the ways in which VPP can attach one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class VirtioPci:
 
 @dataclass(frozen=True)
 class Dpdk:
-    """A NIC of VPP's DPDK plugin. It exists since VPP's start: ``StartupConf.dpdk_devices`` names it."""
+    """A NIC of VPP's DPDK plugin. It exists from VPP's start on: ``StartupConf.dpdk_devices`` names it."""
 
     pci_address: str
     driver: Literal["dpdk"] = "dpdk"
@@ -73,14 +73,15 @@ def check_pci(address: str) -> None:
 
 
 _TPACKET_V2 = 8
-"""AF_PACKET_API_FLAG_VERSION_2. VPP's rings of version 3 have 160 blocks, and the kernel ends a block every
-millisecond however little is in it: whatever keeps VPP off the processor for 0.16 s loses packets.
+"""AF_PACKET_API_FLAG_VERSION_2. VPP's rings of version 3 have 160 blocks, and the kernel ends a block
+every millisecond, however little it holds: anything that keeps VPP off the processor for 0.16 s loses
+packets.
 """
 _RX_FRAMES = 4096
 
 
 def _frame_bytes(mtu: int) -> int:
-    """Size of a packet socket's frames, packet headers of the kernel's included. Fixed when the socket is
+    """Size of a packet socket's frames, including the kernel's packet headers. Fixed when the socket is
     made.
     """
     return 10240 if mtu > _JUMBO_ABOVE else 2048
@@ -95,8 +96,9 @@ def _pci_fields(address: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Ethernet(Interface):
-    """A NIC. ``mac`` is pinned, for a random one at each start would leave neighbors with stale entries; only
-    ``Dpdk`` may leave it out, and then has the device's own. ``mtu`` is that of layer 3, in bytes.
+    """A NIC. ``mac`` is pinned, because a random one at each start would leave neighbors with stale
+    entries; only ``Dpdk`` may omit it, and then has the device's own. ``mtu`` is that of layer 3, in
+    bytes.
     """
 
     kind = "ethernet"
@@ -119,7 +121,7 @@ class Ethernet(Interface):
             raise ValueError("mac is needed: without one VPP takes a random MAC at each start")
 
     def adopt(self, observed: Ethernet) -> Ethernet:
-        """Take over what is left to the device."""
+        """Take over the values that are left to the device."""
         if self.mac is None and observed.attachment == self.attachment:
             return replace(self, mac=observed.mac)
         return self
@@ -133,11 +135,13 @@ class Ethernet(Interface):
         return isinstance(self.attachment, AfPacket) and _frame_bytes(before.mtu) != _frame_bytes(self.mtu)
 
     def create(self, vpp: Access) -> None:
-        """Create, tag, set the MTU. The tag comes right after: until then observe sees a leftover."""
+        """Create, tag, set the MTU. The tag comes right after creation: until then observe sees a
+        leftover.
+        """
         index = self._attach(vpp)
         tag(vpp, self.name, index)
         if isinstance(self.attachment, AfPacket):
-            # The device itself may have another MAC, by which a real NIC drops what is for this one.
+            # The device itself may have another MAC, by which a real NIC drops packets for this one.
             vpp.call("sw_interface_set_mac_address", sw_if_index=index, mac_address=self.mac)
         self._set_mtu(vpp, index)
         if self.enabled:
@@ -145,7 +149,7 @@ class Ethernet(Interface):
 
     def _set_mtu(self, vpp: Access, index: int) -> None:
         if not isinstance(self.attachment, VirtioPci):  # its frame size is fixed, and VPP refuses (-126)
-            # Sent even when VPP says it has that MTU: af_packet takes the host device's only when told.
+            # Sent even when VPP says it has that MTU: af_packet sets the host device's only when told.
             set_link_mtu(vpp, index, self.mtu)
         set_l3_mtu(vpp, index, self.mtu)
 
@@ -160,8 +164,8 @@ class Ethernet(Interface):
                 rx_frame_size=_frame_bytes(self.mtu),
                 tx_frame_size=_frame_bytes(self.mtu),
                 rx_frames_per_block=_RX_FRAMES,
-                # Not those that bypass the queueing discipline and offload checksums: on a veth nothing
-                # then arrives.
+                # Excluded are the flags that bypass the queueing discipline and offload checksums: with them
+                # nothing arrives on a veth.
                 flags=_TPACKET_V2,
                 num_rx_queues=1,
                 num_tx_queues=1,
@@ -193,7 +197,7 @@ class Ethernet(Interface):
             bring(vpp, index, up=self.enabled)
 
     def delete(self, vpp: Access) -> None:
-        """Give the device back. A DPDK device stays in VPP, down and untagged."""
+        """Release the device. A DPDK device stays in VPP, down and untagged."""
         index = vpp.index_of(self.name)
         if isinstance(self.attachment, AfPacket):
             vpp.call("af_packet_delete", host_if_name=self.attachment.host_if_name)
@@ -215,13 +219,13 @@ class Ethernet(Interface):
                 yield cls(row.name, attachment, row.mac, mtu, row.up)
 
     def host_mac(self) -> tuple[str, str] | None:
-        """VPP writes the MAC address into the device that it reads by a packet socket."""
+        """VPP writes the MAC address into a device that it reads through a packet socket."""
         if isinstance(self.attachment, AfPacket) and self.mac is not None:
             return self.attachment.host_if_name, self.mac
         return None
 
     def occupies(self) -> str | None:
-        """The device, but for one that VPP itself owns."""
+        """The device, except one that VPP itself owns."""
         return _device_token(self.attachment)
 
     @classmethod
@@ -232,7 +236,7 @@ class Ethernet(Interface):
 
     @classmethod
     def clear(cls, leftover: Leftover, vpp: Access) -> None:
-        """Give the device back."""
+        """Release the device."""
         if leftover.sort == "virtio_pci":
             vpp.call("virtio_pci_delete", sw_if_index=leftover.index)
         else:
@@ -246,7 +250,7 @@ def _device_token(attachment: Attachment) -> str | None:
 
 
 def _attachments(dumps: Dumps) -> Mapping[int, Attachment]:
-    """By VPP's index, of the devices that VPP lists."""
+    """By VPP's index, for the devices that VPP lists."""
     found: dict[int, Attachment] = {r.sw_if_index: AfPacket(r.host_if_name) for r in dumps.table(_PACKET)}
     return found | {r.sw_if_index: VirtioPci(_pci(r.pci_addr)) for r in dumps.table(_VIRTIO)}
 
@@ -258,7 +262,7 @@ def _attachment(row: InterfaceRow, listed: Mapping[int, Attachment]) -> Attachme
 
 
 def _hardware_mtu(row: InterfaceRow) -> int:
-    """The MTU of a NIC; 0, which no desired state has, while link and layer 3 disagree."""
+    """The MTU of a NIC; 0, which no desired state has, while the MTUs of link and layer 3 differ."""
     return row.l3_mtu if row.l3_mtu == row.link_mtu else _INCONSISTENT_MTU
 
 

@@ -1,4 +1,4 @@
-"""A GRE tunnel: IP packets inside of IP packets, from one router to another (RFC 2784)."""
+"""A GRE tunnel: IP packets inside IP packets, from one router to another (RFC 2784)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAYER_3, _POINT_TO_POINT, _ANY_NUMBER = 0, 0, 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class GreTunnel(Interface):
-    """VPP's ``gre<number>``, of layer 3, without a key. Its packets leave by table 0, with TTL 254."""
+    """VPP's ``gre<number>``, a layer 3 tunnel without a key. Its packets leave by table 0, with TTL 254."""
 
     kind = "gre"
     plugins = ("gre",)
@@ -42,15 +42,15 @@ class GreTunnel(Interface):
             raise ValueError("source and destination are the same")
 
     def needs_recreate(self, before: GreTunnel) -> bool:
-        """Other ends."""
+        """Other endpoints."""
         return (self.source, self.destination) != (before.source, before.destination)
 
     def occupies(self) -> str:
-        """The pair of addresses: VPP tells tunnels apart by nothing else."""
+        """The pair of addresses, which is all by which VPP distinguishes tunnels."""
         return _ends_token(self.source, self.destination)
 
     def create(self, vpp: Access) -> None:
-        """Create under a number of VPP's choice, tag, set the MTU."""
+        """Create under a number that VPP chooses, tag, set the MTU."""
         reply = vpp.call("gre_tunnel_add_del_v2", is_add=True, tunnel=_tunnel(self.source, self.destination))
         settle(vpp, self, int(reply.sw_if_index))
 
@@ -106,7 +106,7 @@ def _ends_token(source: IPv4Address | IPv6Address, destination: IPv4Address | IP
 
 
 def _by_index(dumps: Dumps) -> Mapping[int, Reply]:
-    """The tunnels that this kind makes: of layer 3, to one destination, without a key, over table 0."""
+    """The tunnels that this kind makes: layer 3, with one destination, without a key, over table 0."""
     return {
         reply.tunnel.sw_if_index: reply.tunnel
         for reply in dumps.table(_TUNNELS)

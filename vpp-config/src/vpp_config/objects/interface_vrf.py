@@ -1,4 +1,4 @@
-"""The table that an interface's packets are looked up in."""
+"""The table in which an interface's packets are looked up."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from vpp_config.tokens import interface_token
 
 @dataclass(frozen=True)
 class InterfaceVrf(VppObject):
-    """Binds an interface to a table other than 0, for one family. VPP refuses it while addresses are
-    there.
+    """Binds an interface to a table other than 0, for one family. VPP refuses this while the interface
+    has addresses.
     """
 
     kind = "interface_vrf"
@@ -44,7 +44,7 @@ class InterfaceVrf(VppObject):
         return (interface_token(self.interface), table_token(self.table_id, self.family))
 
     def removal_impact(self) -> str:
-        """Packets are looked up elsewhere."""
+        """Packets are looked up in another table."""
         return f"loses packets on {self.interface}"
 
     def create(self, vpp: Access) -> None:
@@ -52,7 +52,7 @@ class InterfaceVrf(VppObject):
         self._set(vpp, self.table_id)
 
     def delete(self, vpp: Access) -> None:
-        """Back to table 0."""
+        """Bind to table 0 again."""
         self._set(vpp, 0)
 
     def _set(self, vpp: Access, table_id: int) -> None:
@@ -65,7 +65,7 @@ class InterfaceVrf(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[InterfaceVrf]:
-        """Of our interfaces, those outside table 0."""
+        """The bindings of our interfaces to tables other than 0."""
         for row in dumps.tagged_interfaces():
             for asked in cls.of_interface(row):
                 reply = dumps.reply(asked)

@@ -1,4 +1,4 @@
-"""A Linux mirror of an interface, for routing protocols to run on."""
+"""A Linux mirror of an interface, on which routing protocols run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _PAIRS = request("lcp_itf_pair_get")
 class LcpPair(VppObject):
     """Linux interface ``host_if_name`` in namespace ``netns`` mirrors ``interface`` (plugin linux_cp).
 
-    An empty ``netns`` means the default of startup.conf and reads back as that: name it. The mirror takes
-    over the MAC when it is made; addresses only from then on, so they are made after it.
+    An empty ``netns`` means the default of startup.conf and reads back as that, so name it. The mirror takes
+    over the MAC when it is made. It takes over only addresses added after that, so they are made after it.
     """
 
     kind = "lcp_pair"
@@ -58,8 +58,8 @@ class LcpPair(VppObject):
         return (interface_token(self.interface),)
 
     def follows(self, beside: Mapping[str, Declared]) -> tuple[str, ...]:
-        """The VRF: the mirror's routes go to the table the interface is in when the pair is made. And the
-        mirror of the outer interface, on which that of an inner one stands.
+        """The VRF, because the mirror's routes go to the table that the interface is in when the pair is
+        made; and the mirror of the outer interface, on which that of an inner one depends.
         """
         tokens = tuple(f"interface_vrf/{self.interface}/{family}" for family in ("ipv4", "ipv6"))
         base = beside.get(interface_token(self.interface))
@@ -75,12 +75,13 @@ class LcpPair(VppObject):
         self._add_del(vpp, is_add=True)
 
     def delete(self, vpp: Access) -> None:
-        """Remove the pair; the Linux interface goes with it.
+        """Remove the pair; the Linux interface is removed with it.
 
-        The interface is down meanwhile: then VPP drops the routes that Linux had through the mirror, IPv4 at
-        once and IPv6 when linux_nl hears of it. Else they would outlive the pair, for nobody could tell VPP
-        of their end, and VPP 26.06 crashes when a route with a path over a removed interface changes. With a
-        feeder they are gone when it says so, and the interface stays up.
+        The interface is taken down for that time, so that VPP drops the routes that Linux had through the
+        mirror: IPv4 at once, IPv6 when linux_nl learns of it. Otherwise they would outlive the pair, because
+        nothing could tell VPP of their end, and VPP 26.06 crashes when a route with a path over a removed
+        interface changes. With a feeder the routes are gone when the feeder says so, and the interface stays
+        up.
         """
         if vpp.has_feeder:
             with vpp.vacated_mirror(self.netns, self.host_if_name):

@@ -1,4 +1,4 @@
-"""The calls that all kinds of interface share: tag, MTU, administrative state."""
+"""The calls common to all kinds of interface: tag, MTU, administrative state."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ _NO_MAC = "00:00:00:00:00:00"
 
 def tag(vpp: Access, name: str, index: int) -> None:
     """Mark the interface as ours, under our name."""
-    # Known first: should VPP refuse the tag, the interface can still be found and removed.
+    # Remembered first: if VPP refuses the tag, the interface can still be found and removed.
     vpp.remember(interface_token(name), index)
     vpp.call("sw_interface_tag_add_del", is_add=True, sw_if_index=index, tag=vpp.prefix + name)
 
 
 def settle(vpp: Access, item: Interface, index: int, *, has_link_mtu: bool = False) -> None:
-    """What follows the making of an interface: tag, MTU, state. A device with an MTU of its own
-    (``has_link_mtu``) gets it, too.
+    """The steps after an interface is made: tag, MTU, state. A device with an MTU of its own
+    (``has_link_mtu``) gets that too.
 
-    Else linux_nl sets it to the mirror's when the mirror is made, and VPP gives it to all sub-interfaces.
+    Otherwise linux_nl would set it to the mirror's when the mirror is made, and VPP would give it to all
+    sub-interfaces.
     """
     tag(vpp, item.name, index)
     if has_link_mtu:
-        # There are no sub-interfaces yet that would need theirs back.
+        # There are no sub-interfaces yet whose MTU would have to be restored.
         _set_device_mtu(vpp, index, item.mtu)
     set_l3_mtu(vpp, index, item.mtu)
     if item.enabled:
@@ -41,7 +42,7 @@ def settle(vpp: Access, item: Interface, index: int, *, has_link_mtu: bool = Fal
 
 
 def change(vpp: Access, item: Interface, before: Interface, *, has_link_mtu: bool = False) -> None:
-    """MTU, with ``has_link_mtu`` the device's as well, and state in place."""
+    """MTU (with ``has_link_mtu`` the device's as well) and state in place."""
     index = vpp.index_of(item.name)
     if item.mtu != before.mtu:
         if has_link_mtu:
@@ -54,7 +55,7 @@ def change(vpp: Access, item: Interface, before: Interface, *, has_link_mtu: boo
 def set_link_mtu(vpp: Access, index: int, mtu: int) -> None:
     """The MTU of the device itself. Hardware interfaces only.
 
-    VPP then gives it to all sub-interfaces as well: they get their own back.
+    VPP then also gives it to all sub-interfaces; their own MTUs are restored.
     """
     rows = vpp.call("sw_interface_dump", sw_if_index=ALL)
     _set_device_mtu(vpp, index, mtu)
@@ -68,17 +69,18 @@ def _set_device_mtu(vpp: Access, index: int, mtu: int) -> None:
 
 
 def set_l3_mtu(vpp: Access, index: int, mtu: int) -> None:
-    """The MTU of IP, the only one that forwarding heeds."""
+    """The MTU of IP, the only one that forwarding observes."""
     vpp.call("sw_interface_set_mtu", sw_if_index=index, mtu=[mtu, 0, 0, 0])
 
 
 def bring(vpp: Access, index: int, *, up: bool) -> None:
-    """Administratively up or down. Coming up, tell the neighbors, who may remember another MAC.
+    """Administratively up or down. When it comes up, notify the neighbors, which may remember another MAC.
 
-    An interface with a mirror goes down with it: linux_nl takes it down in VPP when it comes to that message,
-    drops the IPv4 routes over it, and has heard of all that Linux added before. Were VPP's interface taken
-    down first, a route that Linux was adding would stay after that drop. With a feeder nobody in VPP listens
-    to the mirror, and zebra tells what becomes of the routes: VPP alone is told, and takes the mirror along.
+    An interface with a mirror is taken down through the mirror: linux_nl takes it down in VPP when it reaches
+    that message, drops the IPv4 routes over it, and has by then processed everything that Linux added before.
+    If VPP's interface were taken down first, a route that Linux was adding would remain after that drop. With
+    a feeder nothing in VPP listens to the mirror, and zebra reports what becomes of the routes: then only VPP
+    is told, and it takes the mirror down too.
     """
     if not up and not vpp.has_feeder and _mirror_goes_down(vpp, index):
         _wait_until_down(vpp, index)
@@ -112,8 +114,9 @@ def _wait_until_down(vpp: Access, index: int) -> None:
 def announce(vpp: Access, index: int, address: IPv4Address | IPv6Address) -> None:
     """Send one gratuitous ARP (RFC 826) or unsolicited neighbor advertisement (RFC 4861, 7.2.6).
 
-    Without the plugin arping, or with the interface down, nobody is told: a courtesy, never an error. Nor on
-    a tunnel of layer 3, where nobody remembers a MAC address: VPP 26.06 crashes when it is asked to.
+    Without the plugin arping, or with the interface down, nothing is sent: the message is a courtesy, and its
+    absence never an error. Nor is it sent on a layer 3 tunnel, where no neighbor remembers a MAC address: VPP
+    26.06 crashes when asked to.
     """
     if vpp.supports("arping") and _has_mac(vpp, index):
         with contextlib.suppress(VppApiError):

@@ -1,4 +1,4 @@
-"""A loopback interface: always up, for router ids and services."""
+"""A loopback interface: always up, for router IDs and services."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_INSTANCE = 16 * 1024 - 1
 
 
 def _instance_of(vpp_name: str) -> int | None:
-    """The instance of an interface that VPP calls ``loop<instance>``; None for any other."""
+    """The instance of an interface with the VPP name ``loop<instance>``; None for any other."""
     match = _VPP_NAME.match(vpp_name)
     return int(match[1]) if match else None
 
@@ -91,7 +91,7 @@ class Loopback(Interface):
 
     @classmethod
     def occupied_by(cls, row: InterfaceRow, dumps: Dumps) -> str | None:
-        """The instance in VPP's name of it."""
+        """The instance, from VPP's name of the interface."""
         instance = _instance_of(row.vpp_name)
         return None if instance is None else _instance_token(instance)
 

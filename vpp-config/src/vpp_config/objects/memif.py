@@ -1,4 +1,4 @@
-"""A memif: an interface to another process of this machine, by shared memory."""
+"""A memif: a shared-memory interface to another process of this machine."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def _token(socket_id: int, number: int) -> str:
 
 @dataclass(frozen=True)
 class Memif(Interface):
-    """VPP's ``memif<socket_id>/<number>``, with Ethernet frames. ``socket_id`` is that of a ``MemifSocket``,
-    which says role and rings; ``number`` is the same at both ends. ``mac`` is pinned: VPP else takes a random
-    one.
+    """VPP's ``memif<socket_id>/<number>``, with Ethernet frames. ``socket_id`` is that of a
+    ``MemifSocket``, which holds role and rings; ``number`` is the same at both ends. ``mac`` is pinned,
+    because VPP would otherwise take a random one.
     """
 
     kind = "memif"
@@ -56,7 +56,7 @@ class Memif(Interface):
         return (socket_token(self.socket_id),)
 
     def needs_recreate(self, before: Memif) -> bool:
-        """All but MTU and state: VPP is told the rest when it makes the interface."""
+        """Everything but MTU and state: VPP takes the rest only when it makes the interface."""
         return (self.socket_id, self.number, self.mac) != (before.socket_id, before.number, before.mac)
 
     def occupies(self) -> str:
@@ -64,7 +64,7 @@ class Memif(Interface):
         return _token(self.socket_id, self.number)
 
     def create(self, vpp: Access) -> None:
-        """Create, tag, set the MTU. The link comes up when the other end is there."""
+        """Create, tag, set the MTU. The link comes up once the other end exists."""
         rings = rings_of(self.socket_id)
         offered = (
             {}

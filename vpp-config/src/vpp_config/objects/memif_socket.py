@@ -1,4 +1,4 @@
-"""A socket by which memif interfaces meet, and what the connecting end offers on it."""
+"""A socket through which memif interfaces connect, and what the connecting end offers on it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _LOG2_MIN_RING = MIN_RING.bit_length() - 1
 
 @dataclass(frozen=True)
 class MemifRings:
-    """What the slave offers: entries of a ring, bytes of an entry's buffer, queues as the slave sees them."""
+    """The slave's offer: entries of a ring, bytes of an entry's buffer, queues from the slave's point of
+    view.
+    """
 
     ring_size: int = 1024
     buffer_bytes: int = 2048
@@ -51,9 +53,9 @@ class MemifRings:
 class MemifSocket(VppObject):
     """``memif/<name>.sock`` below VPP's runtime directory. The master listens on it, a slave connects.
 
-    VPP tells the sizes of a memif's rings only at the slave's end and while it is connected, and its queues
-    never. So what was asked for is kept in what VPP gives back as it was given: the socket's id.
-    Slaves with other rings on one file have a socket of their own.
+    VPP reports the sizes of a memif's rings only at the slave's end and while it is connected, and never its
+    queues. The requested values are therefore encoded in something that VPP returns unchanged: the socket's
+    id. Slaves with other rings on one file have a socket of their own.
     """
 
     kind = "memif_socket"
@@ -64,7 +66,7 @@ class MemifSocket(VppObject):
     name: str
     number: int
     rings: MemifRings | None = None
-    """Of a slave; None: this end is the master, which takes what the slave offers."""
+    """For a slave; None: this end is the master, which accepts the slave's offer."""
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -74,7 +76,7 @@ class MemifSocket(VppObject):
 
     @property
     def socket_id(self) -> int:
-        """VPP's number of the socket, which holds the rings."""
+        """VPP's number of the socket, which encodes the rings."""
         return socket_id(self.number, self.rings)
 
     @property
@@ -87,11 +89,13 @@ class MemifSocket(VppObject):
         return f"memif socket {self.name}"
 
     def create(self, vpp: Access) -> None:
-        """Name the file. VPP makes its folder now, and the file with the first interface of a master."""
+        """Register the file name. VPP makes its folder now, and the file with the first interface of a
+        master.
+        """
         self._add_del(vpp, is_add=True, filename=f"{_FOLDER}/{self.name}.sock")
 
     def delete(self, vpp: Access) -> None:
-        """Forget the name; VPP refuses while an interface uses it."""
+        """Unregister the name; VPP refuses while an interface uses it."""
         self._add_del(vpp, is_add=False, filename="")
 
     def _add_del(self, vpp: Access, *, is_add: bool, filename: str) -> None:
@@ -104,7 +108,7 @@ class MemifSocket(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[MemifSocket]:
-        """Sockets with an id of ours, in the folder of ours."""
+        """Sockets with an id of ours, in our folder."""
         for reply in dumps.table(SOCKETS):
             path = PurePosixPath(reply.socket_filename)
             number, ours = int(reply.socket_id) & _NUMBER_BITS, int(reply.socket_id) & _OURS
@@ -113,12 +117,12 @@ class MemifSocket(VppObject):
 
 
 def socket_token(number: int) -> str:
-    """What a socket provides to the interfaces on it; ``number`` is VPP's."""
+    """The token that a socket provides to the interfaces on it; ``number`` is VPP's."""
     return f"memif_socket/{number}"
 
 
 def socket_id(number: int, rings: MemifRings | None) -> int:
-    """VPP's number of a socket: 1 bit that it is ours, 1 slave, 3 ring, 2 buffer, 4 + 4 queues, 17 number."""
+    """VPP's number of a socket: 1 bit for "ours", 1 slave, 3 ring, 2 buffer, 4 + 4 queues, 17 number."""
     if rings is None:
         return _OURS | number
     return (
@@ -133,7 +137,7 @@ def socket_id(number: int, rings: MemifRings | None) -> int:
 
 
 def rings_of(number: int) -> MemifRings | None:
-    """The rings in VPP's number of a socket; None: the master's."""
+    """The rings encoded in VPP's number of a socket; None: the master's."""
     if not number & _SLAVE:
         return None
     return MemifRings(

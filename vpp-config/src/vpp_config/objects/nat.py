@@ -1,4 +1,4 @@
-"""Whether VPP translates, and how long it keeps sessions."""
+"""Whether VPP does NAT, and how long it keeps sessions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vpp_config.objects.base import VppObject
 
 CONFIG = request("nat44_show_running_config")
 NAT = "nat/all"
-"""The token of what every other object of NAT needs."""
+"""The token that every other NAT object requires."""
 ALREADY_DISABLED, ALREADY_ENABLED = -169, -170
 EXISTS, NO_SUCH_ENTRY, NOT_ENABLED = -81, -6, -126
 ANY_VRF = 0xFFFFFFFF
 
 
 def keep(vpp: Access, name: str, **fields: object) -> None:
-    """Add something; one that is there already is well."""
+    """Add something; it is no error if it is already there."""
     try:
         vpp.call(name, is_add=True, **fields)
     except VppApiError as error:
@@ -31,7 +31,7 @@ def keep(vpp: Access, name: str, **fields: object) -> None:
 
 @dataclass(frozen=True)
 class Nat(VppObject):
-    """Endpoint-dependent NAT44. ``sessions`` is the most that one worker holds; timeouts are in seconds."""
+    """Endpoint-dependent NAT44. ``sessions`` is the capacity of one worker; timeouts are in seconds."""
 
     kind = "nat"
     plugins: ClassVar[tuple[str, ...]] = ("nat",)
@@ -54,7 +54,7 @@ class Nat(VppObject):
         return "NAT"
 
     def needs_recreate(self, before: Nat) -> bool:
-        """The table's size is told once."""
+        """The table's size can be set only when NAT is enabled."""
         return self.sessions != before.sessions
 
     def describe_update(self, before: Nat) -> str:
@@ -66,7 +66,7 @@ class Nat(VppObject):
         return "ends all NAT sessions"
 
     def create(self, vpp: Access) -> None:
-        """Enable, then set timeouts; VPP's own are in place in between."""
+        """Enable, then set timeouts; VPP's own apply in between."""
         try:
             vpp.call("nat44_ed_plugin_enable_disable", enable=True, sessions=self.sessions)
         except VppApiError as error:
@@ -75,11 +75,11 @@ class Nat(VppObject):
         self._set_timeouts(vpp)
 
     def update(self, before: Nat, vpp: Access) -> None:
-        """Timeouts apply to sessions that are there, too."""
+        """Timeouts also apply to existing sessions."""
         self._set_timeouts(vpp)
 
     def delete(self, vpp: Access) -> None:
-        """Disable; VPP forgets all that belongs to it."""
+        """Disable; VPP discards everything that belongs to it."""
         vpp.call("nat44_ed_plugin_enable_disable", enable=False)
 
     def _set_timeouts(self, vpp: Access) -> None:
@@ -93,7 +93,7 @@ class Nat(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[Nat]:
-        """While it is disabled it has room for no session."""
+        """A disabled NAT has room for no sessions."""
         found = dumps.reply(CONFIG)
         if found is not None and found.sessions:
             times = found.timeouts

@@ -21,7 +21,7 @@ _FLAGS: dict[Side, int] = {"outside": 0x10, "inside": 0x20}
 
 @dataclass(frozen=True)
 class NatInterface(VppObject):
-    """Packets that come in by an inside interface are translated on their way to an outside one."""
+    """Packets that enter through an inside interface are translated on their way to an outside one."""
 
     kind = "nat_interface"
     tables: ClassVar[tuple[Request, ...]] = (_INTERFACES,)
@@ -46,15 +46,15 @@ class NatInterface(VppObject):
         return (NAT, interface_token(self.interface))
 
     def removal_impact(self) -> str:
-        """What was translated is so no more."""
+        """Traffic is no longer translated."""
         return f"loses packets on {self.interface}"
 
     def create(self, vpp: Access) -> None:
-        """VPP takes it again and again."""
+        """VPP accepts it repeatedly."""
         self._set(vpp, is_add=True)
 
     def delete(self, vpp: Access) -> None:
-        """Off this side."""
+        """Remove the interface from this side."""
         self._set(vpp, is_add=False)
 
     def _set(self, vpp: Access, *, is_add: bool) -> None:
@@ -67,7 +67,7 @@ class NatInterface(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[NatInterface]:
-        """Of our interfaces; one can be on both sides."""
+        """The sides of our interfaces; an interface can be on both."""
         for row in dumps.table(_INTERFACES):
             name = dumps.names.get(row.sw_if_index)
             for side, flag in _FLAGS.items():

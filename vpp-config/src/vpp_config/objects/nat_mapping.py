@@ -1,4 +1,4 @@
-"""A way from outside to an inside host."""
+"""A mapping from outside to an inside host."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NAMES: dict[int, Literal["tcp", "udp"]] = {6: "tcp", 17: "udp"}
 
 @dataclass(frozen=True)
 class NatMapping(VppObject):
-    """1:1 without a protocol: all of the outside address is the inside one, both ways. With a protocol, a
-    port forward: what is sent to the outside port goes to the inside one; sessions that the host begins have
-    nothing to do with it.
+    """Without a protocol, a 1:1 mapping: the whole outside address is the inside one, in both directions.
+    With a protocol, a port forward: packets to the outside port go to the inside one, and sessions that
+    the host begins are not affected.
     """
 
     kind = "nat_mapping"

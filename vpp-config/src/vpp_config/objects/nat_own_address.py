@@ -1,4 +1,4 @@
-"""Outside addresses by which the router itself is reached."""
+"""Outside addresses through which the router itself is reached."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ADDRESS_ONLY = 0x08
 
 @dataclass(frozen=True)
 class NatOwnAddress(VppObject):
-    """What comes to it and belongs to no session and no port forward is the router's: VPP's NAT would drop
-    it, all but pings.
+    """Packets to it that belong to no session and no port forward are the router's. Without this object
+    VPP's NAT would drop them all, except pings.
     """
 
     kind = "nat_own_address"

@@ -1,4 +1,4 @@
-"""Addresses that sessions from inside get."""
+"""Addresses given to sessions from inside."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NatPool(VppObject):
         return (NAT,)
 
     def needs_recreate(self, before: NatPool) -> bool:
-        """Never: addresses come and go by themselves."""
+        """Never: addresses are added and removed one by one."""
         return False
 
     def describe_update(self, before: NatPool) -> str:
@@ -55,11 +55,11 @@ class NatPool(VppObject):
         return f"change {self.label()}: {', '.join(said)}"
 
     def removal_impact(self) -> str:
-        """Sessions that have one of them."""
+        """Sessions that use one of them."""
         return "ends sessions of the NAT pool"
 
     def update_impact(self, before: NatPool) -> str:
-        """Only addresses that go end sessions."""
+        """Only removed addresses end sessions."""
         return "none" if set(before.addresses) <= set(self.addresses) else "ends sessions of the NAT pool"
 
     def create(self, vpp: Access) -> None:
@@ -67,7 +67,7 @@ class NatPool(VppObject):
         _add(vpp, self.addresses)
 
     def update(self, before: NatPool, vpp: Access) -> None:
-        """New addresses first, so that there always is one."""
+        """New addresses first, so that there is always one."""
         _add(vpp, set(self.addresses) - set(before.addresses))
         _remove(vpp, set(before.addresses) - set(self.addresses))
 
@@ -77,7 +77,7 @@ class NatPool(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[NatPool]:
-        """Those for inside hosts."""
+        """The addresses for inside hosts."""
         rows = dumps.table(_ADDRESSES)
         found = sorted(row.ip_address for row in rows if not int(row.flags) & _FOR_EXTERNAL_HOSTS)
         if found:

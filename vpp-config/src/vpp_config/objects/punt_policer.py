@@ -22,10 +22,10 @@ _DROP, _TRANSMIT = {"type": 0, "dscp": 0}, {"type": 1, "dscp": 0}
 
 @dataclass(frozen=True)
 class PuntPolicer(VppObject):
-    """Drops what is above ``rate_pps`` of the packets of one family that VPP does not handle itself.
+    """Drops the packets of one family that VPP does not handle itself and that exceed ``rate_pps``.
 
-    ``burst_ms`` is the burst, as time at that rate. VPP has one such place for each family, over all
-    interfaces; an unlimited one is no object.
+    ``burst_ms`` is the burst, as time at that rate. VPP has one such policer binding for each family, over
+    all interfaces; no object exists where packets are not limited.
     """
 
     kind = "punt_policer"
@@ -49,7 +49,7 @@ class PuntPolicer(VppObject):
         return f"limit of {self.rate_pps} {self.family} packets a second to Linux"
 
     def needs_recreate(self, before: PuntPolicer) -> bool:
-        """Never: rate and burst change while it works."""
+        """Never: rate and burst are changed in operation."""
         return False
 
     def describe_update(self, before: PuntPolicer) -> str:
@@ -57,10 +57,10 @@ class PuntPolicer(VppObject):
         return f"limit {self.family} packets to Linux to {self.rate_pps} a second"
 
     def create(self, vpp: Access) -> None:
-        """Make the policer and bind it; one that is left of an earlier attempt is used.
+        """Make the policer and bind it; a policer left by an earlier attempt is used.
 
-        VPP counts how often it was bound and does not tell: what is left is unbound first, which does no harm
-        where it was not bound.
+        VPP counts how many times it was bound and does not report the count. A policer left over is therefore
+        unbound first, which does no harm where it was not bound.
         """
         index = self._find(vpp)
         if index is None:
@@ -76,7 +76,7 @@ class PuntPolicer(VppObject):
         vpp.call("policer_update", policer_index=self._index(vpp), infos=self._settings())
 
     def delete(self, vpp: Access) -> None:
-        """Unbind, then remove: VPP does not look whether a policer is in use. Raises ``ObjectMissing``."""
+        """Unbind, then remove: VPP does not check whether a policer is in use. Raises ``ObjectMissing``."""
         index = self._index(vpp)
         self._bind(vpp, index, is_add=False)
         vpp.call("policer_del", policer_index=index)
@@ -103,7 +103,7 @@ class PuntPolicer(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[PuntPolicer]:
-        """Those of our name. VPP does not tell what is bound: each is bound as it is made."""
+        """Policers with our names. VPP does not report what is bound: each is bound when it is made."""
         for family in _FAMILIES:
             details = next(
                 (one for one in dumps.table(_POLICERS) if dumps.our_name(one.name) == _NAME + family), None
@@ -113,7 +113,9 @@ class PuntPolicer(VppObject):
 
 
 def policer_index(call: Callable[..., Any], name: str) -> int | None:
-    """VPP's index of a policer, which no answer holds: each is asked for, until all were seen."""
+    """VPP's index of a policer, which no answer holds: indexes are asked for one by one until all
+    policers were seen.
+    """
     left = len(call("policer_dump_v2", policer_index=ALL))
     index = 0
     while left:
@@ -126,5 +128,5 @@ def policer_index(call: Callable[..., Any], name: str) -> int | None:
 
 
 def policer_name(prefix: str, family: Family) -> str:
-    """What VPP calls a family's policer."""
+    """VPP's name of a family's policer."""
     return prefix + _NAME + family

@@ -23,7 +23,7 @@ def _vlan_token(parent: str, vlan_id: int) -> str:
 class SubInterface(Interface):
     """IEEE 802.1Q VLAN ``vlan_id`` (1..4094) of interface ``parent``. ``mtu`` is at most the parent's.
 
-    It cannot be up while its parent is down: planned then as if it were disabled.
+    It cannot be up while its parent is down; it is then planned as if it were disabled.
     """
 
     kind = "sub_interface"
@@ -54,7 +54,7 @@ class SubInterface(Interface):
         return _vlan_token(self.parent, self.vlan_id)
 
     def problems(self, beside: Mapping[str, Declared]) -> Iterable[str]:
-        """The parent takes VLANs, and packets as large."""
+        """The parent supports VLANs, and packets at least as large."""
         parent = beside[self.inside()]
         assert isinstance(parent, Interface)
         if not parent.takes_vlans:

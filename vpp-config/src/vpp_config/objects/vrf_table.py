@@ -15,7 +15,7 @@ _TABLES = request("ip_table_dump")
 
 
 def table_token(table_id: int, family: Family) -> str:
-    """What a table provides to the interfaces in it."""
+    """The token that a table provides to the interfaces in it."""
     return f"vrf_table/{table_id}/{family}"
 
 
@@ -45,7 +45,7 @@ class VrfTable(VppObject):
         return f"{self.family} table {self.table_id} ({self.name})"
 
     def create(self, vpp: Access) -> None:
-        """Create, with our prefix in the name: a table has no tag."""
+        """Create, with our prefix in the name, because a table has no tag."""
         self._add_del(vpp, is_add=True)
 
     def delete(self, vpp: Access) -> None:
@@ -58,7 +58,7 @@ class VrfTable(VppObject):
 
     @classmethod
     def observe(cls, dumps: Dumps) -> Iterator[VrfTable]:
-        """The tables that carry our prefix."""
+        """The tables whose names have our prefix."""
         for reply in dumps.table(_TABLES):
             name = dumps.our_name(reply.table.name)
             if name is not None:

@@ -1,4 +1,4 @@
-"""Who asks for something, from where, and how."""
+"""The person or program behind a request: who it is, where it comes from, and how it came."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class Actor:
 
     @property
     def router_address(self) -> str | None:
-        """From where he reaches the router, as the agent takes it; None for somebody at its own console."""
+        """The address from which the user reaches the router, in the agent's form; None at the router's
+        own console.
+        """
         try:
             return None if self.via == "local" else str(ip_address(self.address.partition("%")[0]))
         except ValueError:

@@ -11,7 +11,7 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts"
 
     def ready(self) -> None:
-        """Begin to note logins; a command that nobody logs in to is spared what notes them."""
+        """Start recording logins; a command without logins does not load the code for it."""
         if settings.COLLECTING:
             return
         from webui.accounts import sign_ins

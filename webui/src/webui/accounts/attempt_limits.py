@@ -1,4 +1,6 @@
-"""How often something may be tried: leaky buckets by key, in bounded memory, with the clock given."""
+"""Limits on how often something may be tried: leaky buckets by key, in bounded memory, with an injected
+clock.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class Limit:
 
 
 class Attempts:
-    """Counts attempts by key. Of more than `most_keys` the one that rested longest is forgotten."""
+    """Counts attempts by key. Above `most_keys`, the key that was idle longest is forgotten."""
 
     def __init__(self, limit: Limit, clock: Callable[[], float], most_keys: int = MOST_KEYS) -> None:
         self._limit, self._clock, self._most_keys = limit, clock, most_keys
@@ -27,17 +29,19 @@ class Attempts:
         self._lock = threading.Lock()
 
     def wait_s(self, key: str) -> float:
-        """Seconds until `key` may try again; 0 for now."""
+        """Seconds until `key` may try again; 0 means now."""
         with self._lock:
             return max(0.0, (self._now(key) + 1 - self._limit.burst) * self._limit.every_s)
 
     def level(self, key: str) -> float:
-        """How much of the burst is used up."""
+        """The used part of the burst."""
         with self._lock:
             return self._now(key)
 
     def take(self, key: str) -> float:
-        """Count an attempt and return 0, or count none and return the seconds until `key` may try again."""
+        """Count an attempt and return 0; over the limit, count nothing and return the seconds until `key`
+        may try again.
+        """
         with self._lock:
             level = self._now(key)
             if level + 1 > self._limit.burst:
@@ -46,7 +50,7 @@ class Attempts:
             return 0.0
 
     def refund(self, key: str) -> None:
-        """Take an attempt back: it was a right one."""
+        """Take back the count of an attempt, because it succeeded."""
         with self._lock:
             self._set(key, max(0.0, self._now(key) - 1))
 

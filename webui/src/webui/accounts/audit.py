@@ -29,17 +29,17 @@ def record(
 
 
 def record_login(username: str, address: str, action: str, result: Result, detail: str = "") -> AuditEntry:
-    """Append a login or logout; a name that was only tried may be anything, and is cut."""
+    """Append a login or logout; an attempted name may be any text, and is cut."""
     return _append(username, address, "page", action, "", (), result, detail)
 
 
 def record_command_line(author: str, action: str, target: str, result: Result, detail: str) -> AuditEntry:
-    """Append what somebody did over the router's command line."""
+    """Append an action from the router's command line."""
     return _append(author, "local", "cli", action, target, (), result, detail)
 
 
 def record_own(action: str, target: str, detail: str) -> AuditEntry:
-    """Append what the web half did by itself."""
+    """Append an automatic action of the web half."""
     return _append("millrace", "local", "local", action, target, (), "done", detail)
 
 
@@ -86,7 +86,7 @@ def _append(
 
 
 def _text(value: str, length: int) -> str:
-    """Text that any database can store and that ends no line."""
+    """Text that any database can store and that contains no line end."""
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in value
     )[:length]

@@ -1,4 +1,4 @@
-"""What an operator has the router do, with its entry in the audit log."""
+"""Actions that an operator has the router carry out, each with its entry in the audit log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def audited(actor: Actor, what: str, target: str, act: Callable[[], T]) -> T:
-    """Do it, and record it, also when it fails. Raises what it raises, and Forbidden."""
+    """Do it, and record it even when it fails. Raises what the action raises, and Forbidden."""
     actor.require(Role.OPERATOR)
     try:
         answer = act()

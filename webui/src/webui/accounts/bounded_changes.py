@@ -1,4 +1,4 @@
-"""A list of changed paths that is kept for long: whole while it is small, cut past that."""
+"""A list of changed paths for long-term storage: complete while it is small, cut beyond that."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from appliance.config.diff import Change
 
 MAX_CHANGES = 1000
-"""Changed paths that are listed; a larger change is told by its number."""
+"""The most changed paths to list; a larger change is summarized by its number."""
 MAX_VALUE_CHARACTERS = 16_384
-"""JSON text of one value before or after a change."""
+"""Limit of the JSON text of one value before or after a change."""
 MAX_CHARACTERS = 262_144
-"""JSON text of all values of one list."""
+"""Limit of the JSON text of all values of one list."""
 
 
 def bounded(changes: Sequence[Change]) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def bounded(changes: Sequence[Change]) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {"op": change.op, "path": change.path}
         for name, value in (("before", change.before), ("after", change.after)):
             size = len(json.dumps(value))
-            # A number, a name, a prefix: as good as a note that it is left out.
+            # A number, a name, a prefix: no longer than a note that the value is left out.
             if size > 64 and (size > MAX_VALUE_CHARACTERS or size > room):
                 entry[name] = f"({size} characters of JSON; see the revision)"
             else:

@@ -1,4 +1,4 @@
-"""What was done over the router's command line, taken over from its agent into the audit log."""
+"""Copies actions of the router's command line from its agent into the audit log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 def take_over() -> int:
-    """Append what is new; returns how much. A second run appends nothing twice."""
+    """Append the new actions; returns how many. A second run appends nothing twice."""
     with _one_at_a_time:
         try:
             found = agent().operations(_last()).operations
@@ -38,7 +38,7 @@ def take_over() -> int:
 
 
 def _last() -> int:
-    """The number of the last one that was taken over."""
+    """The number of the last action that was copied."""
     entry = AuditEntry.objects.filter(via=VIA).order_by("-pk").first()
     found = _NUMBER.search(entry.detail) if entry is not None else None
     return int(found[1]) if found else 0

@@ -1,4 +1,4 @@
-"""Password hashes of the host (crypt(3)), as an installer gives them: good for the first sign-in.
+"""Password hashes of the host (crypt(3)), as an installer provides them, for the first sign-in.
 
 Django stores the password with its own hasher at the first sign-in that succeeds.
 """
@@ -20,7 +20,7 @@ _DATA_BYTES = 32768
 
 
 class CryptPasswordHasher(BasePasswordHasher):
-    """Verifies ``crypt$<hash of crypt(3)>``; makes none."""
+    """Verifies ``crypt$<hash of crypt(3)>``; creates no such hashes."""
 
     algorithm = "crypt"
 
@@ -29,13 +29,13 @@ class CryptPasswordHasher(BasePasswordHasher):
         room = ctypes.create_string_buffer(_DATA_BYTES)
         with queue.turn():
             answer = _library().crypt_r(password.encode(), salt.encode(), room)
-        # crypt(3): what begins with * is a failure.
+        # crypt(3): a result that begins with * is a failure.
         if not answer or answer.startswith(b"*"):
             raise ValueError("crypt(3) does not know this method")
         return f"{self.algorithm}${answer.decode('ascii')}"
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Whether it is the password. One with a zero byte, where C's text ends, never is."""
+        """Whether it is the password. A text with a zero byte, which ends a C string, never is."""
         if "\x00" in password:
             return False
         try:
@@ -49,11 +49,11 @@ class CryptPasswordHasher(BasePasswordHasher):
         return {"algorithm": algorithm, "hash": hashed}
 
     def safe_summary(self, encoded: str) -> dict[Any, Any]:
-        """What may be shown."""
+        """The parts that may be shown."""
         return {"algorithm": self.decode(encoded)["algorithm"]}
 
     def must_update(self, encoded: str) -> bool:  # noqa: ARG002 - Django's signature
-        """Always: the preferred hasher takes over."""
+        """Always true, so that the preferred hasher takes over."""
         return True
 
     def harden_runtime(self, password: str, encoded: str) -> None:

@@ -1,7 +1,8 @@
-"""One password is hashed at a time, and few may wait for it: memory and CPU of guesses are bounded.
+"""Hashes one password at a time and bounds the number that wait, which bounds the memory and CPU that guesses
+cost.
 
-Who signed in from here before, and whoever is signed in, goes before strangers; no place that a stranger
-takes is theirs.
+Users who are signed in, or who signed in from the same place before, go before strangers. A place in the
+queue that a stranger takes is never one of theirs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 
 
 class QueueFull(Exception):
-    """No place: `own` when it is this source that waits too often already, not everybody together."""
+    """The queue has no place. `own` is true when this source already waits too often, rather than
+    everybody together.
+    """
 
     def __init__(self, own: bool) -> None:
         self.own = own
@@ -34,7 +37,9 @@ _HERE = Place("here", known=True)
 
 
 class HashingQueue:
-    """A lock with two bounded, first-come first-served queues; the known one goes first. For threads."""
+    """A lock with two bounded first-come, first-served queues; the queue of the known goes first. For
+    threads.
+    """
 
     def __init__(self, most_strangers: int = 8, most_known: int = 8, most_of_a_source: int = 2) -> None:
         self._most = {False: most_strangers, True: most_known}
@@ -47,7 +52,7 @@ class HashingQueue:
 
     @contextmanager
     def place(self, source: str, known: bool) -> Iterator[None]:
-        """Hold a place for what is done inside. Raises QueueFull at once when there is none."""
+        """Hold a place for the block. Raises QueueFull at once when there is none."""
         place = Place(source, known)
         with self._changed:
             if self._places[place] >= self._most_of_a_source:
@@ -67,9 +72,9 @@ class HashingQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for one's turn and hash inside; within a turn it is nothing.
+        """Wait for a turn and hash inside; within a turn this does nothing.
 
-        Without a place, as commands and those who set a password have none, it waits among the known.
+        A caller without a place, such as a command or a user who sets a password, waits among the known.
         """
         me = threading.get_ident()
         if self._holder == me:
@@ -96,4 +101,4 @@ class HashingQueue:
 
 
 queue = HashingQueue()
-"""The process's own."""
+"""The queue of this process."""

@@ -1,8 +1,8 @@
-"""Browsers and addresses that signed in before: they are told from strangers while somebody guesses
+"""Browsers and addresses that signed in before; this distinguishes them from strangers while somebody guesses
 passwords.
 
-A browser keeps a signed cookie that names its user. It proves no identity and lets nobody in: whoever has it
-may wait in the queue of the known and is not locked out for what others do.
+A browser keeps a signed cookie that names its user. The cookie proves no identity and lets nobody in. Its
+holder may wait in the queue of the known and is not locked out because of others.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Device:
 
     username: str
     number: str
-    """Random; told apart from the user's others by it."""
+    """Random; distinguishes it from the user's other browsers."""
 
 
 def device_of(request: HttpRequest) -> Device | None:
-    """Which browser this is, by a cookie that we signed; None for a stranger's. Costs an HMAC, no query."""
+    """The browser, from a cookie that we signed; None for a stranger's. Costs an HMAC, no query."""
     text = request.COOKIES.get(COOKIE, "")
     if not text or len(text) > 512:
         return None
@@ -52,7 +52,7 @@ def device_of(request: HttpRequest) -> Device | None:
 
 
 def remember(response: HttpResponse, username: str, device: Device | None) -> None:
-    """Have the browser keep who signed in with it."""
+    """Store in the browser who signed in with it."""
     number = (
         device.number if device is not None and device.username == username else secrets.token_urlsafe(12)
     )
@@ -68,7 +68,9 @@ def remember(response: HttpResponse, username: str, device: Device | None) -> No
 
 
 class KnownSources:
-    """From where users signed in during the last 30 days, as the audit log has it. Asking costs no query."""
+    """The addresses from which users signed in during the last 30 days, from the audit log. Asking costs
+    no query.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -77,16 +79,16 @@ class KnownSources:
         self._read_at: float | None = None
 
     def knows(self, username: str, source: str) -> bool:
-        """Whether the user signed in from there, by what was read last."""
+        """Whether the user signed in from there, according to the last reading."""
         return (username, source) in self._pairs
 
     def add(self, username: str, source: str) -> None:
-        """The user has signed in from there just now."""
+        """Record that the user has just signed in from there."""
         with self._lock:
             self._pairs |= {(username, source)}
 
     def is_due(self) -> bool:
-        """Whether it is time to `read` again. Says so to one caller in a minute."""
+        """Whether it is time to `read` again. True for only one caller in a minute."""
         with self._lock:
             now = self._clock()
             if self._read_at is not None and now - self._read_at < _READ_EVERY_S:
@@ -104,6 +106,6 @@ class KnownSources:
             self._pairs = pairs
 
     def forget(self) -> None:
-        """Know nobody until it is read again."""
+        """Forget everyone until it is read again."""
         with self._lock:
             self._pairs, self._read_at = frozenset(), None

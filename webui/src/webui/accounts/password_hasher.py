@@ -1,4 +1,4 @@
-"""How passwords are hashed here: Argon2id at a cost that a small appliance can bear, one at a time."""
+"""The hashing of passwords: Argon2id at a cost that a small appliance can bear, one at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ApplianceArgon2Hasher(Argon2PasswordHasher):
 
     OWASP asks for at least 19 MiB and two passes with one lane. Django's 100 MiB on eight lanes suits a
     server farm; here it is five percent of a router with 2 GB, before any login. A hash that was made with
-    other parameters is made anew at its owner's next login.
+    other parameters is replaced at its owner's next login.
     """
 
     time_cost = 3

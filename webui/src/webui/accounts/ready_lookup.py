@@ -1,7 +1,7 @@
-"""A row and the one it refers to, by a unique field, with SQL that is made once.
+"""Finds a row and the one it refers to by a unique field, with SQL that is compiled once.
 
-For what every request asks: Django compiles a query anew each time it is run, which takes longer than the
-database does for the answer. No answer is kept: what was revoked is gone at the next request.
+For lookups that every request makes: Django compiles a query each time it runs, which takes longer than the
+database needs for the answer. No answer is cached: a revoked row is gone at the next request.
 """
 
 from __future__ import annotations

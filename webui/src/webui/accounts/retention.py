@@ -1,4 +1,4 @@
-"""What is kept of users, tokens and the audit log."""
+"""The retention of users, tokens and the audit log."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ KINDS = (
         payload=("changes", "detail", "target"),
         delete=_delete,
     ),
-    # Apart from the others: whoever guesses passwords must not push out what administrators did.
+    # Kept separately: a guesser of passwords must not push out the entries of administrators.
     Kind(
         "failed logins in the audit log",
         lambda: AuditEntry,

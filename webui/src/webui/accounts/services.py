@@ -1,8 +1,8 @@
-"""Changes to users. Each needs an admin, except one's own password.
+"""Changes to users. Each needs an admin, except a change of one's own password.
 
-A token is a key that may be stolen, so it gives nobody access: a new user, password or token, a higher role,
+A token is a key that may be stolen, so it cannot grant access. A new user, password or token, a higher role,
 and letting somebody in again need a person, who signed in or gives the present password with the request.
-What takes access away needs none.
+Actions that take access away need none.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from webui.accounts.roles import Role
 from webui.errors import Forbidden, RequestProblem
 
 FIRST_ADMINISTRATOR = "admin"
-"""The user that a new router has."""
+"""The user that exists on a new router."""
 MAX_USERS = 1000
 _own_passwords = Attempts(Limit(10, 30.0), time.monotonic)
-"""Wrong present passwords of one user: a stolen session or token does not guess for ever."""
+"""Limits wrong present passwords of one user, so that a stolen session or token cannot guess for ever."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What a new password put an end to: all sessions of the user, and so many API tokens."""
+    """What a new password ended: all sessions of the user, and this many API tokens."""
 
     tokens: int
 
 
 def require_person(actor: Actor, confirmed: bool) -> None:
-    """Raise Forbidden unless a person acts: one who signed in, or a token's owner who gave their password."""
+    """Raise Forbidden unless a person acts: one who signed in, or a token's owner who gave the password."""
     if actor.via == "token" and not confirmed:
         raise Forbidden(
             "A token cannot give anybody access: sign in, or give its owner's password as current_password."
@@ -50,8 +50,8 @@ def require_person(actor: Actor, confirmed: bool) -> None:
 def confirm(actor: Actor, password: str | None) -> bool:
     """Whether the actor's password was given with the request; False without one.
 
-    Raises ValidationFailed with /current_password for a wrong one, RequestProblem: 429 for one who guesses.
-    Outside a transaction: a wrong one is in the audit log.
+    Raises ValidationFailed with /current_password for a wrong password, RequestProblem 429 for too many
+    guesses. Call it outside a transaction, so that a wrong one stays in the audit log.
     """
     if password is None:
         return False
@@ -119,9 +119,9 @@ def set_password(
     confirmed: bool = False,
     end_tokens: bool = True,
 ) -> Ended:
-    """Set a password. All sessions of the user end, and all their tokens unless they are to stay.
+    """Set a password. All sessions of the user end, and all their tokens unless the caller keeps them.
 
-    One's own needs the present one. Raises ValidationFailed with /password or /current_password.
+    Changing one's own needs the present one. Raises ValidationFailed with /password or /current_password.
     """
     if user.pk != actor.user.pk:
         actor.require(Role.ADMIN)
@@ -134,7 +134,7 @@ def set_password(
         user.save(update_fields=["password"])
         ended = Ended(tokens.revoke_all(user) if end_tokens else 0)
     if user.username == FIRST_ADMINISTRATOR and settings.STATE_DIR is not None:
-        # The console stops showing the password that was made for the first start.
+        # The console stops showing the password that was generated for the first start.
         (settings.STATE_DIR / "first-password-changed").touch()
     audit.record(
         actor,
@@ -148,7 +148,9 @@ def set_password(
 
 
 def set_active(actor: Actor, user: User, active: bool, confirmed: bool = False) -> None:
-    """Let a user in or keep them out, tokens included. Raises Conflict when no active admin would be left."""
+    """Allow or forbid a user to sign in, tokens included. Raises Conflict when no active admin would be
+    left.
+    """
     actor.require(Role.ADMIN)
     if active and not user.is_active:
         require_person(actor, confirmed)

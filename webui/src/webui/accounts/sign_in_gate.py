@@ -1,10 +1,10 @@
-"""Who may try a password now. Nothing here says whether a user exists: any name is treated alike.
+"""Decides who may try a password now. No answer reveals whether a user exists: all names are treated alike.
 
-A stranger is limited by address (IPv6: by /64) and by the user they try; a user whose browser or address
-signed in before is limited apart from them. A source that has hardly tried anything may try a user at whom
-others guess: no stranger locks anybody out, and a crowd of them is slowed. In front of it axes counts
-failures of one user from one source; behind it one lane for all strangers lets the source that tried least go
-first (webui.http.fair_lane).
+A stranger is limited by address (IPv6: by /64) and by the user they try. A user whose browser or address
+signed in before is limited separately from strangers. A source that has hardly tried anything may still try a
+user at whom others guess, so no stranger can lock anybody out, and a crowd of strangers is slowed down.
+Before this gate, axes counts failures of one user from one source. Behind it, one lane for all strangers
+serves the source with the fewest attempts first (webui.http.fair_lane).
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from webui.http.client_address import client_address, client_source, network_of
 OF_A_SOURCE = Limit(10, 6.0)
 OF_A_USER = Limit(30, 30.0)
 OF_A_NEWCOMER = Limit(3, 3600.0)
-"""What a source may try at users whose own limit is used up."""
+"""A source's limit for users whose own limit is used up."""
 OF_NEWCOMERS_AT_A_USER = Limit(200, 5.0)
-"""All those together: many addresses are cheap to have."""
+"""The limit of all such sources together, because many addresses are cheap to have."""
 OF_A_NETWORK = Limit(60, 1.0)
-"""Only for the order of those who wait: who comes from a network that guesses goes after others."""
+"""Only orders the queue: clients from a network that guesses go after others."""
 OF_A_DEVICE = Limit(20, 30.0)
 OF_A_KNOWN_SOURCE = Limit(20, 6.0)
 _ADMITTED = "millrace.sign_in"
 
 
 class SignInRefused(Exception):
-    """Not now. `status` is 429 where it is this client's or user's own limit, 503 where it is everybody's."""
+    """Refused for now. `status` is 429 for the limit of this client or user, 503 for the limit of
+    everybody.
+    """
 
     def __init__(self, status: int, retry_after_s: float) -> None:
         self.status, self.retry_after_s = status, max(1, math.ceil(retry_after_s))
@@ -47,17 +49,17 @@ class SignInRefused(Exception):
 
 @dataclass
 class Attempt:
-    """One attempt that was let in."""
+    """One admitted attempt."""
 
     username: str
     device: Device | None
     known: bool = False
     rank: float = 0.0
-    """Of a stranger: how much the source, and its network, tried before. The lowest goes first."""
+    """For a stranger: how much the source and its network tried before. The lowest goes first."""
     charged: list[tuple[Attempts, str]] = field(default_factory=list)
 
     def take_back(self) -> None:
-        """It counts against nobody: the password was right, or was not looked at."""
+        """The attempt counts against nobody: the password was right, or was not checked."""
         while self.charged:
             attempts, key = self.charged.pop()
             attempts.refund(key)
@@ -79,7 +81,7 @@ class SignInGate:
         self._by_known_source = Attempts(OF_A_KNOWN_SOURCE, clock)
 
     def admit(self, request: HttpRequest, username: str) -> Attempt:
-        """Count one attempt and let it in, or raise SignInRefused and count none. Memory only, no query."""
+        """Count one attempt and admit it, or raise SignInRefused and count none. Memory only, no query."""
         source, device = client_source(request), device_of(request)
         attempt = Attempt(username, device)
         if device is not None and device.username == username:
@@ -92,9 +94,9 @@ class SignInGate:
         return attempt
 
     def admit_at_the_door(self, request: HttpRequest, username: str, scope: dict[str, Any]) -> Attempt:
-        """As `admit`, for what serves HTTP: the view that gets `scope` does not count the attempt again.
+        """Like `admit`, for the HTTP server: the view that receives `scope` does not count the attempt again.
 
-        Raises SignInRefused, which is in the audit log's count already.
+        Raises SignInRefused, which the audit log's count already includes.
         """
         try:
             scope[_ADMITTED] = attempt = self.admit(request, username)
@@ -105,7 +107,7 @@ class SignInGate:
 
     @contextmanager
     def attempt(self, request: HttpRequest, username: str) -> Iterator[Attempt]:
-        """Let one attempt in for what is done inside. Raises SignInRefused, before anything costly."""
+        """Admit one attempt for the block. Raises SignInRefused before any costly work."""
         admitted = vars(request).get("scope", {}).get(_ADMITTED)
         try:
             if not isinstance(admitted, Attempt) or admitted.username != username:
@@ -131,7 +133,7 @@ class SignInGate:
         )
 
     def signed_in(self, request: HttpRequest, username: str) -> None:
-        """They did: their source is known from now on."""
+        """Record a successful sign-in: its source is known from now on."""
         self.known_sources.add(username, client_source(request))
 
     def forget(self) -> None:
@@ -148,11 +150,11 @@ class SignInGate:
         attempt.rank = self._by_source.level(source) + self._by_network.level(network)
         _take(attempt, self._by_source, source)
         wait_s = _charge(attempt, self._by_user, username)
-        # While others guess at this user a newcomer may try all the same, or a flood would lock the user out.
+        # A newcomer may try even while others guess at this user; otherwise a flood would lock the user out.
         if wait_s and not self._is_newcomer(attempt, source):
             attempt.take_back()
             raise SignInRefused(429, wait_s)
-        # This one limits nothing; it only orders those who wait.
+        # This bucket limits nothing; it only orders the waiting attempts.
         _charge(attempt, self._by_network, network)
 
     def _is_newcomer(self, attempt: Attempt, source: str) -> bool:
@@ -163,7 +165,7 @@ class SignInGate:
 
 
 def _take(attempt: Attempt, attempts: Attempts, key: str) -> None:
-    """Count the attempt, or count it against no limit at all and raise SignInRefused."""
+    """Count the attempt, or count it against no limit and raise SignInRefused."""
     if wait_s := _charge(attempt, attempts, key):
         attempt.take_back()
         raise SignInRefused(429, wait_s)
@@ -178,9 +180,9 @@ def _charge(attempt: Attempt, attempts: Attempts, key: str) -> float:
 
 
 gate = SignInGate(queue, KnownSources())
-"""The process's own."""
+"""The gate of this process."""
 
 
 def is_known_device(request: HttpRequest, credentials: dict[str, Any] | None = None) -> bool:
-    """What axes asks before it locks somebody out."""
+    """axes calls this before it locks somebody out."""
     return gate.device_is_known(request, str((credentials or {}).get("username", "")))

@@ -1,8 +1,8 @@
-"""Failed sign-ins in the audit log: the first one at once, those after it counted, one row for each window.
+"""Failed sign-ins in the audit log: the first at once, later ones counted, as one row for each window.
 
-Guesses are free for whoever makes them, so they may neither fill the audit log nor cost a write each. Names
-and addresses are the guesser's choice too: past a number of them the rest is counted together. In the web
-process a thread writes the rows: whoever counts, the event loop included, never waits for the database.
+Guesses cost the guesser nothing, so they may neither fill the audit log nor cost one write each. The guesser
+also chooses names and addresses: beyond a number of them, the rest is counted together. In the web process a
+thread writes the rows, so that no caller, including the event loop, waits for the database.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from webui.accounts import audit
 
 WINDOW_S = 300.0
 MOST_KEYS = 50
-"""User and address pairs that one window tells apart."""
+"""The most pairs of user and address that one window distinguishes."""
 OTHERS = "(others)"
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class _Count:
 
 
 class SignInTally:
-    """The counts of one process; what it has not told yet is lost with it."""
+    """The counts of one process; counts that are not yet written are lost with it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -49,11 +49,11 @@ class SignInTally:
         self._count(username, address, "failed")
 
     def refused(self, username: str, address: str, at_once: bool = True) -> None:
-        """An attempt that was not looked at. Without `at_once` it is written by the thread or a flush."""
+        """An attempt whose password was not checked. Without `at_once`, the thread or a flush writes it."""
         self._count(username, address, "refused", at_once)
 
     def flush(self) -> None:
-        """Write what was counted, as one row for each user and address, and begin a new window."""
+        """Write the counts, as one row for each user and address, and begin a new window."""
         self._write_first()
         with self._lock:
             counts, self._counts = self._counts, {}
@@ -70,19 +70,19 @@ class SignInTally:
                 )
 
     def forget(self) -> None:
-        """Begin a new window without a word of the last one."""
+        """Begin a new window and discard the last one."""
         with self._lock:
             self._counts, self._unwritten = {}, []
 
     def start(self) -> None:
-        """From now on a thread writes: what comes first at once, and each window when it is over."""
+        """From now on a thread writes: the first attempt at once, and each window when it ends."""
         self._stopped.clear()
         self._wake.clear()
         self._thread = threading.Thread(target=self._run, name="sign-ins", daemon=True)
         self._thread.start()
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """Write what there is and end the thread."""
+        """Write the remaining counts and end the thread."""
         self._stopped.set()
         self._wake.set()
         if self._thread is not None:
@@ -90,7 +90,7 @@ class SignInTally:
             self._thread = None
 
     def _count(self, username: str, address: str, kind: audit.Result, at_once: bool = True) -> None:
-        # Long enough for any user there can be; the rest of a made-up name only costs memory.
+        # Long enough for every valid name; the rest of an invented one would only cost memory.
         key = (username[:64], address)
         with self._lock:
             over = bool(self._counts) and self._clock() - self._since >= WINDOW_S
@@ -130,7 +130,7 @@ class SignInTally:
             self._write(self.flush if over else self._write_first)
 
     def _write(self, rows: Callable[[], None]) -> None:
-        """Write from the thread. While the database is away rows are lost, which the log says."""
+        """Write from the thread. While the database is unavailable, rows are lost; the log says so."""
         close_old_connections()
         try:
             rows()
@@ -141,4 +141,4 @@ class SignInTally:
 
 
 tally = SignInTally()
-"""The process's own."""
+"""The tally of this process."""

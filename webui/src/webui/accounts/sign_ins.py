@@ -1,4 +1,4 @@
-"""Logins and logouts in the audit log. Django announces them by signals only."""
+"""Logins and logouts in the audit log. Django announces them only by signals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _logged_out(request: HttpRequest, user: User | None, **_: Any) -> None:
 
 def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     if getattr(request, "axes_locked_out", False):
-        return  # announced once more, as a lock-out
+        return  # announced again, as a lock-out
     address = "local" if request is None else client_address(request)
     tally.failed(str(credentials.get("username", "")), address)
 

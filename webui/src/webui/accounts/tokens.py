@@ -27,7 +27,7 @@ def create(
 ) -> tuple[ApiToken, str]:
     """A new token and its text, which cannot be shown again. Only admins make tokens for others.
 
-    A token makes none: one that is stolen ends when it expires or is revoked, and leaves nothing behind.
+    A token cannot make another: a stolen one ends when it expires or is revoked, and leaves nothing behind.
     """
     if actor.via == "token":
         raise Forbidden("A token cannot make tokens. Sign in to make one.")
@@ -59,7 +59,7 @@ def of_number(number: int) -> ApiToken:
 
 
 def revoke(actor: Actor, token: ApiToken) -> None:
-    """End a token; again is no error. Only admins revoke those of others."""
+    """End a token; ending it again is no error. Only admins revoke the tokens of others."""
     if token.user_id != actor.user.pk:
         actor.require(Role.ADMIN)
     if token.revoked_at is None:
@@ -89,5 +89,5 @@ def find(text: str) -> ApiToken | None:
 
 
 def digest(text: str) -> str:
-    """What is stored of a token."""
+    """The stored form of a token."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

@@ -1,6 +1,6 @@
-"""Alarms as the web half tells them: the router's own, and those of Redis and the worker of jobs.
+"""Alarms as the web half shows them: the router's own, and those of Redis and the job worker.
 
-The router needs neither to forward, converge or commit, so its agent does not look at them.
+The router needs neither of these to forward, converge or commit, so its agent does not check them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _watch = PartWatch(parts)
 
 
 def alarms() -> Alarms:
-    """Every alarm that stands, the worst first. Raises AgentUnavailable."""
+    """All current alarms, the worst first. Raises AgentUnavailable."""
     router = agent().alarms()
     own, unchecked = _watch.look()
     standing = sorted((*router.alarms, *own), key=lambda one: SEVERITIES.index(one.severity))
@@ -34,7 +34,7 @@ def alarms() -> Alarms:
 
 
 def with_own(status: Mapping[str, Any]) -> dict[str, Any]:
-    """The agent's status, with these alarms among those that its ``alarms`` counts."""
+    """The agent's status, with these alarms added to the counts in ``alarms``."""
     own, unchecked = _watch.look()
     if not own and not unchecked:
         return dict(status)

@@ -1,4 +1,4 @@
-"""What the web half needs beside its database: how each is asked whether it works."""
+"""The services that the web half needs besides its database, and how to check each of them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _ANSWER_S = 2.0
 
 
 class DoesNotWork(Exception):
-    """The part does not do its work; the message says what was seen."""
+    """The part does not work; the message says what was observed."""
 
 
 class NotChecked(Exception):
-    """Nothing is known of the part, as something else that leads to it is down."""
+    """The state of the part is unknown, because something else on the way to it is down."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """``check`` returns where the part works, within some seconds; else it raises one of these errors."""
+    """``check`` returns within some seconds if the part works; otherwise it raises one of these errors."""
 
     name: str
     check: Callable[[], None]
@@ -36,7 +36,7 @@ class Part:
 
 
 def parts() -> tuple[Part, ...]:
-    """Those that this web half was set up with."""
+    """The parts that this web half is configured with."""
     found = []
     if url := settings.CACHES["default"].get("LOCATION"):
         found.append(Part("Redis", lambda: _redis(url), "Redis does not answer.", _NO_REDIS))

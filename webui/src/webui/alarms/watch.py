@@ -1,4 +1,4 @@
-"""Looks at the parts of the web half while somebody looks at it, and keeps their alarms."""
+"""Checks the parts of the web half while somebody uses it, and keeps their alarms."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from webui.alarms.parts import DoesNotWork, NotChecked, Part
 
 LOOK_EVERY_S = 10.0
 _OLD_S = 60.0
-"""What was seen longer ago says nothing of now."""
+"""An older check says nothing about the present."""
 _FIRST_S = 1.0
-"""Whoever finds nothing, or only what is old, waits so long for a look."""
+"""A caller that finds no result, or only an old one, waits this long for a check."""
 _PATIENCE = 2
-"""So many looks in a row have to find a part at fault: a restart is no alarm."""
+"""This many checks in a row must find a part at fault: a restart is no alarm."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class _Fault:
-    """A part that does not work, since when by both clocks, and how often it was seen."""
+    """A part that does not work, since when by both clocks, and how often the fault was observed."""
 
     seen: str
     since: str
@@ -35,7 +35,9 @@ class _Fault:
 
 
 class PartWatch:
-    """One look after the other, in a thread of its own: no page waits for what does not answer."""
+    """Runs one check after the other in a thread of its own, so that no page waits for a part that does
+    not answer.
+    """
 
     def __init__(
         self, parts: Callable[[], Sequence[Part]], clock: Callable[[], float] = time.monotonic
@@ -49,7 +51,7 @@ class PartWatch:
         self._unchecked: dict[str, str] = {}
 
     def look(self) -> tuple[tuple[Alarm, ...], dict[str, str]]:
-        """The alarms that stand, and the parts of which nothing is known, with the reason."""
+        """The current alarms, and the parts whose state is unknown, with the reason."""
         parts = self._parts()
         if not parts:
             return (), {}
@@ -72,7 +74,7 @@ class PartWatch:
         return self._looked_s is None or self._clock() - self._looked_s > _OLD_S
 
     def _ask(self) -> Future[None] | None:
-        """The look that goes on; None where the last one is new enough."""
+        """The check in progress; None where the last one is recent enough."""
         with self._lock:
             if self._looking is not None and not self._looking.done():
                 return self._looking

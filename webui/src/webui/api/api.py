@@ -1,4 +1,4 @@
-"""The API object: its operations, and what becomes of errors."""
+"""The API object: its operations, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ none is taken.
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The description of the API is for its users: a token, or a session; pages send others to the login."""
+    """Shows the API's description to its users, by token or session; pages send others to the login."""
 
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponse:
         try:
@@ -97,20 +97,20 @@ for part in (
 
 @api.exception_handler(MillraceError)
 def on_refusal(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa: ARG001 - ninja's signature
-    """What services raise on purpose."""
+    """Errors that services raise on purpose."""
     return _answer(error)
 
 
 @api.exception_handler(AuthenticationError)
 def on_stranger(request: HttpRequest, error: Exception) -> HttpResponse:  # noqa: ARG001 - ninja's signature
-    """Nobody, or a token that is not valid."""
+    """The caller is anonymous, or the token is not valid."""
     headers = {"WWW-Authenticate": 'Bearer realm="millrace"'}
     return ProblemDocument(401, "Give a valid API token, or sign in.", headers=headers).to_response()
 
 
 @api.exception_handler(ValidationError)
 def on_bad_input(request: HttpRequest, error: ValidationError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
-    """Parameters or a body that are not what the operation takes."""
+    """Parameters or a body that do not match the operation."""
     return not_valid(tuple(_entries(error.errors[:100]))).to_response()
 
 
@@ -123,7 +123,7 @@ def on_too_many(request: HttpRequest, error: Throttled) -> HttpResponse:  # noqa
 
 @api.exception_handler(HttpError)
 def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:  # noqa: ARG001 - ninja's signature
-    """Ninja's own; a body that could not be parsed is told by its cause."""
+    """Ninja's own errors; for a body that could not be parsed, the cause is reported."""
     cause = error.__cause__ or error.__context__
     if isinstance(cause, Exception) and from_exception(cause) is not None:
         return _answer(cause)
@@ -137,7 +137,7 @@ def _answer(error: Exception) -> HttpResponse:
 
 
 def _entries(details: Iterable[dict[str, Any]]) -> Iterator[dict[str, str]]:
-    """Where and what: a pointer into the body, or the parameter's name as one."""
+    """Place and message: a pointer into the body, or the parameter's name as one."""
     found: dict[str, list[dict[str, Any]]] = {}
     for detail in details:
         place, *tokens = field_at(detail["loc"])

@@ -1,4 +1,4 @@
-"""Who calls: a Bearer token or the browser's session; and whether their role lets them."""
+"""Authentication by Bearer token or the browser's session, and the check of the role."""
 
 from __future__ import annotations
 
@@ -19,20 +19,24 @@ from webui.errors import Forbidden, RequestProblem
 from webui.http.client_address import client_address, source_of
 
 COUNTS = "counts"
-"""The cache of this process: one process serves the API, and every request counts."""
+"""The cache of this process: one process serves the API, and all requests are counted in it."""
 _GOOD_S = 3600
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class BearerToken(HttpBearer):
-    """``Authorization: Bearer mr_…``: an API token. Its scope and the role of its user both have to allow."""
+    """``Authorization: Bearer mr_…``: an API token. Its scope and its user's role must both allow the
+    request.
+    """
 
     def __init__(self, role: Role) -> None:
         self.role = role
         super().__init__()
 
     def __call__(self, request: HttpRequest) -> Any:
-        """The actor; None without an Authorization header. A bad one is refused, whatever the cookies."""
+        """The actor; None without an Authorization header. An invalid header is refused, whatever the
+        cookies.
+        """
         if "Authorization" not in request.headers:
             return None
         scheme, _, text = request.headers["Authorization"].partition(" ")
@@ -44,7 +48,7 @@ class BearerToken(HttpBearer):
         """The actor of this token."""
         address = client_address(request)
         failures = f"token-failures:{source_of(address)}"
-        # Whose token was good a moment ago is not shut out by somebody else behind the same address.
+        # A token that was valid a moment ago is not shut out because of others behind the same address.
         good = f"token-good:{tokens.digest(token)}"
         failed = int(caches[COUNTS].get(failures, 0))
         if failed >= settings.TOKEN_FAILURES_PER_MINUTE and caches[COUNTS].get(good) is None:
@@ -84,7 +88,7 @@ class SessionCookie(APIKeyCookie):
 
 
 def needs(role: Role) -> list[Any]:
-    """What an operation takes as `auth`: a token or a session of a user with `role`."""
+    """The value for an operation's `auth`: a token or a session of a user with `role`."""
     return [BearerToken(role), SessionCookie(role)]
 
 
@@ -96,7 +100,7 @@ def actor(request: HttpRequest) -> Actor:
 
 
 def _count(key: str) -> int:
-    """Raise a counter that lives a minute; returns its new value."""
+    """Increment a counter that lives a minute; returns its new value."""
     counts = caches[COUNTS]
     counts.add(key, 0, 60)
     try:

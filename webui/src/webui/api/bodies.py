@@ -15,20 +15,20 @@ from webui.errors import RequestProblem
 
 
 def media_type(request: HttpRequest) -> str:
-    """The media type of the body, without its parameters, in small letters."""
+    """The media type of the body, without its parameters, in lower case."""
     return (request.content_type or "").lower()
 
 
 DOCUMENT_VALUES = 1_000_000
-"""Values in a document or a part of one: 100,000 routes have some 600,000."""
+"""Most values in a document or a part of one: 100,000 routes have some 600,000."""
 FORM_VALUES = 10_000
-"""Values in the body of any other operation."""
+"""Most values in the body of any other operation."""
 FORM_BYTES = 256 * 1024
 
 
 def read_json(request: HttpRequest, *accepted: str, most_values: int = DOCUMENT_VALUES) -> Any:
-    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for what is not JSON, 413 for
-    more than `most_values` values, which is seen before it is parsed.
+    """The body as JSON. Raises RequestProblem: 415 for another media type, 400 for invalid JSON, 413 for
+    more than `most_values` values, which is checked before the body is parsed.
     """
     if media_type(request) not in accepted:
         headers = {"Accept-Patch": ", ".join(accepted)} if request.method == "PATCH" else {}
@@ -44,7 +44,7 @@ def read_json(request: HttpRequest, *accepted: str, most_values: int = DOCUMENT_
 
 
 class JsonParser(Parser):
-    """Ninja's way into `read_json`, for the operations whose bodies are its schemas."""
+    """Ninja's entry to `read_json`, for the operations whose bodies are its schemas."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
         """The body; text in it holds no NUL and no lone surrogate, which no database stores."""

@@ -1,4 +1,6 @@
-"""``Idempotency-Key``: a request that is repeated with its key is done once, and answered alike each time."""
+"""``Idempotency-Key``: a request repeated with its key is carried out once, and answered the same each
+time.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from webui.errors import RequestProblem
 
 KEPT = timedelta(hours=24)
 _ABANDONED = timedelta(seconds=60)
-"""A request still running after this long has lost its process; the agent knows its outcome by request id."""
+"""A request that runs longer than this has lost its process; the agent knows its outcome by request id."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,11 @@ class Answer:
 
 
 def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> HttpResponse:
-    """Do `act`, which gets the request id for the agent; a key seen before gives the answer of that time.
+    """Call `act` with the request id for the agent; a key seen before gives the stored answer.
 
-    Only answers are kept: what failed changed nothing and may be tried again with its key. What the agent did
-    not answer may be tried again, too: it is done once. Raises
-    RequestProblem: 400 for a bad key, 409 while the first request runs, 422 when the key belongs to another.
+    Only answers are kept. A failed request changed nothing and may be tried again with its key. So may a
+    request that the agent did not answer: it is carried out only once. Raises RequestProblem: 400 for an
+    invalid key, 409 while the first request runs, 422 when the key belongs to another request.
     """
     key = request.headers.get("Idempotency-Key")
     if key is None:
@@ -53,10 +55,10 @@ def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> Ht
         headers = {**record.headers, "Idempotency-Replayed": "true"}
         return Answer(record.status, record.body, headers).to_response()
     try:
-        # Known again if this process is lost, another one after a failure.
+        # The same id if this process is lost, another one after a failure.
         answer = act(str(uuid.uuid5(uuid.NAMESPACE_OID, f"{record.pk} {record.fingerprint} {key}")))
     except AgentUnavailable:
-        # It may have been done: the same request again learns what became of it, by its request id.
+        # It may have been carried out: when the same request is repeated, its request id gives the outcome.
         IdempotencyRecord.objects.filter(pk=record.pk).update(created_at=timezone.now() - 2 * _ABANDONED)
         raise
     except Exception:
@@ -68,7 +70,7 @@ def once(request: HttpRequest, actor: Actor, act: Callable[[str], Answer]) -> Ht
 
 
 def _record(request: HttpRequest, actor: Actor, key: str) -> tuple[IdempotencyRecord, bool]:
-    """The record of the key, and whether the request is still to be done."""
+    """The record of the key, and whether the request still has to be carried out."""
     parts = (
         request.method or "",
         request.get_full_path(),
@@ -85,7 +87,7 @@ def _record(request: HttpRequest, actor: Actor, key: str) -> tuple[IdempotencyRe
             return IdempotencyRecord.objects.create(user=actor.user, key=key, fingerprint=fingerprint), True
     except IntegrityError:
         record = IdempotencyRecord.objects.filter(user=actor.user, key=key).first()
-    if record is None:  # it failed and was removed just now
+    if record is None:  # it failed and was just removed
         raise RequestProblem(409, "The request with this Idempotency-Key has just failed; try again.")
     if record.fingerprint != fingerprint:
         raise RequestProblem(422, "This Idempotency-Key was used for another request.")

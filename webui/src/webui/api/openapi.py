@@ -22,12 +22,12 @@ _KEY_NAMES = {
     "areas": "area",
     "rules": "sequence",
 }
-"""What the key of a mapping is called in a path; ``name`` for any other."""
+"""The name of a mapping's key in a path; ``name`` for a mapping that is not listed."""
 
 
 @dataclass(frozen=True)
 class ConfigPath:
-    """A place of the configuration with a path of its own in OpenAPI."""
+    """A place in the configuration with a path of its own in OpenAPI."""
 
     template: str
     """Below /config, such as ``/routing/static/{prefix}``."""
@@ -75,7 +75,7 @@ def _walk(
 
 
 def _has_path(shape: Shape, path: str) -> bool:
-    """Sections, collections, and what leads to a collection; smaller parts go by the pointer."""
+    """Sections, collections, and the way to a collection; smaller parts are addressed by pointer."""
     if isinstance(shape, Keyed):
         return isinstance(shape.value, (Fields, Tagged))
     if isinstance(shape, Fields):
@@ -194,7 +194,7 @@ def _describe(operations: Json, schema: Json) -> None:
 
 
 def _masked(schema: Json) -> Json:
-    """Answers leave defaults out and mask secrets, so only the kind of the value is promised."""
+    """Answers omit defaults and mask secrets, so only the type of the value is promised."""
     return (
         {"description": "As written, without defaults; secrets are masked.", "x-schema": schema}
         if schema
@@ -215,7 +215,7 @@ def _headers(method: str) -> list[Json]:
 
 
 def _finish(method: str, operation: Json) -> None:
-    """Every operation answers its errors alike."""
+    """Every operation reports its errors in the same form."""
     operation["responses"] = {str(status): answer for status, answer in operation["responses"].items()}
     operation["responses"]["default"] = {"$ref": f"#/components/responses/{_PROBLEM}"}
     if method == "get":

@@ -1,4 +1,6 @@
-"""Query strings hold what their operation takes, each name once: anything else is refused, not ignored."""
+"""A query string may hold only its operation's parameters, each name once; anything else is refused, not
+ignored.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,21 @@ from appliance.errors import Problem
 from webui.problems import not_valid
 
 _MOST_TOLD = 20
-"""Names that one answer tells of."""
+"""The most names that one answer lists."""
 _LONGEST_NAME = 64
-"""Characters of a name that an answer repeats and compares."""
+"""The most characters of a name that an answer repeats and compares."""
 
 
 @dataclass(frozen=True)
 class QueryNames:
-    """Parameters that an operation takes in its query string."""
+    """The parameters that an operation accepts in its query string."""
 
     once: frozenset[str]
     lists: frozenset[str] = frozenset()
     """Those that may be given several times."""
 
     def problems(self, query: QueryDict) -> Iterator[Problem]:
-        """What is wrong with the names in `query`, one problem for each."""
+        """The problems of the names in `query`, one for each name."""
         for name in query:
             if name in self.lists:
                 continue
@@ -61,8 +63,8 @@ def names_of(operation: Operation) -> QueryNames:
 
 
 def only_known_names(run: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A decorator of mode `view` for all operations of an API: whoever may call one is answered 422 for a
-    name that it does not take, before its other parameters and its body are looked at.
+    """A decorator of mode `view` for all operations of an API. A permitted caller gets 422 for a name
+    that the operation does not accept, before its other parameters and its body are read.
     """
     operation = run.__self__  # type: ignore[attr-defined]  # the method of an operation
     assert isinstance(operation, Operation)

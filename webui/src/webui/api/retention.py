@@ -1,4 +1,4 @@
-"""What is kept of answers for repeated requests."""
+"""The retention of answers to repeated requests."""
 
 from __future__ import annotations
 

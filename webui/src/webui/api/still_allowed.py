@@ -1,4 +1,4 @@
-"""Whether who was let in once would be let in again: for answers that go on for long."""
+"""Checks again whether a caller is still permitted, for answers that go on for a long time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webui.accounts.roles import Role
 
 
 def still_allowed(request: HttpRequest, role: Role) -> Callable[[], bool]:
-    """What asks for the token or the session of `request` again, and for the role of its user.
+    """A function that checks the token or the session of `request` again, and the role of its user.
 
     It may be called in any thread, and keeps no more of the request than it needs.
     """

@@ -1,4 +1,6 @@
-"""A body that an operation does not take is refused, not ignored: who sent it meant something by it."""
+"""A body that an operation does not accept is refused, not ignored, because the sender intended something
+by it.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,20 @@ from webui.problems import not_valid
 
 _IN_BODY = frozenset({"body", "form", "file"})
 _READ_THEM_THEMSELVES = frozenset({"PUT", "PATCH"})
-"""Each of these takes a body, whether its signature says so or not."""
+"""Each of these accepts a body, whether its signature says so or not."""
 _NOTHING = (b"", b"{}")
 
 
 def takes_body(operation: Operation) -> bool:
-    """Whether the operation does anything with a body."""
+    """Whether the operation uses a body."""
     if not _READ_THEM_THEMSELVES.isdisjoint(operation.methods):
         return True
     return any(model.__ninja_param_source__ in _IN_BODY for model in operation.models)
 
 
 def no_unasked_body(run: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A decorator of mode `view` for all operations of an API: whoever may call one that takes no body is
-    answered 422 for one that says anything. An empty object says nothing: some clients send it always.
+    """A decorator of mode `view` for all operations of an API. A permitted caller gets 422 for a body
+    that the operation does not accept. An empty object is accepted: some clients always send it.
     """
     operation = unwrap(run).__self__  # the method of an operation
     assert isinstance(operation, Operation)

@@ -1,1 +1,1 @@
-"""Change sets: what a user would like the router to be, and the history of what it was."""
+"""Change sets, which hold a user's intended changes, and the history of the router's configuration."""

@@ -1,4 +1,4 @@
-"""A document as a whole, chosen by a word: what runs, what a user would have, or a revision."""
+"""A whole document, chosen by a word: the running one, the user's candidate, or a revision."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from webui.changes.services import current
 
 RUNNING, CANDIDATE = "running", "candidate"
 WORDS = r"^(running|candidate|0*[1-9][0-9]{0,8})$"
-"""What `choose` takes."""
+"""The words that `choose` accepts."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A document, with the revision that it is, or that it would change; secrets masked."""
+    """A document, with its own revision or the one that it would change; secrets masked."""
 
     word: str
     revision: int
     document: dict[str, Any]
     sealed: dict[str, Any] = field(repr=False)
-    """For comparing only: it shows whether a secret is another one."""
+    """Only for comparing: it shows whether a secret differs."""
 
     @property
     def title(self) -> str:
-        """What it is called on a page."""
+        """Its title on a page."""
         if self.word == CANDIDATE:
             return f"your changes on revision {self.revision}"
         return f"revision {self.revision}" + (", which runs" if self.word == RUNNING else "")
@@ -46,7 +46,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two documents, and what leads from one to the other; secrets masked."""
+    """Two documents, and the changes from one to the other; secrets masked."""
 
     before: Chosen
     after: Chosen
@@ -71,7 +71,7 @@ def choose(user: User, word: str) -> Chosen:
 
 
 def compare(user: User, before: str, after: str) -> Compared:
-    """What leads from one document to the other. Raises as `choose` does."""
+    """The changes from one document to the other. Raises as `choose` does."""
     first, second = choose(user, before), choose(user, after)
     return Compared(first, second, tuple(diff_documents(first.sealed, second.sealed)))
 

@@ -1,4 +1,4 @@
-"""The end of a change set: its documents go, what it changed stays."""
+"""The end of a change set: its documents are removed, the list of its changes stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webui.changes.models.change_set import ChangeState
 OPEN_KEPT = timedelta(days=30)
 CLOSED_KEPT = timedelta(days=90)
 MAX_OPEN = 20
-"""Open change sets of one user: each holds two whole documents."""
+"""Most open change sets of one user: each holds two whole documents."""
 
 
 def close(
@@ -24,9 +24,9 @@ def close(
     note: str = "",
     changes: Sequence[Change] | None = None,
 ) -> None:
-    """Close it and keep the list of its changes, masked, in place of two documents.
+    """Close it and keep the list of its changes, masked, instead of two documents.
 
-    `changes` are those from its base, where they are known already.
+    `changes` are those from its base, where they are already known.
     """
     change.state = state
     change.committed_revision = revision
@@ -36,7 +36,7 @@ def close(
 
 
 def compact(change: ChangeSet, changes: Sequence[Change] | None = None) -> None:
-    """Put the list of changes in the place of the documents."""
+    """Replace the documents by the list of changes."""
     found = diff_documents(change.base_document, change.document) if changes is None else changes
     change.changes = bounded(found)
     change.base_document, change.document = {}, {}
@@ -52,12 +52,14 @@ def compact(change: ChangeSet, changes: Sequence[Change] | None = None) -> None:
 
 
 def expires_at(change: ChangeSet) -> datetime | None:
-    """When an open change set is discarded unless it is edited before; None for one that is closed."""
+    """When an open change set is discarded unless it is edited before; None for a closed one."""
     return change.updated_at + OPEN_KEPT if change.is_open else None
 
 
 def expire(now: datetime) -> int:
-    """Discard open ones that nobody edited for OPEN_KEPT, and compact what an earlier release kept whole."""
+    """Discard open change sets that nobody edited for OPEN_KEPT, and compact those that an earlier
+    release kept whole.
+    """
     ended = 0
     abandoned = ChangeSet.objects.filter(
         state=ChangeState.OPEN, commit_request="", updated_at__lt=now - OPEN_KEPT

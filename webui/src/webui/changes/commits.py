@@ -1,4 +1,4 @@
-"""From a document to a revision: one call of the agent, an audit entry, and the mirror brought up to date."""
+"""From a document to a revision: one call of the agent, an audit entry, and an update of the mirror."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from webui.changes import history
 from webui.changes.results import CommitOutcome, steps_of
 
 PATIENT = 6
-"""Requests that may wait a minute for their commits; others leave their lane's threads after a moment."""
+"""Most requests that may wait a minute for their commits; others release their lane's threads after a
+moment.
+"""
 _IMPATIENT_S = 4.0
 _patient = threading.BoundedSemaphore(PATIENT)
 MAX_CONFIRM_S = 24 * 3600
@@ -42,11 +44,12 @@ def commit_document(
     watch_s: int | None = None,
     wait_s: float | None = None,
 ) -> CommitOutcome:
-    """Commit a sealed document that makes these changes to what runs: of `base`, a revision, or a digest.
+    """Commit a sealed document that makes these changes to the running one, which is `base`: a revision or a
+    digest.
 
-    After ``wait_s`` the outcome is ``running``; left out, after a minute, or after a moment where many wait
-    already. Raises Stale when a document of another digest runs, which is not in the audit log; Conflict when
-    another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable, which are.
+    After ``wait_s`` the outcome is ``running``; the default is a minute, or a moment where many wait already.
+    Raises Stale when a document of another digest runs, which is not in the audit log; Conflict when another
+    revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable, which are.
     """
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
@@ -80,10 +83,11 @@ def commit_edit(
     watch_s: int | None = None,
     wait_s: float | None = None,
 ) -> CommitOutcome:
-    """Edit whatever runs, or what has a digest of `match`; the agent makes the edit and commits the result.
+    """Edit the running document, or require that its digest is in `match`; the agent edits and commits the
+    result.
 
-    Raises Stale, NotFound and ValidationFailed where the edit cannot be made or does not read, which is not
-    in the audit log; else as `commit_document`.
+    Raises Stale, NotFound and ValidationFailed where the edit is impossible or does not parse, which is not
+    in the audit log; otherwise as `commit_document`.
     """
     actor.require(Role.ENGINEER)
     _check(comment, confirm_s, watch_s)
@@ -152,7 +156,7 @@ def rollback(
 
 @contextmanager
 def _audited(actor: Actor, action: str, target: str = "", changes: Sequence[Change] = ()) -> Iterator[None]:
-    """Record a failure; what is known of the router is asked for anew either way."""
+    """Record a failure; the cached state of the router is read again in any case."""
     try:
         yield
     except Stale:
@@ -166,7 +170,7 @@ def _audited(actor: Actor, action: str, target: str = "", changes: Sequence[Chan
 
 @contextmanager
 def _waiting(wait_s: float | None) -> Iterator[float | None]:
-    """How long this request may wait for its commit; None is as long as a request may take."""
+    """How long this request may wait for its commit; None means as long as a request may take."""
     if wait_s is not None:
         yield wait_s
     elif _patient.acquire(blocking=False):
@@ -179,12 +183,12 @@ def _waiting(wait_s: float | None) -> Iterator[float | None]:
 
 
 def under_way() -> CommitsUnderWay:
-    """The commit that runs, and those that wait for their turn. Raises AgentUnavailable."""
+    """The running commit, and those that wait for their turn. Raises AgentUnavailable."""
     return agent().commits()
 
 
 def cancel(actor: Actor, request_id: str) -> CommitUnderWay:
-    """Have a commit that waits or runs stopped and undone, be it the actor's or not; as it stands then.
+    """Cancel a commit that waits or runs, the actor's or another's; returns its present state.
 
     Raises Conflict when that is no longer possible, NotFound when there is none.
     """
@@ -198,7 +202,7 @@ def cancel(actor: Actor, request_id: str) -> CommitUnderWay:
 
 
 def confirm(actor: Actor) -> dict[str, Any]:
-    """Keep the commit that waits for its confirmation. Raises Conflict when none does."""
+    """Confirm the commit that waits for confirmation. Raises Conflict when none does."""
     actor.require(Role.OPERATOR)
     with _audited(actor, "config.confirm"):
         answer: dict[str, Any] = agent().confirm(actor.name)
@@ -207,7 +211,7 @@ def confirm(actor: Actor) -> dict[str, Any]:
 
 
 def keep(actor: Actor) -> dict[str, Any]:
-    """Keep the commit that is watched, whatever the watch sees. Raises Conflict when none would go back."""
+    """Keep the watched commit, whatever the watch sees. Raises Conflict when none would be rolled back."""
     actor.require(Role.OPERATOR)
     with _audited(actor, "config.keep"):
         answer: dict[str, Any] = agent().keep(actor.name)
@@ -216,7 +220,7 @@ def keep(actor: Actor) -> dict[str, Any]:
 
 
 def outcome(request_id: str) -> CommitOutcome:
-    """What became of a commit, whose ``error`` says why it failed. Raises NotFound."""
+    """The outcome of a commit; its ``error`` says why it failed. Raises NotFound."""
     return _outcome(agent().commit_result(request_id))
 
 

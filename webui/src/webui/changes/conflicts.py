@@ -1,4 +1,4 @@
-"""Conflicts of a change set with what runs: one place after the other is decided for one side."""
+"""Conflicts of a change set with the running document, decided one place at a time for one side."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _NOTHING: Any = object()
 
 
 def resolve(actor: Actor, change: ChangeSet, path: str, side: Side) -> list[MergeConflict]:
-    """Decide the conflict at `path` and return those left; after the last the change set sits on what runs.
+    """Decide the conflict at `path` and return the remaining ones; after the last, the running revision is
+    the base.
 
-    Mine: what runs counts as known there, so that the change set's value replaces it. Theirs: the change set
-    takes over what runs. Raises NotFound where there is no such conflict, and what an edit raises.
+    Mine: the running value counts as known there, so that the change set's value replaces it. Theirs: the
+    change set takes over the running value. Raises NotFound where there is no such conflict, and what an edit
+    raises.
     """
     now = running.now()
     conflicts = merge(change.base_document, change.document, now.sealed).conflicts

@@ -1,4 +1,4 @@
-"""Edits of sealed documents: each takes and gives the canonical form with sealed secrets."""
+"""Edits of sealed documents, from and to the canonical form with sealed secrets."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = [
 
 
 def canonical_pointer(pointer: str, document: Mapping[str, Any]) -> str:
-    """See `appliance.config.edit`. Raises NotFound, and RequestProblem for what is no pointer."""
+    """See `appliance.config.edit`. Raises NotFound, and RequestProblem for an invalid pointer."""
     require_pointer(pointer)
     return edit.canonical_pointer(pointer, document)
 
 
 def require_pointer(pointer: str) -> None:
-    """Raise RequestProblem for what is no JSON pointer."""
+    """Raise RequestProblem for an invalid JSON pointer."""
     try:
         pointers.split(pointer)
     except ValidationFailed as error:
@@ -35,7 +35,7 @@ def require_pointer(pointer: str) -> None:
 
 
 def value_at(document: Mapping[str, Any], pointer: str) -> Any:
-    """What is at the pointer of a canonical document; where it says nothing, the default. Raises NotFound."""
+    """The value at the pointer of a canonical document, or its default where none is set. Raises NotFound."""
     pointer = canonical_pointer(pointer, document)
     try:
         return pointers.resolve(document, pointer)
@@ -53,7 +53,7 @@ def edited(document: Document, wanted: Edit) -> Document:
 
 
 def made(document: Document, wanted: Edit) -> Document:
-    """The same, in which secrets that are given anew are in clear: never to be stored."""
+    """The same document with newly given secrets in clear: never to be stored."""
     require_pointer(wanted.pointer)
     return sections.canonical(wanted.applied(document), document)
 
@@ -64,7 +64,9 @@ def put(document: Document, pointer: str, value: Any) -> Document:
 
 
 def remove(document: Document, pointer: str) -> Document:
-    """The document without what is there. Raises NotFound, or ValidationFailed where it is required."""
+    """The document without the value at the pointer. Raises NotFound, or ValidationFailed where it is
+    required.
+    """
     return edited(document, Edit(kind="remove", pointer=pointer))
 
 
@@ -87,10 +89,10 @@ def read(document: Any, base: Mapping[str, Any]) -> Document:
 
 
 def sealed(canonical: Document) -> Document:
-    """A canonical document with its secrets sealed, by the agent where one is in clear."""
+    """A canonical document with its secrets sealed; the agent seals them where one is in clear."""
     return agent().seal(canonical) if has_clear_secrets(canonical) else canonical
 
 
 def has_clear_secrets(canonical: Document) -> bool:
-    """Whether a secret in it is still to be sealed."""
+    """Whether it holds a secret that still has to be sealed."""
     return any(not text.startswith("$sealed$") for text in secrets_of(canonical).values())

@@ -1,4 +1,4 @@
-"""The mirror of the agent's revisions: brought up to date when read and after each commit."""
+"""The mirror of the agent's revisions, brought up to date when it is read and after each commit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from webui.changes.results import Page, Revision
 _log = logging.getLogger(__name__)
 _BATCH = 200
 _MOST = 1000
-"""Of the agent's revisions in one answer."""
+"""Most of the agent's revisions in one answer."""
 
 
 def mirror(look: int = 1) -> Sequence[Mapping[str, Any]]:
-    """Copy what the mirror lacks, newest first; again is no change. Raises AgentUnavailable.
+    """Copy the revisions that the mirror lacks, newest first; running it again changes nothing. Raises
+    AgentUnavailable.
 
-    Returns the agent's newest revisions, at most `look`, where the mirror lacked none; else nothing.
+    Returns the agent's newest revisions, at most `look`, if the mirror lacked none; otherwise nothing.
     """
     known = RevisionMirror.objects.order_by("-number").values_list("number", "digest").first()
     newest = agent().revisions(limit=look) if known else []
@@ -52,9 +53,9 @@ def mirror(look: int = 1) -> Sequence[Mapping[str, Any]]:
 
 
 def mirror_made(made: RecordedRevision | None) -> None:
-    """Copy the revision that a commit made, as its answer tells it; None is nothing new.
+    """Copy the revision that a commit made, from its answer; None means nothing new.
 
-    Where the mirror does not end with the revision before, the agent is asked for what it lacks.
+    Where the mirror does not end with the previous revision, it asks the agent for the missing ones.
     """
     if made is None:
         return
@@ -67,7 +68,7 @@ def mirror_made(made: RecordedRevision | None) -> None:
 
 
 def mirror_quietly(look: int = 1) -> Sequence[Mapping[str, Any]]:
-    """As `mirror`; an agent that is away just now is told in the log, as the next read catches up."""
+    """Like `mirror`; an unavailable agent is only logged, as the next read catches up."""
     try:
         return mirror(look)
     except AgentUnavailable as error:
@@ -76,9 +77,9 @@ def mirror_quietly(look: int = 1) -> Sequence[Mapping[str, Any]]:
 
 
 def revision_made_by(request_id: str) -> int | None:
-    """The revision that a commit made, by its request id; None where none that is kept has it.
+    """The revision that a commit made, by its request id; None where no kept revision has it.
 
-    For what the agent no longer keeps the result of. Raises AgentUnavailable.
+    For commits whose result the agent no longer keeps. Raises AgentUnavailable.
     """
     before: int | None = None
     while True:
@@ -92,8 +93,10 @@ def revision_made_by(request_id: str) -> int | None:
 
 
 def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
-    """Revisions, newest first, whose author or comment holds `search`. Served from the mirror if need be."""
-    # The agent is asked once for the first page, which is the one that is looked at.
+    """Revisions, newest first, whose author or comment contains `search`. Served from the mirror if need
+    be.
+    """
+    # Only the first page, which users look at, asks the agent.
     newest = mirror_quietly(1 if offset or search else max(1, min(limit, _MOST)))
     rows = RevisionMirror.objects.all()
     if search:
@@ -107,9 +110,9 @@ def history(limit: int = 50, offset: int = 0, search: str = "") -> Page:
 
 
 def _damaged(shown: list[Revision], newest: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Those that the agent knows to be damaged by now; none while it is away.
+    """The revisions that the agent now knows to be damaged; none while it is unavailable.
 
-    Asks only for what `newest` does not have.
+    Asks only for those that `newest` does not have.
     """
     if not shown:
         return set()
@@ -124,7 +127,7 @@ def _damaged(shown: list[Revision], newest: Sequence[Mapping[str, Any]]) -> set[
 
 
 def _replaced(one: dict[str, Any], known: tuple[int, str]) -> bool:
-    """Whether another revision has a number that is known. The record of a damaged one tells no digest."""
+    """Whether a known number now belongs to another revision. The record of a damaged one has no digest."""
     return int(one["revision"]) == known[0] and one["digest"] not in ("", known[1])
 
 
@@ -136,7 +139,7 @@ def revision(number: int) -> dict[str, Any]:
 
 
 def compare(first: int, second: int) -> list[Change]:
-    """What leads from one revision to the other; secrets masked. Raises NotFound."""
+    """The changes from one revision to the other; secrets masked. Raises NotFound."""
     return diff_documents(agent().revision(first)["document"], agent().revision(second)["document"])
 
 

@@ -1,4 +1,4 @@
-"""A change set in the hands of a commit: nothing is edited under it until it is known what became of that."""
+"""A change set during its commit: it cannot be edited until the commit's outcome is known."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from webui.changes.models.change_set import ChangeState
 from webui.changes.results import CommitOutcome
 
 _ON_ITS_WAY = timedelta(seconds=90)
-"""A commit that the agent does not know after so long is not on its way there: a request may take 60."""
+"""After this long, a commit that the agent does not know is not on its way: a request may take 60 seconds."""
 
 
 def lock(change: ChangeSet) -> ChangeSet:
-    """The row, without its documents, until the transaction's end. Raises Conflict if it has changed."""
+    """The row, without its documents, locked until the transaction ends. Raises Conflict if it has
+    changed.
+    """
     rows = ChangeSet.objects.select_for_update().defer("base_document", "document", "changes")
     locked = rows.get(pk=change.pk)
     is_held = locked.commit_request not in ("", change.commit_request)
@@ -31,9 +33,9 @@ def lock(change: ChangeSet) -> ChangeSet:
 
 
 def hold(change: ChangeSet, request_id: str) -> None:
-    """Note the commit that the change set waits for; empty for none.
+    """Record the commit that the change set waits for; empty for none.
 
-    Raises Conflict where it was edited meanwhile, or is committed by another request.
+    Raises Conflict if it was edited in between, or another request commits it.
     """
     if change.commit_request == request_id:
         return
@@ -44,9 +46,9 @@ def hold(change: ChangeSet, request_id: str) -> None:
 
 
 def unanswered(change: ChangeSet, error: AgentUnavailable) -> CommitOutcome:
-    """What became of its commit, whose answer was lost.
+    """The outcome of its commit, whose answer was lost.
 
-    Raises `error` where it was not made, and where that is not known.
+    Raises `error` where the commit was not made, and where that is unknown.
     """
     try:
         result = outcome(change.commit_request)
@@ -61,7 +63,7 @@ def unanswered(change: ChangeSet, error: AgentUnavailable) -> CommitOutcome:
 
 
 def refresh(change: ChangeSet) -> ChangeSet:
-    """Learn what became of a commit that outlasted its request. A failed one leaves the change set open."""
+    """Learn the outcome of a commit that outlasted its request. A failed one leaves the change set open."""
     if change.is_open and change.commit_request:
         state, made = _end_of(change)
         if state == "done":
@@ -74,7 +76,7 @@ def refresh(change: ChangeSet) -> ChangeSet:
 def _end_of(change: ChangeSet) -> tuple[str, int | None]:
     """The state of its commit, and the revision that it made.
 
-    The agent keeps results for a while: of a commit that nobody asked about in time its revision tells.
+    The agent keeps results for a while; after that, the commit's revision is looked up instead.
     """
     try:
         result = outcome(change.commit_request)
@@ -87,6 +89,6 @@ def _end_of(change: ChangeSet) -> tuple[str, int | None]:
 
 
 def note_end(user: User, request_id: str) -> None:
-    """A commit that outlasted its request may be over: refresh the user's change set that it was of."""
+    """A commit that outlasted its request may be over: refresh the user's change set that it belongs to."""
     for change in ChangeSet.objects.filter(owner=user, commit_request=request_id)[:1]:
         refresh(change)

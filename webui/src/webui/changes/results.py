@@ -1,4 +1,4 @@
-"""What the services of change sets return."""
+"""The results of the services of change sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a commit would do now. With ``problems`` or ``conflicts`` it would be refused."""
+    """The effect that a commit would have now. With ``problems`` or ``conflicts`` it would be refused."""
 
     base_revision: int
     diff: tuple[Change, ...] = ()
@@ -35,20 +35,20 @@ class Preview:
     frr_diff: tuple[str, ...] = ()
     impacts: tuple[str, ...] = ()
     result: Result | None = None
-    """What it does once it is made; None when it would be refused."""
+    """Its effect once committed; None when it would be refused."""
     summary: tuple[str, ...] = ()
     """Steps and result in sentences; none when it would be refused."""
     own_path: tuple[str, ...] = ()
-    """How it touches the way by which the asker reaches the router: then it is to be confirmed by default."""
+    """Its effect on the user's own path to the router: if any, the commit has to be confirmed by default."""
     confirm_default_s: float | None = None
-    """The time for that, unless the commit says otherwise; None when it is kept without."""
+    """The time for that, unless the commit says otherwise; None when no confirmation is needed."""
     problems: tuple[Problem, ...] = ()
     conflicts: tuple[MergeConflict, ...] = ()
 
 
 @dataclass(frozen=True)
 class CommitOutcome:
-    """What became of a commit. ``running`` means: ask ``outcome(request_id)`` later."""
+    """The outcome of a commit. ``running`` means: ask ``outcome(request_id)`` later."""
 
     request_id: str
     state: Literal["done", "failed", "running"]
@@ -57,15 +57,15 @@ class CommitOutcome:
     error: dict[str, Any] | None = None
     confirm_expires_at: str | None = None
     confirm_reason: str = ""
-    """Why it is to be confirmed although nobody asked for that."""
+    """Why it has to be confirmed although nobody asked for that."""
     reopened: tuple[str, ...] = ()
-    """What it set up again that the revision before had kept closed, a sentence each."""
+    """The sessions that it set up again after the previous revision had kept them closed, a sentence each."""
     watch_s: float | None = None
-    """How long sessions and traffic are watched; None when it is not."""
+    """How long sessions and traffic are watched; None without a watch."""
     rolls_back: bool = False
-    """It is rolled back by itself when sessions or traffic got worse."""
+    """It is rolled back automatically when sessions or traffic get worse."""
     progress: CommitUnderWay | None = None
-    """How far it is while it is ``running``."""
+    """Its progress while it is ``running``."""
 
 
 @dataclass(frozen=True)

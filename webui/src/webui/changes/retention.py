@@ -1,4 +1,4 @@
-"""What is kept of change sets and of the mirrored history."""
+"""The retention of change sets and of the mirrored history."""
 
 from __future__ import annotations
 

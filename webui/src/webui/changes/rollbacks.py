@@ -1,4 +1,4 @@
-"""What a rollback would do, before it is done."""
+"""The effect of a rollback, before it is carried out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from webui.changes.services import preview_document
 
 
 def preview_rollback(actor: Actor, number: int) -> Preview:
-    """Diff, steps and impact from what runs to the document of a revision.
+    """Diff, steps and impact from the running document to that of a revision.
 
-    Raises NotFound, and Conflict for the revision that runs.
+    Raises NotFound, and Conflict for the running revision.
     """
     now = running.now()
     if now.revision == number:

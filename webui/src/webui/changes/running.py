@@ -1,4 +1,4 @@
-"""The document that runs, as this process saw it last: fetched again only when it is another one."""
+"""The running document, as this process last read it; fetched again only when it has changed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from appliance.state.configuration import RunningConfig
 from webui.agent import agent
 
 MOST_BYTES = 4 << 20
-"""Of the text of a document that is remembered: read, it takes some ten times as much memory."""
+"""Limit of the text of a cached document: parsed, it takes some ten times as much memory."""
 
 
 @dataclass(frozen=True)
 class RunningDocument:
-    """What the router runs. Requests share it: nothing in it may be changed."""
+    """The running document. Requests share it: nothing in it may be changed."""
 
     revision: int
     digest: str
@@ -34,19 +34,21 @@ _last: tuple[AgentClient, RunningDocument] | None = None
 
 
 def now() -> RunningDocument:
-    """What runs now. The agent is asked, and sends the document unless it is the one seen last."""
+    """The running document. The agent is asked, and sends the document only if it is not the last one
+    read.
+    """
     seen = last_seen()
     return learn(agent().running(None if seen is None else seen.digest), seen)
 
 
 def last_seen() -> RunningDocument | None:
-    """What was seen to run last, without a question; None where nothing is remembered."""
+    """The last document seen running, without asking the agent; None where none is cached."""
     known = _last
     return known[1] if known is not None and known[0] is agent() else None
 
 
 def learn(told: RunningConfig, known: RunningDocument | None) -> RunningDocument:
-    """What an answer says of the document that runs, whose digest was said to be that of `known`."""
+    """The running document from an answer to a question that named the digest of `known`."""
     global _last
     if told.document is None:
         if known is None or known.digest != told.digest:
@@ -62,6 +64,6 @@ def learn(told: RunningConfig, known: RunningDocument | None) -> RunningDocument
 
 
 def forget() -> None:
-    """Remember nothing."""
+    """Clear the cache."""
     global _last
     _last = None

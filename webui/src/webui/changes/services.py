@@ -1,4 +1,4 @@
-"""What users do with change sets. Everything returned for display is masked; sealed text stays in here."""
+"""Operations of users on change sets. Results for display are masked; sealed text stays in this module."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ __all__ = [
 
 
 def running() -> RunningDocument:
-    """What the router runs. Raises AgentUnavailable."""
+    """The running document. Raises AgentUnavailable."""
     return what_runs.now()
 
 
 def current(user: User) -> ChangeSet | None:
-    """The user's open change set, the one edited last."""
+    """The user's most recently edited open change set."""
     return ChangeSet.objects.filter(owner=user, state=ChangeState.OPEN).first()
 
 
 def start_change(actor: Actor, title: str = "", base: RunningDocument | None = None) -> ChangeSet:
-    """A new change set on `base`, or what runs now."""
+    """A new change set on `base`, or on the running document."""
     actor.require(Role.ENGINEER)
     if len(title) > 120 or not title.isprintable():
         raise ValidationFailed([Problem("/title", "must be one line of at most 120 printable characters")])
@@ -84,13 +84,13 @@ def document(change: ChangeSet) -> dict[str, Any]:
 
 
 def base_document(change: ChangeSet) -> dict[str, Any]:
-    """What the change set started from; secrets masked."""
+    """The document that the change set started from; secrets masked."""
     masked: dict[str, Any] = mask(change.base_document)
     return masked
 
 
 def value(change: ChangeSet | None, pointer: str) -> Any:
-    """What is at the pointer of the candidate, or of the running document; masked. Raises NotFound."""
+    """The value at the pointer of the candidate, or of the running document; masked. Raises NotFound."""
     whole = what_runs.now().sealed if change is None else change.document
     pointer = documents.canonical_pointer(pointer, whole)
     return mask(documents.value_at(whole, pointer), pointer)
@@ -104,9 +104,10 @@ def edit(actor: Actor, change: ChangeSet, pointer: str, new: Any) -> ChangeSet:
 def save(
     actor: Actor, change: ChangeSet, pointer: str, new: Any, known: RunningDocument
 ) -> tuple[list[Problem], RunningDocument]:
-    """As `edit`; also what stops the candidate from being committed, and what runs, by one question.
+    """Like `edit`; also returns, with one question, the obstacles to committing the candidate and the running
+    document.
 
-    Nothing is stored where something else runs than what is `known`.
+    Stores nothing where another document than `known` runs.
     """
     _mine(actor, change)
     _open(change)
@@ -120,7 +121,7 @@ def save(
 
 
 def delete(actor: Actor, change: ChangeSet, pointer: str) -> ChangeSet:
-    """Remove what is at the pointer. Raises NotFound."""
+    """Remove the value at the pointer. Raises NotFound."""
     return apply(actor, change, documents.remove(change.document, pointer))
 
 
@@ -130,12 +131,12 @@ def rename(actor: Actor, change: ChangeSet, pointer: str, new_key: str) -> Chang
 
 
 def replace_document(actor: Actor, change: ChangeSet, new: Any) -> ChangeSet:
-    """Put a whole document in the candidate's place."""
+    """Replace the candidate by a whole document."""
     return apply(actor, change, documents.read(new, change.document))
 
 
 def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any]) -> ChangeSet:
-    """Store an edited document, made from ``change.document``; Conflict if that has changed meanwhile."""
+    """Store an edited document, made from ``change.document``; Conflict if that has changed in between."""
     _mine(actor, change)
     _open(change)
     return _store(actor, change, sealed)
@@ -158,21 +159,21 @@ def _store(
 
 
 def diff(change: ChangeSet) -> list[Change]:
-    """The candidate against its base, or what a closed one changed, large values left out; secrets masked."""
+    """The candidate against its base, or the changes of a closed one without large values; secrets masked."""
     if not change.is_open:
         return [Change(**one) for one in change.changes]
     return diff_documents(change.base_document, change.document)
 
 
 def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
-    """What a commit from this address would do now. Problems and conflicts are in the result, not raised.
+    """The effect of a commit from this address now. Problems and conflicts are in the result, not raised.
 
     Raises Conflict for a closed change set.
     """
     if not change.is_open:
         raise Conflict(f"Change set {change.pk} is {change.state}.")
     if change.base_digest:
-        # Mostly its base still runs: then nothing is to be merged.
+        # Usually its base still runs, and there is nothing to merge.
         with suppress(Stale, ValidationFailed):
             return _preview(agent().plan(change.document, caller_address, [change.base_digest]))
     now = what_runs.now()
@@ -185,7 +186,7 @@ def preview(change: ChangeSet, caller_address: str | None = None) -> Preview:
 def preview_document(
     sealed: dict[str, Any], now: RunningDocument, caller_address: str | None = None
 ) -> Preview:
-    """What a commit of a sealed document over what runs, `now`, would do."""
+    """The effect of committing a sealed document over the running one, `now`."""
     try:
         plan = agent().plan(sealed, caller_address)
     except ValidationFailed as error:
@@ -195,9 +196,9 @@ def preview_document(
 
 
 def preview_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | None = None) -> Preview:
-    """What the commit of an edit of whatever runs would do; see `commits.commit_edit`.
+    """The effect of committing an edit of the running document; see `commits.commit_edit`.
 
-    Problems are in the result, but for an edit that cannot be made or does not read.
+    Problems are in the result, except for an edit that is impossible or does not parse.
     """
     found = agent().plan_edit(edit, match=match, caller_address=caller_address)
     if found.plan is None:
@@ -228,10 +229,11 @@ def commit(
     watch_s: int | None = None,
     wait_s: float | None = None,
 ) -> CommitOutcome:
-    """Merge the candidate onto what runs and commit that.
+    """Merge the candidate onto the running document and commit the result.
 
     Raises MergeConflicts, ValidationFailed, Conflict, CommitFailed, AgentUnavailable; the change set is then
-    still open, with its edits. Meanwhile nothing can be edited under it: that would be in no revision.
+    still open, with its edits. During the commit nothing can be edited in it: such an edit would be in no
+    revision.
     """
     _mine(actor, change)
     request_id = request_id or str(uuid.uuid4())
@@ -243,7 +245,7 @@ def commit(
             actor, change, (comment or change.title, confirm_s, request_id, watch_s, wait_s)
         )
     except AgentUnavailable as error:
-        # It may have been made: where that cannot be told now, whoever looks next learns it.
+        # It may have been committed: if that is unknown now, the next reader finds out.
         result, changes = unanswered(change, error), None
     except MillraceError:
         hold(change, "")
@@ -260,7 +262,7 @@ def _committed(
     changes: list[Change] | None = None
     result: CommitOutcome | None = None
     if change.base_digest:
-        # Mostly its base still runs: then nothing is to be merged.
+        # Usually its base still runs, and there is nothing to merge.
         with suppress(Stale):
             changes = diff(change)
             result = commit_document(actor, change.document, changes, change.base_digest, *options)
@@ -276,7 +278,9 @@ def _committed(
 
 
 def rebase(actor: Actor, change: ChangeSet, onto: RunningDocument | None = None) -> list[MergeConflict]:
-    """Move the candidate onto what runs. With conflicts, which are returned, nothing is changed."""
+    """Rebase the candidate onto the running document. With conflicts, which are returned, nothing is
+    changed.
+    """
     _mine(actor, change)
     _open(change)
     onto = onto or what_runs.now()
@@ -299,7 +303,7 @@ def rebase(actor: Actor, change: ChangeSet, onto: RunningDocument | None = None)
 
 
 def discard(actor: Actor, change: ChangeSet) -> None:
-    """Give the change set up. Its owner or an admin may."""
+    """Discard the change set. Its owner or an admin may."""
     if not actor.user.has_role(Role.ADMIN):
         _mine(actor, change)
     _open(change)

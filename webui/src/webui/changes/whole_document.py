@@ -1,4 +1,4 @@
-"""A whole document from a file or a paste becomes what a change set wants."""
+"""Replaces the content of a change set by a whole document from a file or a paste."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _COMMANDS = (
 
 
 def read_text(text: str | bytes, most_values: int) -> Any:
-    """The JSON of a text, or ValidationFailed with the line and column, or why it is not read at all."""
+    """The JSON of a text, or ValidationFailed with the line and column, or with the reason it is not read
+    at all.
+    """
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8-sig")
@@ -37,17 +39,17 @@ def read_text(text: str | bytes, most_values: int) -> Any:
 
 
 def _has_commands(text: str) -> bool:
-    """Whether the first line that is no comment is a command."""
+    """Whether the first line that is not a comment is a command."""
     lines = (line.split() for line in text.splitlines() if not line.lstrip().startswith("#"))
     return next((words[0] for words in lines if words), "") in ("configure", "delete", "set")
 
 
 def replace_by(actor: Actor, change: ChangeSet, document: Any) -> ChangeSet:
-    """Make `document` what the change set wants, in place of all that was collected in it.
+    """Make `document` the candidate, in place of everything collected in the change set.
 
-    A masked secret keeps the one that stands there in the change set, which is what runs unless it was
-    changed: where the two differ nobody knows which is meant, and it is refused by name. Raises
-    ValidationFailed with pointers, Conflict.
+    A masked secret keeps the value in the change set, which is the running one unless it was changed. Where
+    the two differ, it is unknown which is meant, and the secret is refused by name. Raises ValidationFailed
+    with pointers, Conflict.
     """
     documents.check_depth(document)
     if isinstance(document, dict):

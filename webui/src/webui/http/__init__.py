@@ -1,1 +1,1 @@
-"""What happens to every request and response: headers, static files, error pages, the client's address."""
+"""Common handling of requests and responses: headers, static files, error pages, the client's address."""

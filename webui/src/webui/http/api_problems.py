@@ -1,4 +1,4 @@
-"""No error leaves /api without being a problem document, whoever made it."""
+"""Every error of /api leaves as a problem document, wherever it was raised."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ApiProblemsMiddleware(ResponseMiddleware):
     """Turns errors of Django itself (404, 405, 413) and unforeseen exceptions below /api into RFC 9457."""
 
     def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The response, as a problem document where it is an error of the API."""
+        """The response; for an error of the API, a problem document."""
         return _as_problem(request, response)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
-        """What a view below /api raised; other pages have Django's own error pages."""
+        """Exceptions of API views; other pages have Django's own error pages."""
         if not _is_api(request):
             return None
         if is_outage(error):

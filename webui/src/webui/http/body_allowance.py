@@ -1,4 +1,4 @@
-"""How large a request's body may be, by who sends it and where to: asked before the body is read."""
+"""The largest permitted body of a request, by sender and path, determined before the body is read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from webui.postgresql.patience import REQUEST_S, patience
 from webui.problems import from_exception
 
 _PART_BYTES = 17 * 1024 * 1024
-"""A part of an upgrade file and what surrounds it."""
+"""A part of an upgrade file and its envelope."""
 _PAGE_BYTES = 8 * 1024 * 1024
-"""A form of the pages: an access list that is pasted whole."""
+"""A form of the pages, such as a whole access list pasted at once."""
 _SMALL_BYTES = 1024 * 1024
 _LOGIN_BYTES = 16 * 1024
 """A name and a password, which are read on the event loop."""
@@ -33,7 +33,7 @@ _LOGIN_BYTES = 16 * 1024
 
 @dataclass(frozen=True)
 class _Allowance:
-    """What one part of the site takes, and from whom."""
+    """The limits of one part of the site, and for which senders."""
 
     prefix: str
     role: Role
@@ -54,14 +54,16 @@ _ALLOWANCES = (
 
 
 def most_bytes(path: str) -> int:
-    """The largest body that anybody may send there."""
+    """The largest body that anyone may send there."""
     return _of(path).most_bytes
 
 
 def check_sender(scope: dict[str, Any]) -> Refusal | None:
-    """Why this sender may not send a large body there, or None. Queries the database: for a thread."""
+    """Why this sender may not send a large body there, or None. Queries the database, so it runs in a
+    thread.
+    """
     allowance = _of(scope["path"])
-    # A query that is no text is for the view to refuse.
+    # The view refuses a query that is not text.
     request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
     try:
         with patience(REQUEST_S):

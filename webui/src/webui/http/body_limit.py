@@ -1,7 +1,7 @@
-"""Limits on request bodies that hold before any of it is kept.
+"""Limits on request bodies that apply before any of the body is kept.
 
-A small body is let through: it is cheaper than the question who sends it. A larger one is read only once its
-sender is known and may send it; past what the place takes from anybody it is not read at all.
+A small body is let through, because reading it is cheaper than finding out who sends it. A larger one is read
+only once its sender is known and permitted to send it; a body over the path's limit is not read at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 STRANGER_BYTES = 64 * 1024
-"""What is read of a body before anybody asks whose it is."""
+"""How much of a body is read before the sender is known."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Refusal:
 
 
 class _Refused(Exception):
-    """The body is not read any further."""
+    """The rest of the body is not read."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -43,8 +43,8 @@ _TOO_LARGE = Refusal(413, "The request is too large.")
 
 
 class BodyLimit:
-    """Answers 413 for a body larger than `most_bytes(path)`, and what `check_sender(scope)` says of larger
-    ones.
+    """Answers 413 for a body larger than `most_bytes(path)`, and the result of `check_sender(scope)` for a
+    large one.
 
     `check_sender` runs in a thread, once for a body of more than STRANGER_BYTES.
     """

@@ -1,4 +1,4 @@
-"""The answer to a request that found its lane full: at once, without a thread and without the database."""
+"""The answer to a request whose lane is full, given at once, without a thread and without the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DETAIL = "The web server is busy and did not begin this request. Send it again 
 
 
 async def refuse(scope: dict[str, Any], send: Send) -> None:
-    """503 with Retry-After: a problem document, a page that loads itself again, or a page to go back from."""
+    """503 with Retry-After: a problem document, a page that reloads itself, or a page to go back from."""
     if is_for_programs(scope["path"]) or _is_partial(scope):
         kind, body = CONTENT_TYPE, _problem()
     else:
@@ -37,7 +37,7 @@ async def refuse(scope: dict[str, Any], send: Send) -> None:
 
 
 def _is_partial(scope: dict[str, Any]) -> bool:
-    """Whether a script of a page asks for a part of it."""
+    """Whether a page's script asks for a part of the page."""
     return any(name == b"hx-request" for name, _ in scope["headers"])
 
 
@@ -49,5 +49,5 @@ def _problem() -> bytes:
 
 @functools.cache
 def _page(may_reload: bool) -> bytes:
-    """Rendered once: a page for each would cost what there is none of."""
+    """Rendered once: rendering a page for each request would use the resources that have run out."""
     return render_to_string("ui/busy.html", {"may_reload": may_reload}).encode()

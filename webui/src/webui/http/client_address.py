@@ -1,4 +1,4 @@
-"""Who is at the other end."""
+"""The address of the client."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _CUSTOMER_BITS = {4: 32 - 24, 6: 128 - 48}
 
 
 def client_address(request: HttpRequest) -> str:
-    """The peer's address; behind a trusted proxy the ASGI layer has put the real one there already."""
+    """The peer's address; behind a trusted proxy the ASGI layer has already put the real address there."""
     return str(request.META.get("REMOTE_ADDR") or _UNKNOWN)
 
 
 def client_source(request: HttpRequest) -> str:
-    """As `source_of`, of the client."""
+    """Like `source_of`, for the client."""
     return source_of(client_address(request))
 
 
 def source_of(address: str) -> str:
-    """What one host has for itself: an IPv4 address, or the first address of an IPv6 /64 (RFC 4291).
+    """The unit of one host: an IPv4 address, or the first address of an IPv6 /64 (RFC 4291).
 
-    A host takes as many addresses of its /64 as it likes, so limits count the prefix.
+    A host can use any number of addresses of its /64, so limits count the prefix.
     """
     try:
         parsed = ip_address(address.partition("%")[0])
@@ -38,7 +38,7 @@ def source_of(address: str) -> str:
 
 
 def network_of(source: str) -> str:
-    """What one customer has of the Internet's addresses, about: an IPv4 /24 or an IPv6 /48."""
+    """Roughly the address range of one customer: an IPv4 /24 or an IPv6 /48."""
     address = ip_address(source)
     bits = _CUSTOMER_BITS[address.version]
     return f"{int(address) >> bits << bits:x}/{address.version}"

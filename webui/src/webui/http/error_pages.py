@@ -23,7 +23,7 @@ _TITLES = {
 
 
 def page(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
-    """The page of an error, as plain text where its template is gone."""
+    """The page of an error; plain text where its template is missing."""
     context = {"status": status, "title": _TITLES[status], "detail": detail}
     try:
         return render(request, "ui/error.html", context, status=status)
@@ -37,23 +37,26 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403; the reason is ours when it was raised on purpose."""
+    """403; shows our own reason when it was raised on purpose."""
     return page(request, 403, str(exception or ""))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """403 of a form whose token is missing or old."""
+    """403 for a form whose token is missing or outdated."""
     return page(request, 403, "The form was too old or came from another site. Load the page again.")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """404; the reason is ours when it was raised on purpose. Of an unknown address Django lists others."""
+    """404; shows our own reason when it was raised on purpose. For an unknown address Django would list
+    the others.
+    """
     reason = exception.args[0] if exception is not None and exception.args else ""
     return page(request, 404, reason if isinstance(reason, str) else "")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What nobody caught, in a middleware too: 503 when the database is away, else 500 without any detail.
+    """Uncaught errors, also of middleware: 503 when the database is unavailable, otherwise 500 without any
+    detail.
 
     Called while the exception is handled. A broken template must not break this.
     """
@@ -67,7 +70,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _told(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    """The answer to an error of the database that has one; a problem document for programs."""
+    """The answer to a database error that has one; a problem document for programs."""
     if is_outage(error):
         outage_log.tell(f"{request.method} {request.path[:200]}", error)
     elif not is_nul(error):
@@ -78,12 +81,12 @@ def _told(request: HttpRequest, error: Exception) -> HttpResponse | None:
     if not is_for_programs(request.path):
         text = _page_alone(problem.status, problem.title or _TITLES[problem.status], problem.detail)
         response = HttpResponse(text, status=problem.status, headers=dict(problem.headers))
-    # Django logs a traceback for each answer from 500 on that nobody logged; the outage is told already.
+    # Django logs a traceback for each unlogged answer from 500 on; the outage is already logged.
     response._has_been_logged = True  # type: ignore[attr-defined]  # how Django's log_response marks it
     return response
 
 
 @functools.cache
 def _page_alone(status: int, title: str, detail: str) -> str:
-    """Without the request, whose user would be asked of the database."""
+    """Rendered without the request, because its user would be read from the database."""
     return render_to_string("ui/error.html", {"status": status, "title": title, "detail": detail})

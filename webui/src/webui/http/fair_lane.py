@@ -1,7 +1,8 @@
-"""A lane where whoever asked least lately goes next: a flood waits behind everybody else.
+"""A lane that serves the client with the fewest recent requests next, so that a flood waits behind everybody
+else.
 
-First come, first served would serve the flood, which always came first. Here each client may hold few places,
-the one with the lowest rank begins, and a full queue sends away the one with the highest.
+First come, first served would favor the flood, which always comes first. Here each client may hold few
+places, the one with the lowest rank begins, and a full queue drops the one with the highest.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from webui.accounts.attempt_limits import Attempts
 from webui.http.lanes import LONGEST_WAIT_S, Lane, LaneFull, LaneSize
 
 MOST_OF_ONE = 2
-"""Places that one client may hold."""
+"""The most places that one client may hold."""
 QUEUE_S = 1.5
-"""As many wait as are worked off in this time, by how long the work took lately."""
+"""The queue holds as many requests as are finished in this time, by the recent duration of the work."""
 _LEAST_ROOM = 2
 _LATELY = 0.3
 _ALL = "all"
@@ -28,7 +29,7 @@ class _Ticket:
     client: str
     rank: float
     number: int
-    """Of two with one rank the earlier begins first."""
+    """Of two with equal rank, the earlier one begins first."""
     turn: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     begun: bool = False
 
@@ -38,7 +39,7 @@ class _Ticket:
 
 
 class FairLane(Lane):
-    """A lane by rank, with `size.pace` for all together. Used from one event loop."""
+    """A lane by rank, with `size.pace` as the common rate. Used from one event loop."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class FairLane(Lane):
 
     @property
     def waiting(self) -> int:
-        """How many wait for a thread now."""
+        """How many requests wait for a thread."""
         return len(self._queue)
 
     @property
@@ -101,8 +102,8 @@ class FairLane(Lane):
         self._begin_next()
 
     def _begin_next(self) -> None:
-        """Let those begin whose turn it is; come again when the pace allows the next one."""
-        # Who gave up may not have run since, to take their ticket out.
+        """Start the requests whose turn it is; run again when the pace allows the next one."""
+        # A caller that gave up may not have run since, and its ticket may still be in the queue.
         self._queue = [one for one in self._queue if not one.turn.done()]
         while self._queue and self._idle:
             if self._pace is not None and (wait_s := self._pace.take(_ALL)):

@@ -1,7 +1,9 @@
-"""Django behind lanes: one thread runs a request from the first middleware to the last, or it is refused.
+"""Django behind lanes: one thread runs a request from the first middleware to the last, or the request is
+refused.
 
-Django's own ASGI handler starts a thread for each request and crosses to it several times; each such thread
-opens its own connection to the database. Here threads are few and stay, and so do their connections.
+Django's own ASGI handler starts a thread for each request and switches to it several times; each such thread
+opens its own connection to the database. Here the threads are few and permanent, and so are their
+connections.
 """
 
 from __future__ import annotations
@@ -35,9 +37,9 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 SLOWEST_SEND_S = 20.0
-"""A reader of a stream who takes nothing for this long is dropped."""
+"""The reader of a stream who takes nothing for this long is dropped."""
 RECHECK_S = 10.0
-"""How often it is asked whether the reader of a stream may still read it."""
+"""How often the permission of a stream's reader is checked again."""
 
 
 class LaneHandler(ASGIHandler):
@@ -56,7 +58,7 @@ class LaneHandler(ASGIHandler):
         self._background: set[asyncio.Task[None]] = set()
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 - Django's signature
-        """The synchronous chain, whatever Django's own handler asks for: it runs in a lane's thread."""
+        """The synchronous chain, whatever Django's own handler requests: it runs in a lane's thread."""
         super().load_middleware(is_async=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
@@ -91,7 +93,7 @@ class LaneHandler(ASGIHandler):
             await self.send_response(response, cast(Callable[[Mapping[str, Any]], Awaitable[None]], send))
 
     def _admit(self, scope: Scope, body: Any) -> Admission:
-        """Where a sign-in waits, by who it is. Raises SignInRefused."""
+        """The lane and rank of a sign-in, by its source. Raises SignInRefused."""
         if self._door.is_reading_due:
             reading = asyncio.create_task(self._read_the_known())
             self._background.add(reading)
@@ -101,7 +103,9 @@ class LaneHandler(ASGIHandler):
         return admission
 
     async def _read_the_known(self) -> None:
-        """Without waiting for it: who is not known yet is a stranger, who gets in too."""
+        """Does not wait for the result: a source that is not yet known counts as a stranger, who may also
+        try.
+        """
         try:
             await self.lane("check").run("", partial(_with_connection, self._door.read))
         except LaneFull:
@@ -112,14 +116,14 @@ class LaneHandler(ASGIHandler):
             outage_log.tell("reading from where users signed in", error)
 
     def lane(self, name: str) -> Lane:
-        """The lane of this name; made in the event loop that serves."""
+        """The lane with this name, created in the event loop that serves."""
         if name not in self._lanes:
             size = self._sizes[name]
             self._lanes[name] = Lane(name, size) if size.pace is None else FairLane(name, size)
         return self._lanes[name]
 
     def _respond(self, scope: Scope, body: Any) -> HttpResponseBase:
-        """The whole of Django's work on one request, in this thread."""
+        """All of Django's work on one request, in this thread."""
         with patience(REQUEST_S):
             return self._within_patience(scope, body)
 
@@ -142,7 +146,9 @@ class LaneHandler(ASGIHandler):
                 response.close()  # which says that the request is finished
 
     async def _stream(self, response: StreamingHttpResponse, receive: Receive, send: Send) -> None:
-        """Send a stream until it ends or its reader leaves, takes nothing for long, or may no longer read."""
+        """Send a stream until it ends, or until its reader leaves, takes nothing for long, or may no
+        longer read.
+        """
 
         async def patient(message: Mapping[str, Any]) -> None:
             async with asyncio.timeout(self._slowest_send_s):
@@ -168,7 +174,7 @@ class LaneHandler(ASGIHandler):
                 _log.error("a stream ended", exc_info=outcome)
 
     async def _until_refused(self, still_allowed: Callable[[], bool]) -> None:
-        """Return once the reader may no longer read; raise what keeps that from being known."""
+        """Return once the reader may no longer read; raise the error that prevents this from being known."""
         while True:
             await asyncio.sleep(self._recheck_s)
             with suppress(LaneFull):
@@ -177,7 +183,7 @@ class LaneHandler(ASGIHandler):
 
 
 def _with_connection(ask: Callable[[], T]) -> T:
-    """Outside a request nobody else looks whether the thread's connection to the database is still good."""
+    """Outside a request, nothing else checks whether the thread's database connection still works."""
     with patience(REQUEST_S):
         close_old_connections()
         return ask()

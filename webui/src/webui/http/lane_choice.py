@@ -1,4 +1,4 @@
-"""Which lane a request takes, by its method and path alone: nothing is read or asked for that."""
+"""The lane of a request, by its method and path alone: no body is read and nothing is looked up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from webui.http.lanes import LaneSize
 
 SIGN_IN, STRANGERS = "sign-in", "stranger"
 OF_STRANGERS = Limit(20, 0.2)
-"""Passwords of all strangers together: 5 a second, at most one CPU and mostly a third of it."""
+"""The passwords of all strangers together: 5 a second, at most one CPU and mostly a third of it."""
 
 SIZES = {
     "read": LaneSize(threads=4, waiting=32),
@@ -19,7 +19,7 @@ SIZES = {
     "file": LaneSize(threads=1, waiting=64),
     "check": LaneSize(threads=1, waiting=256),
 }
-"""Their threads together are the connections that this process ever holds to its database."""
+"""The number of their threads together is the number of database connections that this process ever holds."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _STATUS = frozenset(("/status", "/api/v1/status", "/api/v1/state/health", "/api/v1/me"))
@@ -29,11 +29,11 @@ _OF_PAGES = ("/changes/cancel/", "/changes/finished/")
 
 
 def lane_of(method: str, path: str) -> str:
-    """The name of the lane: ``change`` for what writes, ``status`` for a glance, and ``decide`` for what is
-    done about a commit while it and others wait: to confirm, keep, cancel, and ask how far it is.
+    """The name of the lane: ``change`` for writes, ``status`` for short readings, and ``decide`` for
+    decisions about a commit while it and others wait: confirm, keep, cancel, and ask for its progress.
 
-    Signing in is apart: it costs much, and anybody may try. `webui.http.sign_in_door` tells the known, who
-    take this lane, from strangers, who have one of their own.
+    Signing in is separate, because it costs much and anybody may try. `webui.http.sign_in_door` distinguishes
+    known sources, who take this lane, from strangers, who have one of their own.
     """
     if path.startswith("/static/"):
         return "file"
@@ -49,5 +49,5 @@ def lane_of(method: str, path: str) -> str:
 
 
 def is_for_programs(path: str) -> bool:
-    """Whether an error there is a problem document rather than a page."""
+    """Whether an error there becomes a problem document instead of a page."""
     return path.startswith("/api/") or path in ("/api", "/metrics")

@@ -1,7 +1,7 @@
-"""Lanes: how many requests of a kind are worked on at once, how many may wait, and who is sent away.
+"""Lanes: how many requests of a kind run at once, how many may wait, and which are refused.
 
-What is read never keeps out what is changed: each lane has threads and places of its own. A lane that is full
-refuses the newest request at once, and one client never takes all the places that others could wait in.
+Reads never keep out writes: each lane has threads and places of its own. A full lane refuses the newest
+request at once, and one client never takes all the waiting places.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from webui.accounts.attempt_limits import Limit
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 2.0
-"""Nobody waits longer for a thread: a caller who asks again later is served sooner than one who queues."""
+"""The longest wait for a thread: a caller who asks again later is served sooner than one who queues."""
 _SHARE = 0.75
-"""Of the waiting places, what one client may hold."""
+"""The part of the waiting places that one client may hold."""
 
 
 class LaneFull(Exception):
-    """The request was not begun: its lane has no place for it."""
+    """The request was not started, because its lane has no place for it."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class LaneSize:
     """Bounds of one lane."""
 
     threads: int
-    """Requests worked on at once; each thread keeps one connection to the database."""
+    """Requests that run at once; each thread keeps one connection to the database."""
     waiting: int
     """Requests that may wait for a thread."""
     pace: Limit | None = None
-    """How many may begin, however fast the threads are; such a lane is served by rank."""
+    """How many may begin, however fast the threads are; such a lane serves by rank."""
 
 
 class Lane:
-    """Runs work in threads of its own, first come, first served. Used from one event loop."""
+    """Runs work in its own threads, first come, first served. Used from one event loop."""
 
     def __init__(self, name: str, size: LaneSize, longest_wait_s: float = LONGEST_WAIT_S) -> None:
         self.name, self.size = name, size
@@ -51,13 +51,13 @@ class Lane:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a thread now."""
+        """How many requests wait for a thread."""
         return self._waiting.total()
 
     async def run(self, client: str, work: Callable[[], T], rank: float = 0.0) -> T:
-        """What `work` returns, run in a thread of the lane. Raises LaneFull when it was not begun.
+        """The result of `work`, run in a thread of the lane. Raises LaneFull when it was not started.
 
-        A lane that is served by rank begins with the lowest.
+        A lane that serves by rank starts the lowest first.
         """
         await self._enter(client, rank)
         loop = asyncio.get_running_loop()
@@ -66,13 +66,13 @@ class Lane:
         def leave(_: Future[Any]) -> None:
             loop.call_soon_threadsafe(lambda: self._leave(loop.time() - begun_s))
 
-        # The place is given back when the thread is done, not when the caller stops waiting for it.
+        # The place is released when the thread is done, not when the caller stops waiting for it.
         running = self._pool.submit(work)
         running.add_done_callback(leave)
         return await asyncio.wrap_future(running)
 
     def close(self) -> None:
-        """Let the threads end; what waits for one is not begun."""
+        """End the threads; work that still waits for one is not started."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _leave(self, took_s: float) -> None:  # noqa: ARG002 - a lane that measures its work asks for it

@@ -12,13 +12,13 @@ from webui.jobs.scheduler import Scheduler
 
 
 class Lifespan:
-    """Runs what belongs to the serving process: the count of failed sign-ins and the scheduler."""
+    """Runs the tasks of the serving process: the count of failed sign-ins and the scheduler."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, or the life of the process."""
+        """One request, or the lifetime of the process."""
         if scope["type"] != "lifespan":
             await self._application(scope, receive, send)
             return

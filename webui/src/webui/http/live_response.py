@@ -1,4 +1,4 @@
-"""A streamed answer whose reader is looked at anew from time to time."""
+"""A streamed answer whose reader's permission is checked again from time to time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class LiveResponse(StreamingHttpResponse):
     def __init__(
         self, content: AsyncIterator[bytes], still_allowed: Callable[[], bool], content_type: str
     ) -> None:
-        # Neither a proxy nor a browser may hold parts of it back.
+        # Neither a proxy nor a browser may buffer parts of it.
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         super().__init__(content, content_type=content_type, headers=headers)
         self.still_allowed = still_allowed

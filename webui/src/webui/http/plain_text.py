@@ -1,4 +1,4 @@
-"""No header or cookie with a NUL byte goes further: PostgreSQL cannot be asked for one."""
+"""Refuses headers and cookies with a NUL byte, because PostgreSQL cannot take one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PlainTextMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """The answer of what lies behind, or 400."""
+        """The application's answer, or 400."""
         where = _where(request)
         if where is None:
             return self._get_response(request)

@@ -1,4 +1,4 @@
-"""A middleware that looks at the response alone, sync and async."""
+"""A middleware that processes only the response, sync and async."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 
 class ResponseMiddleware(ABC):
-    """A subclass says in ``answered`` what becomes of a response."""
+    """A subclass defines in ``answered`` how a response is changed."""
 
     async_capable = True
     sync_capable = True
@@ -23,7 +23,7 @@ class ResponseMiddleware(ABC):
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        """What ``answered`` makes of the response."""
+        """The result of ``answered`` for the response."""
         response = self._get_response(request)
         if isinstance(response, HttpResponseBase):
             return self.answered(request, response)
@@ -34,4 +34,4 @@ class ResponseMiddleware(ABC):
 
     @abstractmethod
     def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The response that goes out."""
+        """The response to send."""

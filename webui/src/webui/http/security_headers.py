@@ -24,7 +24,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 
 class SecurityHeadersMiddleware(ResponseMiddleware):
-    """Adds the content security policy and its kin to every response; works sync and async."""
+    """Adds the content security policy and related headers to every response; works sync and async."""
 
     def answered(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The response, with its headers."""

@@ -1,7 +1,8 @@
-"""Who may try a password is decided on the event loop, before a thread or a place in a queue is theirs.
+"""The event loop decides who may try a password, before the attempt takes a thread or a place in a queue.
 
-It costs a form of 16 KiB at most, an HMAC of the browser's cookie and counts in memory: no query, no thread.
-The known take a lane of their own; strangers share one by rank; whoever is over a limit is answered at once.
+The decision costs a form of 16 KiB at most, an HMAC of the browser's cookie and counts in memory: no query,
+no thread. Known sources take a lane of their own, strangers share one by rank, and a source over a limit is
+answered at once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from webui.http.lane_choice import SIGN_IN, STRANGERS
 from webui.http.security_headers import CONTENT_SECURITY_POLICY
 
 MOST_OF_A_NAME = 150
-"""Longer names are cut, here and in the view."""
+"""Longer names are cut, both here and in the view."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,21 @@ class Admission:
 
     lane: str
     client: str
-    """Who it is to the lane: a source, or a browser that is known."""
+    """The attempt's identity in the lane: a source, or a known browser."""
     rank: float
     attempt: Attempt
     address: str
 
 
 class SignInDoor:
-    """The gate, for requests that no thread has yet."""
+    """The gate, for requests that do not have a thread yet."""
 
     def __init__(self, gate: SignInGate) -> None:
         self._gate = gate
 
     def admit(self, scope: Scope, body: bytes) -> Admission:
         """Let one attempt in, or raise SignInRefused."""
-        # A query that is no text is for the view to refuse.
+        # The view refuses a query that is not text.
         request = ASGIRequest({**scope, "query_string": b""}, BytesIO(body))
         attempt = self._gate.admit_at_the_door(request, _username(request), scope)
         client = client_source(request)
@@ -67,11 +68,11 @@ class SignInDoor:
 
     @property
     def is_reading_due(self) -> bool:
-        """Whether it is time to `read` who is known."""
+        """Whether it is time to `read` the known sources."""
         return self._gate.known_sources.is_due()
 
     def read(self) -> None:
-        """Read from where users signed in. Queries the database: for a thread."""
+        """Read the addresses from which users signed in. Queries the database, so it runs in a thread."""
         self._gate.known_sources.read()
 
 
@@ -98,7 +99,7 @@ def _page(retry_after_s: int) -> bytes:
 
 
 def _username(request: ASGIRequest) -> str:
-    """As the view reads it; what the view cannot read is nobody's."""
+    """Read as the view reads it; a name that the view cannot read belongs to nobody."""
     try:
         return str(request.POST.get("username", ""))[:MOST_OF_A_NAME]
     except (BadRequest, SuspiciousOperation, MultiPartParserError, CookieError, ValueError):

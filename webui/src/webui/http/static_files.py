@@ -14,11 +14,11 @@ from whitenoise.storage import (  # type: ignore[import-untyped]  # ships none
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
     """Names with content hashes, and gzip beside each file."""
 
-    # Vendored files may name source maps that were left out.
+    # Vendored files may name source maps that are not shipped.
     manifest_strict = False
 
     def hashed_name(self, name: str, content: Any = None, filename: str | None = None) -> str:
-        """The hashed name; a file that is referred to but not shipped keeps its own."""
+        """The hashed name; a referenced file that is not shipped keeps its own."""
         try:
             return str(super().hashed_name(name, content, filename))
         except ValueError:

@@ -1,1 +1,1 @@
-"""Things that take a while: they answer at once with a job one can follow and cancel."""
+"""Work that takes a while: the request is answered at once with a job that can be followed and cancelled."""

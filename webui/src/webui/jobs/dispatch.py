@@ -1,4 +1,4 @@
-"""Handing tasks to a worker: Celery's where a broker is configured, else a thread of this process."""
+"""Hands tasks to a worker: Celery's where a broker is configured, otherwise a thread of this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class QueueUnavailable(Exception):
 def dispatch(task: Any, *arguments: Any) -> None:
     """Run the Celery task `task` soon, once the current transaction is stored. Returns at once.
 
-    Raises QueueUnavailable, where no transaction is open, when the broker does not take it.
+    Outside a transaction it raises QueueUnavailable when the broker does not take the task.
     """
     if settings.CELERY_BROKER_URL:
         transaction.on_commit(lambda: _send(task, *arguments))
@@ -42,7 +42,7 @@ def _send(task: Any, *arguments: Any) -> None:
 
 
 def run_here(task: Any, *arguments: Any) -> None:
-    """Run a task in this thread; what goes wrong is in the log, as nobody waits for the thread."""
+    """Run a task in this thread; errors are logged, because nobody waits for the thread."""
     close_old_connections()
     try:
         task.apply(args=arguments, throw=True)

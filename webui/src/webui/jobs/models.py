@@ -1,4 +1,4 @@
-"""What is stored about a job."""
+"""The stored data about a job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import models
 
 
 class JobState(models.TextChoices):
-    """Where a job is in its life."""
+    """The states of a job."""
 
     QUEUED = "queued", "Queued"
     RUNNING = "running", "Running"
@@ -44,5 +44,5 @@ class Job(models.Model):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether the job is over."""
         return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)

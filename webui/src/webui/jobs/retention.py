@@ -1,4 +1,4 @@
-"""What is kept of jobs."""
+"""The retention of jobs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The recurring tasks: each has a thread of its own, so that none waits for another, nor for a user's job.
+"""The recurring tasks: each has a thread of its own, so that none waits for another or for a user's job.
 
-They never go through the broker. With one, a process of their own runs them (`webui.processes`);
-without, the web process does.
+They never go through the broker. With one, a separate process runs them (`webui.processes`); without one, the
+web process does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _recurring() -> Mapping[Any, float]:
 
 
 class Scheduler:
-    """Runs each task at once and then every so many seconds, after the run before it."""
+    """Runs each task at once, and then this many seconds after the end of its previous run."""
 
     def __init__(self, schedule: Mapping[Any, float] | None = None) -> None:
         self._schedule = _recurring() if schedule is None else schedule
@@ -37,7 +37,7 @@ class Scheduler:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin; the first round is due at once."""
+        """Begin; the first run is due at once."""
         for task, every_s in self._schedule.items():
             thread = threading.Thread(
                 target=self._run, args=(task, every_s), name=f"scheduler {task.name}", daemon=True
@@ -46,7 +46,7 @@ class Scheduler:
             thread.start()
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """End after what is running."""
+        """End after the running tasks."""
         self._stopped.set()
         deadline_s = time.monotonic() + timeout_s
         for thread in self._threads:

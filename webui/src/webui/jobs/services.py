@@ -20,7 +20,7 @@ from webui.jobs.dispatch import QueueUnavailable, dispatch
 from webui.jobs.models import Job, JobState
 
 MAX_ACTIVE = 8
-"""Jobs of one user that may wait or run at once."""
+"""The most jobs of one user that may wait or run at once."""
 MAX_PINGS = 100
 _NOT_STARTED = "The queue of jobs does not answer, so nothing was started. Try again in a moment."
 
@@ -58,7 +58,7 @@ def start_traceroute(
 
 
 def _vrf(name: str | None) -> list[Problem]:
-    """Whether the name can be that of a VRF; whether there is such a one, the agent says."""
+    """Whether the name is valid for a VRF; the agent says whether that VRF exists."""
     try:
         OfVrf.model_validate({"vrf": name})
     except ValidationError:
@@ -75,7 +75,7 @@ def get(job_id: UUID) -> Job:
 
 
 def cancel(actor: Actor, job: Job) -> Job:
-    """Ask a job to stop; one that is over stays as it is. Its owner or an admin may."""
+    """Ask a job to stop; a finished one stays as it is. Its owner or an admin may."""
     actor.require(Role.OPERATOR)
     if job.owner_id != actor.user.pk and not actor.user.has_role(Role.ADMIN):
         raise Forbidden(f"This job belongs to {job.owner.username}.")
@@ -89,7 +89,7 @@ def cancel(actor: Actor, job: Job) -> Job:
 
 
 def begin(job_id: str) -> Job | None:
-    """Take a queued job to run it; None when it was cancelled or is taken."""
+    """Take a queued job to run it; None when it was cancelled or already taken."""
     taken = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
         state=JobState.RUNNING, started_at=timezone.now()
     )
@@ -97,7 +97,7 @@ def begin(job_id: str) -> Job | None:
 
 
 def progress(job: Job, percent: int, line: str = "") -> bool:
-    """Note progress and add to the log; False when the job is to stop."""
+    """Record progress and add to the log; False when the job has to stop."""
     changes = {"progress": percent}
     rows = Job.objects.filter(pk=job.pk)
     if line:
@@ -108,7 +108,7 @@ def progress(job: Job, percent: int, line: str = "") -> bool:
 
 
 def finish(job: Job, state: JobState, result: dict[str, object] | None = None, error: str = "") -> None:
-    """Note what came of a job."""
+    """Record the result of a job."""
     changes = {"progress": 100} if state == JobState.DONE else {}
     Job.objects.filter(pk=job.pk).update(
         state=state, result=result, error=error[:1000], finished_at=timezone.now(), **changes

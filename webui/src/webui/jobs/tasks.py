@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 @app.task(name="webui.jobs.run_job")
 def run_job(job_id: str) -> None:
-    """Run one queued job to its end, whatever that is."""
+    """Run one queued job to its end, whatever the result."""
     job = services.begin(job_id)
     if job is None:
         return
@@ -40,7 +40,7 @@ def sample_counters() -> None:
 
 @app.task(name="webui.jobs.take_over_command_line")
 def take_over_command_line() -> None:
-    """Write into the audit log what was done over the router's command line."""
+    """Copy actions of the router's command line into the audit log."""
     from webui.accounts.command_line import take_over
 
     take_over()
@@ -48,7 +48,7 @@ def take_over_command_line() -> None:
 
 @app.task(name="webui.jobs.clean_up")
 def clean_up() -> None:
-    """Remove what is past its time or its quota, of every kind."""
+    """Remove data of every kind beyond its retention time or quota."""
     from webui.storage.clean_up import clean_up as reduce_everything
 
     reduce_everything()

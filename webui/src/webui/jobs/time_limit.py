@@ -1,4 +1,6 @@
-"""No job holds the worker for good: one that runs too long ends its process, which starts anew without it."""
+"""No job blocks the worker for good: a job that runs too long ends its process, which restarts without
+the job.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _running: dict[str, threading.Timer] = {}
 
 
 def watch() -> None:
-    """From now on, in this process."""
+    """Applies to this process from now on."""
     task_prerun.connect(_begin, weak=False)
     task_postrun.connect(_end, weak=False)
 

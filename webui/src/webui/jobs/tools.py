@@ -1,4 +1,4 @@
-"""What the jobs do: each takes its job and gives the result, or None when it was cancelled."""
+"""The work of the jobs: each function takes its job and returns the result, or None when it was cancelled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webui.jobs.models import Job
 
 Result = dict[str, Any] | None
 PAUSE_S = 0.5
-"""Between two packets of a ping."""
+"""The interval between two packets of a ping."""
 
 
 def ping(job: Job) -> Result:
@@ -48,9 +48,9 @@ def ping(job: Job) -> Result:
 
 
 def _told(answer: dict[str, Any], result: dict[str, Any]) -> str:
-    """One packet's fate; where none was sent, the tool's own last words."""
+    """The result of one packet; where none was sent, the last line of the tool's output."""
     if result.get("received"):
-        # A payload too short for the time of sending brings none back.
+        # With a payload too short for the time of sending, no time comes back.
         took = "" if result.get("avg_ms") is None else f" in {result['avg_ms']} ms"
         return f"answer from {result.get('destination', 'there')}{took}"
     if result.get("sent"):
@@ -59,7 +59,7 @@ def _told(answer: dict[str, Any], result: dict[str, Any]) -> str:
 
 
 def traceroute(job: Job) -> Result:
-    """One call of the agent: the hops come together."""
+    """One call of the agent: all hops arrive together."""
     arguments = job.arguments
     if not services.progress(job, 5):
         return None

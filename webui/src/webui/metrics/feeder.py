@@ -25,7 +25,7 @@ _ROUTES = {
 
 
 def of_feeder(feeder: FeederState | None) -> Iterator[Metric]:
-    """Where a feeder carries the routes; ``None`` is one that does not answer."""
+    """Only where a feeder carries the routes; ``None`` is a feeder that does not answer."""
     if feeder is not None and feeder.carrier != "feeder":
         return
     up = GaugeMetricFamily(

@@ -1,4 +1,4 @@
-"""Rates over the last minutes to days, in columns as a chart takes them."""
+"""Rates over the last minutes to days, in columns for a chart."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def history(
 
     ``only`` limits it to these interfaces.
 
-    ``time`` has evenly spaced Unix seconds. Raises KeyError for a range there is not, and AgentUnavailable
-    for the last five minutes, which only the agent has.
+    ``time`` has evenly spaced Unix seconds. Raises KeyError for an unknown range, and AgentUnavailable for
+    the last five minutes, which only the agent has.
     """
     length, step = RANGES[name]
     now = int(time.time() if now_s is None else now_s)
@@ -78,7 +78,7 @@ def _stored(times: list[int], step: int, only: frozenset[str] | None) -> dict[tu
         for row in rows.values("time", "interface", *COLUMNS)
     }
     if finer := _FINER.get(step):
-        # What is not rolled up yet, the bucket that is still filling included.
+        # The data that is not rolled up yet, including the bucket in progress.
         since = max((moment for moment, _ in points), default=times[0] - step) + step
         points = {**grouped(step, finer, since, times[-1] + step, only), **points}
     return points

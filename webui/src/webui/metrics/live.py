@@ -23,11 +23,11 @@ LONGEST_S = 900.0
 """A stream ends after this long; the browser comes again."""
 MAX_LISTENERS = 200
 _BACKLOG = 5
-"""Events a slow listener may lag behind; older ones are skipped."""
+"""The most events that a slow listener may lag behind; older ones are skipped."""
 
 
 class Upstream(Protocol):
-    """What the stream needs of the agent's client."""
+    """The methods of the agent's client that the stream uses."""
 
     def counters_stream(self) -> AsyncIterator[dict[str, Any]]:
         """Samples, one a second."""
@@ -43,7 +43,7 @@ def _connect() -> Upstream:
 
 
 class Listener:
-    """The events that one reader has not taken yet: a few, and how many had to be skipped."""
+    """The events that one reader has not taken yet (a few), and the number of skipped ones."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
@@ -52,7 +52,7 @@ class Listener:
         self._something = asyncio.Event()
 
     def put(self, event: bytes) -> None:
-        """Add an event; the oldest makes room when the reader is slow."""
+        """Add an event; when the reader is slow, the oldest is skipped."""
         if len(self._events) >= _BACKLOG:
             self._events.popleft()
             self._skipped += 1
@@ -60,7 +60,7 @@ class Listener:
         self._something.set()
 
     async def get(self) -> bytes:
-        """The next event; where events were skipped, first one that says how many."""
+        """The next event; after skipped events, first an event with their number."""
         await self._something.wait()
         if self._skipped:
             skipped, self._skipped = self._skipped, 0
@@ -72,7 +72,7 @@ class Listener:
 
 
 class Broadcast:
-    """Listens to the agent while anybody listens to it."""
+    """Listens to the agent while it has listeners itself."""
 
     def __init__(self, connect: Callable[[], Upstream] = _connect) -> None:
         self._connect = connect
@@ -81,7 +81,7 @@ class Broadcast:
 
     @asynccontextmanager
     async def listening(self, selection: Selection = EVERYTHING) -> AsyncIterator[Listener]:
-        """A new listener, who hears what is selected."""
+        """A new listener, who receives the selected values."""
         listener = Listener(selection)
         self._listeners.add(listener)
         if self._task is None or self._task.done():
@@ -120,7 +120,7 @@ class Broadcast:
             await asyncio.sleep(RETRY_S)
 
     def _show(self, sample: Mapping[str, Any]) -> None:
-        """Give a sample to everybody; what several select alike is made into text once."""
+        """Give a sample to all listeners; a selection shared by several is formatted once."""
         texts: dict[Selection, bytes] = {}
         for listener in self._listeners:
             text = texts.get(listener.selection)
@@ -148,7 +148,9 @@ def broadcast() -> Broadcast:
 async def events(
     selection: Selection = EVERYTHING, longest_s: float = LONGEST_S, heartbeat_s: float = HEARTBEAT_S
 ) -> AsyncIterator[bytes]:
-    """Server-sent events for one browser, until it goes away or the time is up. With no room: a gap alone."""
+    """Server-sent events for one browser, until it disconnects or the time is up. Without a free place:
+    only a gap.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + longest_s
     shared = broadcast()

@@ -1,4 +1,4 @@
-"""What is stored of the counters."""
+"""The stored data of the counters."""
 
 from __future__ import annotations
 

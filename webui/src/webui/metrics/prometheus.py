@@ -32,11 +32,11 @@ _INTERFACE = {
 
 
 MAX_RULES = 2000
-"""Rules that a scrape shows one by one; of the lists beyond, it shows the sums."""
+"""The most rules that a scrape shows one by one; of further lists it shows the sums."""
 
 
 class RouterCollector(Collector):
-    """Asks the agent at each scrape; with the agent away only ``millrace_up 0`` is left."""
+    """Asks the agent at each scrape; without the agent only ``millrace_up 0`` is left."""
 
     def collect(self) -> Iterator[Metric]:
         """The metrics."""
@@ -51,7 +51,7 @@ class RouterCollector(Collector):
         yield up
         yield from _of_status(status)
         for family in (_sample, _acls, _system):
-            # One that cannot be had now, as the data plane does not answer, is left out.
+            # A part that cannot be read now, because the data plane does not answer, is omitted.
             with suppress(MillraceError):
                 yield from family()
         yield from _of_parts()
@@ -59,7 +59,7 @@ class RouterCollector(Collector):
 
 
 def _of_parts() -> Iterator[Metric]:
-    """Of each part of the state that declares metrics; of one that is not there, none."""
+    """The metrics of each part of the state that declares some; none for a missing part."""
     for part in PARTS:
         if part.gauges is None:
             continue
@@ -73,7 +73,7 @@ def _of_parts() -> Iterator[Metric]:
 
 
 def _feeder() -> FeederState | None:
-    """None where it does not answer: the rest of the router is told all the same."""
+    """None where it does not answer; the rest of the router is still reported."""
     try:
         return agent().state(FEEDER)
     except MillraceError:
@@ -151,7 +151,7 @@ def _of_sample(sample: dict[str, Any]) -> Iterator[Metric]:
 
 
 def _of_system(system: SystemState) -> Iterator[Metric]:
-    """The machine, in the words of Prometheus' own node exporter where it has them."""
+    """The machine, with the names of Prometheus' own node exporter where it has them."""
     yield GaugeMetricFamily("millrace_uptime_seconds", "Since the machine started.", value=system.uptime_s)
     for name, value in (
         ("load1", system.processor.load_1m),
@@ -186,7 +186,7 @@ def _of_system(system: SystemState) -> Iterator[Metric]:
 
 
 def _hits(totals: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Rules by access list: whole lists, smallest first, as long as MAX_RULES are not passed."""
+    """Rules by access list: whole lists, smallest first, as long as the total stays within MAX_RULES."""
     found: dict[str, dict[str, Any]] = {}
     left = MAX_RULES
     for name, total in sorted(totals.items(), key=lambda one: int(one[1]["rules"])):
@@ -220,7 +220,7 @@ def _of_acls(totals: dict[str, Any], hits: dict[str, dict[str, Any]]) -> Iterato
 
 
 def exposition() -> bytes:
-    """The page a scrape gets."""
+    """The response to a scrape."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(RouterCollector())
     return generate_latest(registry)

@@ -16,7 +16,7 @@ SOURCES = {
     "rx_drops_ps": ("rx_drops", 1),
     "tx_drops_ps": ("tx_drops", 1),
 }
-"""Column to the counter it comes from, and a factor."""
+"""The counter that a column is derived from, and a factor."""
 
 Rates = dict[str, float]
 Sample = Mapping[str, Any]
@@ -25,7 +25,8 @@ Sample = Mapping[str, Any]
 def between(first: Sample, last: Sample, columns: Sequence[str] = COLUMNS) -> dict[str, Rates]:
     """Mean rates of each interface from one sample to a later one.
 
-    An interface that is not in both, or whose counters went back (the data plane restarted), is left out.
+    An interface that is missing from either, or whose counters decreased (the data plane restarted), is
+    omitted.
     """
     seconds = float(last["time"]) - float(first["time"])
     if seconds <= 0:

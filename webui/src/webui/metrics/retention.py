@@ -1,4 +1,4 @@
-"""What is kept of the counters."""
+"""The retention of the counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The one writer of roll-ups. It takes what the agent kept since the last run: a missed run loses nothing."""
+"""The only writer of roll-ups. It reads what the agent kept since the last run: a missed run loses
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ KEPT_S = {10: 6 * 3600, 60: 3 * 24 * 3600, 3600: 35 * 24 * 3600}
 """How long roll-ups of each step are kept."""
 AGENT_KEEPS_S = 300
 _COUNTERS = Selection(frozenset(counter for counter, _ in SOURCES.values()))
-"""What the agent is asked for: what the columns come from."""
+"""The counters requested from the agent: those that the columns are derived from."""
 
 
 def sample(now_s: float | None = None) -> int:
-    """Store the buckets that are complete by now; returns how many rows. A second run stores none twice."""
+    """Store the buckets that are now complete; returns how many rows. A second run stores none twice."""
     now = time.time() if now_s is None else now_s
     with _one_at_a_time:
         try:
@@ -39,7 +41,7 @@ def sample(now_s: float | None = None) -> int:
 
 
 def forget_old(now_s: float | None = None) -> int:
-    """Remove roll-ups past their time; returns how many."""
+    """Remove roll-ups older than their retention; returns how many."""
     now = time.time() if now_s is None else now_s
     return sum(
         RollUp.objects.filter(step_s=step, time__lt=int(now - kept)).delete()[0]
@@ -72,7 +74,7 @@ def _from_agent(now: float) -> int:
 def _from_finer(step: int, finer: int, now: float) -> int:
     end = int(now) // step * step
     since = max(_last(step) + step, end - KEPT_S[finer])
-    # The finer rows of the last bucket have to be there: wait for them one bucket of theirs.
+    # The finer rows of the last bucket have to exist first, so wait for one of their buckets.
     if _last(finer) + finer < end:
         end -= step
     rows = [

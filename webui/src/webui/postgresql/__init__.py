@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, which does not wait for ever for a server that says nothing."""
+"""Django's PostgreSQL backend with a limit on the wait for a server that does not answer."""

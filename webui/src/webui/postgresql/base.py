@@ -1,4 +1,4 @@
-"""What Django asks of a database backend."""
+"""Django's interface of a database backend."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _quiet = Quiet()
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """Waits for an answer as long as the thread's patience lasts, and is closed when that is over.
+    """Waits for an answer as long as the thread's patience lasts, and is closed after that.
 
     The server's own ``statement_timeout`` does not end anything while the server is stopped.
     """
@@ -31,7 +31,7 @@ class PatientConnection(psycopg.Connection[Any]):
         except psycopg.OperationalError as error:
             if timeout is not None or allowed is None or time.monotonic() - begun < allowed:
                 raise
-            # An answer that comes later would be taken for that to another statement.
+            # A later answer would be mistaken for that to another statement.
             self.pgconn.finish()
             raise psycopg.OperationalError("the server did not answer in time") from error
         finally:
@@ -42,7 +42,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """PostgreSQL with connections that do not wait for ever."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> PatientConnection:
-        """Raises OperationalError, at once where another connection was not answered just now."""
+        """Raises OperationalError; at once if another connection just got no answer."""
         if _quiet:
             raise psycopg.OperationalError("the server did not answer a moment ago")
         self.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
@@ -53,7 +53,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise
 
     def is_usable(self) -> bool:
-        """Whether the connection still answers, soon."""
+        """Whether the connection still answers, within a short time."""
         left = left_s()
         with patience(HEALTH_CHECK_S if left is None else min(left, HEALTH_CHECK_S)):
             return bool(super().is_usable())

@@ -1,4 +1,6 @@
-"""How long a request waits for the database altogether, and who asks a server that did not answer again."""
+"""How long a request waits for the database in total, and when a server that did not answer is asked
+again.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 REQUEST_S = 6.0
-"""A request waits this long for all its statements together: its slowest take a tenth of that."""
+"""The longest wait of a request for all its statements together: the slowest requests take a tenth of it."""
 HEALTH_CHECK_S = 2.0
-"""The question whether an old connection still answers."""
+"""The longest wait for the answer whether an old connection still works."""
 _QUIET_S = 1.0
 
 _left_s: ContextVar[float | None] = ContextVar("left_s", default=None)
@@ -19,7 +21,9 @@ _left_s: ContextVar[float | None] = ContextVar("left_s", default=None)
 
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
-    """Within, this thread waits for the database no longer than that altogether; elsewhere without end."""
+    """Inside the block, the total wait of this thread for the database is limited to this; elsewhere it
+    is unlimited.
+    """
     token = _left_s.set(seconds)
     try:
         yield
@@ -28,18 +32,18 @@ def patience(seconds: float) -> Iterator[None]:
 
 
 def left_s() -> float | None:
-    """What is left; None where there is no end."""
+    """The remaining time; None where it is unlimited."""
     return _left_s.get()
 
 
 def spend(seconds: float) -> None:
-    """Take what was waited from what is left."""
+    """Subtract a wait from the remaining time."""
     if (left := _left_s.get()) is not None:
         _left_s.set(max(0.0, left - seconds))
 
 
 class Quiet:
-    """After a server did not answer a connection nobody asks it for a second: who comes learns it at once."""
+    """After a server did not answer a connection, nothing asks it for a second: callers fail at once."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -47,7 +51,7 @@ class Quiet:
         self._until = 0.0
 
     def begin(self) -> None:
-        """A connection was not answered just now."""
+        """Record that a connection got no answer."""
         with self._lock:
             self._until = self._clock() + _QUIET_S
 

@@ -1,4 +1,4 @@
-"""What a forked child does before its work: it ends with its parent, has a name, and gives way."""
+"""The setup of a forked child before its work: it ends with its parent, has a name, and yields resources."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from webui.processes.part import Part
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
-"""Who is not privileged may only raise it."""
+"""An unprivileged process may only raise it."""
 _libc = ctypes.CDLL(None)
 _log = logging.getLogger(__name__)
 
 
 def process_name(part: str) -> str:
-    """As the kernel, ps and journald know the process; at most 15 characters."""
+    """The name shown by the kernel, ps and journald; at most 15 characters."""
     return f"web-{part}"
 
 
 def become(part: Part, parent: int) -> None:
-    """Make this process the part: ends it at once where ``parent``, which forked it, is gone."""
+    """Turn this process into the part; it ends at once if ``parent``, which forked it, is gone."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
     _libc.prctl(_PR_SET_NAME, process_name(part.name).encode())
     JsonLines.process = None if part.vital else part.name
-    # Where a sandbox allows neither, the part works all the same.
+    # Where a sandbox allows neither, the part still works.
     with suppress(OSError):
         _OOM_SCORE.write_text(str(max(part.oom_score_adj, int(_OOM_SCORE.read_text()))))
     with suppress(OSError):
@@ -42,7 +42,7 @@ def become(part: Part, parent: int) -> None:
 
 
 def run(part: Part) -> int:
-    """Do the part's work in this process; the exit code."""
+    """Do the part's work in this process; returns the exit code."""
     try:
         part.run()
     except SystemExit as ended:

@@ -1,4 +1,4 @@
-"""Forks the parts, starts anew the one that ended, and ends them all when it is told to."""
+"""Forks the parts, restarts a part that ends, and ends all of them when told to."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from webui.processes.part import Part
 from webui.processes.restarts import STEADY_S, Restarts
 
 STOP_S = 8.0
-"""How long the parts may take to end; what has not ended then is killed."""
+"""How long the parts may take to end; those that have not ended by then are killed."""
 VITAL_S = 10.0
-"""A vital part that ends by itself sooner than this after its start is not tried again here."""
+"""A vital part that exits sooner than this after its start is not tried again here."""
 MOST_KILLS = 4
-"""Nor one that was killed so soon so many times in a row."""
+"""Nor is one that was killed so soon this many times in a row."""
 _ENDS = (signal.SIGTERM, signal.SIGINT)
 _WATCHED = {*_ENDS, signal.SIGCHLD}
 _log = logging.getLogger(__name__)
@@ -43,14 +43,14 @@ class _Child:
 
     @property
     def wakes_s(self) -> float | None:
-        """When there is something to do for it, if it does not end before."""
+        """The time of the next action for it, if it does not end before."""
         if self.due_s is not None:
             return self.due_s
         return self.started_s + STEADY_S if self.restarts.in_a_row else None
 
 
 class Parent:
-    """Runs in a process without threads, and waits for signals alone."""
+    """Runs in a process without threads, and waits only for signals."""
 
     def __init__(self, parts: Sequence[Part], clock: Callable[[], float] = time.monotonic) -> None:
         self._children = [_Child(part) for part in parts]
@@ -59,7 +59,7 @@ class Parent:
         self._mask: Iterable[int] = ()
 
     def run(self) -> int:
-        """Until SIGTERM, SIGINT or the end of a vital part; the exit code."""
+        """Runs until SIGTERM, SIGINT or the end of a vital part; returns the exit code."""
         shared.board = self._board
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
         try:
@@ -86,7 +86,7 @@ class Parent:
 
     def _fork(self, one: _Child) -> None:
         parent = os.getpid()
-        # What is buffered would be written twice.
+        # Buffered output would be written twice.
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
@@ -100,13 +100,13 @@ class Parent:
                 sys.stdout.flush()
                 sys.stderr.flush()
             finally:
-                # Nothing of the parent's is to be tidied up here.
+                # The child must not clean up anything of the parent's.
                 os._exit(code)
         one.pid, one.started_s, one.due_s = pid, self._clock(), None
         self._board.write(one.part.name, one.standing)
 
     def _wait(self) -> int | None:
-        """The next signal; None where something is due before it."""
+        """The next signal; None when something is due before it."""
         wakes_s = [one.wakes_s for one in self._children if one.wakes_s is not None]
         if not wakes_s:
             return signal.sigwaitinfo(_WATCHED).si_signo
@@ -114,7 +114,7 @@ class Parent:
         return None if told is None else told.si_signo
 
     def _reap(self) -> Part | None:
-        """Take note of those that ended; gives a vital one that did not stay up."""
+        """Record the children that ended; returns a vital one that did not stay up."""
         failed = None
         for one in self._children:
             if one.pid:
@@ -124,7 +124,7 @@ class Parent:
         return failed
 
     def _ended(self, one: _Child, exit_code: int) -> bool:
-        """Plan its next start; whether that is in vain."""
+        """Schedule its next start; returns whether a restart is pointless."""
         now_s = self._clock()
         ran_s = now_s - one.started_s
         delay_s = one.restarts.delay_s(ran_s)
@@ -165,5 +165,5 @@ class Parent:
 
 
 def how(exit_code: int) -> str:
-    """An end in words."""
+    """The end of a child, in words."""
     return f"with exit code {exit_code}" if exit_code >= 0 else f"by {signal.Signals(-exit_code).name}"

@@ -1,4 +1,4 @@
-"""A child of the web half's parent, as it is declared."""
+"""The declaration of a child of the web half's parent."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Part:
     name: str
     run: Callable[[], None]
     nice: int = 0
-    """How far it stands behind others where the CPUs do not suffice."""
+    """Its nice value: how far others go before it where CPU time is short."""
     oom_score_adj: int = 550
-    """Which process the kernel ends first where memory does not suffice: see proc_pid_oom_score_adj(5)."""
+    """Which process the kernel kills first where memory is short: see proc_pid_oom_score_adj(5)."""
     vital: bool = False
-    """Whether nothing is worth running without it: the parent ends where it does not stay up."""
+    """Whether the others are useless without it: the parent ends where it does not stay up."""

@@ -1,4 +1,4 @@
-"""The parts of this web half, and what they share."""
+"""The parts of this web half, and the code they share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHARED = (
     "uvicorn.loops.uvloop",
     "uvicorn.protocols.http.httptools_impl",
 )
-# Also what Celery imports first when a worker starts.
+# Also the first import of Celery when a worker starts.
 _SHARED_WITH_A_WORKER = (
     "billiard.dummy",
     "billiard.pool",
@@ -72,9 +72,10 @@ def parts(server: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def preload() -> None:
-    """Import what any part needs, so that all have it in the same memory. No socket, no thread.
+    """Import the modules that any part needs, so that all parts share their memory. No socket, no thread.
 
-    What is there afterwards is never garbage: a collection that looked at it would copy its pages.
+    The objects that exist afterwards are never garbage: a collection that examined them would copy their
+    pages.
     """
     for name in _SHARED + (_SHARED_WITH_A_WORKER if settings.CELERY_BROKER_URL else ()):
         importlib.import_module(name)
@@ -92,7 +93,7 @@ def serve(server: Mapping[str, Any]) -> None:
     """Pages and REST, until SIGTERM."""
     import uvicorn
 
-    # Each said by name: to find out what there is, uvicorn would import what is not used.
+    # Each is named explicitly: automatic detection by uvicorn would import unused modules.
     uvicorn.run(
         "webui.asgi:application",
         loop="uvloop",
@@ -111,22 +112,25 @@ def work() -> None:
     from webui.celery import app
     from webui.jobs import time_limit
 
-    # The parent has made them.
+    # The parent has already run the checks.
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     time_limit.watch()
-    # A job has a thread: a process would cost memory, and without either nobody is answered meanwhile.
-    # Not by Celery's command line, which brings a shell with completion: 8 MB that every child would share.
+    # A job runs in a thread: a process would cost memory, and without either, nobody gets an answer during a
+    # job. Celery's command line is not used, because it brings a shell with completion: 8 MB that every child
+    # would share.
     worker = app.Worker(loglevel="INFO", pool="threads", concurrency=1)
     worker.start()
     sys.exit(worker.exitcode)
 
 
 def keep_the_schedule() -> None:
-    """What recurs, until SIGTERM: not through the worker's queue, so that no slow tool keeps it waiting."""
+    """The recurring tasks, until SIGTERM. They do not use the worker's queue, so that no slow tool delays
+    them.
+    """
     from webui.jobs.scheduler import Scheduler
 
     ends = {signal.SIGTERM, signal.SIGINT}
-    # Before its threads start: they have the same mask, so that the signal is this thread's.
+    # Blocked before its threads start: they inherit the mask, so that this thread gets the signal.
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     scheduler = Scheduler()
     scheduler.start()
@@ -135,6 +139,6 @@ def keep_the_schedule() -> None:
 
 
 def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    """uvicorn's settings of a command's options: those that were given."""
+    """uvicorn's settings from a command's options: those that were given."""
     names: Sequence[str] = ("uds", "host", "port", "fd", "ssl_keyfile", "ssl_certfile")
     return {name: options[name] for name in names if options.get(name) is not None}

@@ -1,4 +1,4 @@
-"""The scheduled job: every kind is reduced to what is kept of it, and the space is given back."""
+"""The scheduled job that applies the retention of every kind and frees the space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _FREE_BYTES = 32 << 20
 
 
 def clean_up() -> dict[str, int]:
-    """Reduce every kind; returns how many rows of each went. What fails for one does not keep the others."""
+    """Apply the retention of every kind; returns how many rows of each were removed. A failure of one
+    kind does not stop the others.
+    """
     now = timezone.now()
     removed: dict[str, int] = {}
     for kind in KINDS:
@@ -29,11 +31,10 @@ def clean_up() -> dict[str, int]:
 
 
 def give_back(free_bytes: int = _FREE_BYTES) -> bool:
-    """Give the file system what SQLite no longer uses; whether there was enough to be worth it.
+    """Return SQLite's unused space to the file system; returns whether there was enough to do so.
 
-    PostgreSQL's autovacuum makes the room of removed rows usable again by itself. SQLite does so, too, but
-    its file never gets smaller: once more than half of it and more than `free_bytes` are free, it is written
-    anew.
+    PostgreSQL's autovacuum makes the space of removed rows reusable automatically. SQLite does too, but its
+    file never shrinks: once more than half of it and more than `free_bytes` are free, it is rewritten.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return False

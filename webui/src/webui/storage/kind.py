@@ -1,4 +1,4 @@
-"""One kind of stored thing: how long and how much of it is kept. Knows no kind by name."""
+"""One kind of stored data: how long and how much of it is kept. Independent of the particular kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BATCH = 500
 
 
 def delete_rows(rows: Rows, keys: Sequence[Any]) -> None:
-    """Remove these rows, with what hangs on them."""
+    """Remove these rows and their dependents."""
     rows.model._base_manager.filter(pk__in=keys).delete()
 
 
@@ -26,20 +26,20 @@ def _nothing(_: datetime) -> int:
 
 @dataclass(frozen=True)
 class Kind:
-    """What is kept of the rows that `rows` names, the oldest first.
+    """The retention of the rows that `rows` selects, the oldest first.
 
-    `most_rows` and `most_bytes` (of the columns in `payload`) are quotas: past them the oldest go before
-    their time. A kind without any is bounded by `bounded_by`, which says what does it.
+    `most_rows` and `most_bytes` (of the columns in `payload`) are quotas: above them the oldest are removed
+    early. A kind without any is bounded by `bounded_by`, which says how.
     """
 
     name: str
     model: Callable[[], type[Model]]
     kept: str
-    """For how long, in words."""
+    """The retention time, in words."""
     rows: Callable[[], Rows] | None = None
-    """What may be removed, the oldest first."""
+    """The rows that may be removed, the oldest first."""
     expire: Callable[[datetime], int] = _nothing
-    """Removes what is past its time; returns how many."""
+    """Removes rows older than the retention time; returns how many."""
     most_rows: int | None = None
     most_bytes: int | None = None
     payload: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Kind:
     bounded_by: str = ""
 
     def reduce(self, now: datetime) -> int:
-        """Remove what is past its time and what is past the quotas; returns how many rows went."""
+        """Remove rows beyond the retention time and the quotas; returns how many."""
         removed = self.expire(now)
         if self.rows is None:
             return removed
@@ -62,7 +62,7 @@ class Kind:
         return int(self._all().count())
 
     def bytes(self) -> int:
-        """What their payload takes, in bytes of text."""
+        """The size of their payload, in bytes of text."""
         if not self.payload:
             return 0
         return int(self._all().order_by().aggregate(sum=Coalesce(Sum(self._length()), 0))["sum"])

@@ -1,4 +1,4 @@
-"""What is kept of the tables that Django and axes bring along."""
+"""The retention of the tables of Django and axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _attempts(now: datetime) -> int:
 
 
 def _log(label: str) -> Any:
-    """Kept by axes only where it is told to; what an earlier release wrote goes."""
+    """axes writes these only when configured to; rows from an earlier release are removed."""
     return lambda _: past(_rows(label, "attempt_time"))
 
 

@@ -1,4 +1,4 @@
-"""Every kind of stored thing: each app declares its own, in its `retention`."""
+"""Every kind of stored data: each app declares its own in its `retention` module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much there is of each kind, and how much there may be."""
+"""The amount of each kind of stored data, and its limits."""
 
 from __future__ import annotations
 

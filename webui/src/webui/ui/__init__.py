@@ -1,1 +1,1 @@
-"""The browser pages: views ask services, templates show the answers, static modules enliven."""
+"""The browser pages: views call services, templates show the answers, static modules add interaction."""

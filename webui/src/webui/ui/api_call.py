@@ -1,4 +1,4 @@
-"""The REST calls that do what a page does, as lines to paste into a shell."""
+"""The REST calls with the same effect as a page, as lines to paste into a shell."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 API = "/api/v1"
 _LONGEST_BODY = 16 * 1024
-"""Characters of a body in a line; a longer one is read from a file."""
+"""The most characters of a body in a line; a longer body is read from a file."""
 
 
 @dataclass(frozen=True)
 class ApiCall:
-    """One call: what it does, and its curl line."""
+    """One call: its purpose, and its curl line."""
 
     title: str
     line: str
@@ -28,7 +28,7 @@ def call(title: str, method: str, path: str, body: Any = None) -> ApiCall:
         parts += ["-X", method]
     if body is not None:
         text = json.dumps(body)
-        # A page does not carry a long object once more, nor does a shell take a line of any length.
+        # A page does not carry a long object a second time, and a shell limits the length of a line.
         data = shlex.quote(text) if len(text) <= _LONGEST_BODY else "@object.json"
         parts += ["-H", "'Content-Type: application/json'", "--data-binary" if data[0] == "@" else "-d", data]
     target = quote(API + path, safe="/~:?=&{}@,;.-_")
@@ -48,5 +48,5 @@ def calls_for(pointer: str, value: Any = None, *, new: bool = False) -> tuple[Ap
 
 
 def reads(*paths: tuple[str, str]) -> tuple[ApiCall, ...]:
-    """Calls that read: pairs of title and path."""
+    """Calls that read, as pairs of title and path."""
     return tuple(call(title, "GET", path) for title, path in paths)

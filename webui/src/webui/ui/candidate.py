@@ -1,4 +1,4 @@
-"""The document as this user would have it: what runs, what the change set makes of it, and the difference."""
+"""The document from this user's point of view: the running one, the candidate, and the difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Candidate:
     document: dict[str, Any]
     changes: tuple[Change, ...]
     revision: int | None = None
-    """Revision that runs."""
+    """The running revision."""
     base_revision: int | None = None
     """Revision the change set started from."""
 
@@ -29,7 +29,7 @@ class Candidate:
 
     @cached_property
     def _above(self) -> frozenset[str]:
-        """Every place that a change is below."""
+        """All places above a change."""
         found: set[str] = set()
         for path in self._paths:
             while path and (path := parent(path)) not in found:
@@ -50,9 +50,9 @@ class Candidate:
         return False
 
     def mark(self, pointer: str) -> str:
-        """``added``, ``changed``, ``removed`` or nothing: what the change set does to the object.
+        """The change set's effect on the object: ``added``, ``changed``, ``removed`` or nothing.
 
-        Takes time by the pointer's depth, not by how many changes there are.
+        The time depends on the pointer's depth, not on the number of changes.
         """
         if not self._touched(pointer):
             return ""
@@ -64,15 +64,15 @@ class Candidate:
         return "" if before == after else "changed"
 
     def both(self, mapping: str) -> dict[str, Any]:
-        """The mapping's objects as the user would have them, with those removed still there."""
+        """The mapping's objects in the candidate, and those that it removes."""
         return {**_mapping(self.running, mapping), **_mapping(self.document, mapping)}
 
     def used_by(self, pointer: str) -> tuple[str, ...]:
-        """Places outside the object that name it or one below it. The first question walks the document."""
+        """Places outside the object that name it or one below it. The first call walks the document."""
         return tuple(use.pointer for use in self._references.used_by(pointer))
 
     def needs(self, pointer: str) -> bool:
-        """Whether something outside the object could not be without it."""
+        """Whether something outside the object requires it."""
         return any(use.must_exist for use in self._references.used_by(pointer))
 
 

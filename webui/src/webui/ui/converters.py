@@ -1,4 +1,4 @@
-"""Parts of addresses: a name may hold anything, as some come from other routers."""
+"""Path converters: a name may hold any text, because other routers choose some of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class AnyText:
     regex = r"[\s\S]+"
 
     def to_python(self, value: str) -> str:
-        """As it is."""
+        """Unchanged."""
         return value
 
     def to_url(self, value: str) -> str:
-        """As it is; Django quotes it."""
+        """Unchanged; Django quotes it."""
         return value
 
 

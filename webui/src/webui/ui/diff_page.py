@@ -1,4 +1,6 @@
-"""A difference on a page: the objects that change with the first lines of each, or one with all its lines."""
+"""A difference on a page: the changed objects with the first lines of each, or one object with all its
+lines.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from webui.ui.diff_text import Line, ObjectDiff
 from webui.ui.pager import Pager, address, pager
 
 _OBJECTS = 100
-"""On one page."""
+"""The most objects on one page."""
 _LINES_OF_ONE = 100
-"""Of an object among others; the rest is behind a link."""
+"""The most lines of an object among others; the rest is behind a link."""
 _LINES = 1_000
-"""On one page of an object that is shown alone."""
+"""The most lines on one page of an object shown alone."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +27,26 @@ class ShownObject:
     diff: ObjectDiff
     lines: Sequence[Line]
     more: int = 0
-    """Lines that are left out here."""
+    """The number of lines left out here."""
     alone: str = ""
-    """Address of the object alone, with all its lines; empty where there are no more."""
+    """Address of the object alone, with all its lines; empty where nothing is left out."""
 
 
 @dataclass(frozen=True)
 class DiffPage:
-    """A part of a difference. `pager` counts objects, or the lines of the one that is shown alone."""
+    """A part of a difference. `pager` counts objects, or the lines of an object shown alone."""
 
     name: str
     objects: tuple[ShownObject, ...]
     total: int
-    """Objects that change."""
+    """The number of changed objects."""
     pager: Pager[ObjectDiff] | Pager[Line]
     all_objects: str = ""
     """Address of the whole difference, where one object is shown alone."""
 
 
 def diff_page(request: HttpRequest, name: str, objects: Sequence[ObjectDiff], page: str = "") -> DiffPage:
-    """The part that the query chooses: `name` is its number, ``name_of`` an object to be shown alone."""
+    """The part that the query selects: `name` is its number, ``name_of`` an object to show alone."""
     chosen = f"{name}_of"
     pointer = request.GET.get(chosen)
     alone = next((one for one in objects if one.pointer == pointer), None) if pointer else None

@@ -1,4 +1,4 @@
-"""Differences between documents as lines to read, grouped by the object they are about."""
+"""Differences between documents as readable lines, grouped by object."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True)
 class ObjectDiff:
-    """What changes in one object. Its lines are made when asked for: a page shows few of many objects."""
+    """The changes of one object. Its lines are made on demand, because a page shows few of many objects."""
 
     pointer: str
     changes: tuple[Any, ...]
@@ -35,7 +35,7 @@ class ObjectDiff:
 
     @property
     def title(self) -> str:
-        """What the object is called."""
+        """The object's title."""
         return place_of(self.pointer).title
 
     @property
@@ -46,12 +46,12 @@ class ObjectDiff:
 
     @property
     def mark(self) -> str:
-        """The word pages put beside it."""
+        """The word that pages show next to it."""
         return {"add": "added", "remove": "removed"}.get(self.op, "changed")
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """Everything that changes in it."""
+        """All changes in it."""
         return tuple(_lines(self.pointer, self.changes, self.before, self.after))
 
 
@@ -69,7 +69,7 @@ def group(changes: Iterable[Any], before: Json = None, after: Json = None) -> li
 
 
 def _apart(change: Any) -> Iterator[Any]:
-    """The change object by object: the first object of a mapping comes as the whole mapping."""
+    """The change split by object: the first object of a mapping is reported as the whole mapping."""
     op, path = part(change, "op"), part(change, "path")
     value = part(change, "before" if op == "remove" else "after")
     if op == "replace" or not isinstance(value, dict) or not holds_objects(path):

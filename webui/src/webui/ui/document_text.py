@@ -1,4 +1,4 @@
-"""A whole document as text: the commands that make it, or JSON, and as much of it as a page shows."""
+"""A whole document as text, either the commands that make it or JSON, and the part that a page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CHARACTERS = 400_000
 
 @dataclass(frozen=True)
 class Form:
-    """A way to write a document down."""
+    """A text form of a document."""
 
     name: str
     title: str
@@ -36,12 +36,12 @@ FORMS = (
 
 
 def form_of(name: str) -> Form:
-    """The form of this name; the first one for any other."""
+    """The form with this name; the first one for any other name."""
     return next((form for form in FORMS if form.name == name), FORMS[0])
 
 
 def whole(document: dict[str, Any], form: Form) -> bytes:
-    """All of it, ending in a line end."""
+    """All of it, with a final line end."""
     return "".join(f"{line}\n" for line in form.lines(document)).encode()
 
 
@@ -61,7 +61,7 @@ class Excerpt:
 
 
 def excerpt(document: dict[str, Any], form: Form) -> Excerpt:
-    """As much of the document as a page shows; takes one look at each line."""
+    """The part of the document that a page shows, in a single pass over the lines."""
     lines = form.lines(document)
     shown: list[str] = []
     characters = 0

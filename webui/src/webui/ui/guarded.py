@@ -1,4 +1,4 @@
-"""What a page shows when a service refuses or the router does not answer: words, never a traceback."""
+"""What a page shows when a service refuses or the router does not answer: a message, never a traceback."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TITLES: tuple[tuple[type[Exception], int, str], ...] = (
 
 
 def _whole_login(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """A login is always a page of its own, which leads back to a page that can be looked at.
+    """A login is always a page of its own that leads back to a page that can be opened.
 
-    A fragment gets 401, upon which the page is asked for again; what was posted leads back to where it was
-    typed, as its own address may know no GET.
+    A fragment gets 401, on which the page reloads. After a post it leads back to the page of the form,
+    because the address of the post may not support GET.
     """
     if request.user.is_authenticated or response.status_code != 302:
         return response
@@ -48,7 +48,7 @@ def _whole_login(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 
 def guarded(view: View) -> View:
-    """The view, with the errors that services raise on purpose turned into pages."""
+    """The view, with errors that services raise on purpose turned into pages."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -25,9 +25,9 @@ class Entry:
     argument: str = ""
     badge: str = ""
     section: str = ""
-    """What a view says it is in, to mark the page as current; the url name where empty."""
+    """The section that a view names to mark the page as current; the url name where empty."""
     role: str = ""
-    """The least role that sees it; everyone where empty."""
+    """The lowest role that sees it; everyone where empty."""
 
     @property
     def url(self) -> str:
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that go there."""
+        """The keys that lead there."""
         return ("g", self.key) if self.key else ()
 
 
@@ -80,7 +80,7 @@ _BY_HAND: dict[str, tuple[Entry, ...]] = {
         Entry("Upgrade", "upload", "ui:upgrade", 60, role=Role.ADMIN),
     ),
 }
-"""By the group's title, in the groups' order. Pages of features declare where they stand themselves."""
+"""By the group's title, in the groups' order. Pages of features declare their own position."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where an object of the document lives in the pages: its words, its list, its own page."""
+"""The presentation of the document's objects in the pages: their words, their list, their own page."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from webui.ui.vrfs import query_of
 
 @dataclass(frozen=True)
 class Place:
-    """An object as pages speak of it."""
+    """An object as pages present it."""
 
     pointer: str
     noun: str
-    """What it is, such as ``static route``."""
+    """Its kind in words, such as ``static route``."""
     name: str
     """Its own name; empty for a singleton."""
     section: str
-    """Page of the sidebar it belongs to."""
+    """The sidebar page that it belongs to."""
     list_url: str
-    """Where the user came from and goes back to."""
+    """The page from which the user came, and to which they return."""
     list_title: str
     vrf: str = ""
-    """The VRF in whose routing it is; empty for the default one."""
+    """The VRF whose routing contains it; empty for the default one."""
 
     @property
     def title(self) -> str:
@@ -53,7 +53,7 @@ class _Pattern:
     list_title: str
     list_url: Callable[[list[str]], str]
     own_page: str = ""
-    """Name of the address of the object's page made by hand; the argument is its name."""
+    """Name of the address of the object's own template; the argument is its name."""
 
 
 _BY_HAND = (
@@ -98,7 +98,7 @@ def _patterns_of(page: Page) -> Iterator[_Pattern]:
 
 
 def _in_every_vrf(pointer: str) -> tuple[str, ...]:
-    """The place in the default VRF, and where each other one may have it."""
+    """The place in the default VRF, and the corresponding place of any other VRF."""
     return tuple(dict.fromkeys((pointer, pointer_in("*", pointer))))
 
 
@@ -124,7 +124,7 @@ def _pattern_of(tokens: list[str]) -> _Pattern | None:
 
 
 def place_of(pointer: str) -> Place:
-    """How pages speak of the object at the pointer; any object has some answer."""
+    """The presentation of the object at the pointer; it exists for every object."""
     tokens = split(pointer)
     pattern = _pattern_of(tokens)
     if pattern is not None:
@@ -152,7 +152,7 @@ def place_of(pointer: str) -> Place:
 
 
 def object_of(pointer: str) -> str:
-    """Pointer of the object that has a page and that the pointer is in or at; a rule is part of its list."""
+    """Pointer of the object with a page that contains or is at the pointer; a rule is part of its list."""
     tokens = split(pointer)
     best: tuple[str, ...] = ()
     for pattern in _patterns():
@@ -166,13 +166,13 @@ def object_of(pointer: str) -> str:
 
 
 def inside(pointer: str) -> str:
-    """The object that a place is in, as words inside a sentence: ``interface lan0``."""
+    """The object that contains a place, as words inside a sentence: ``interface lan0``."""
     place = place_of(object_of(pointer))
     return f"{place.noun} {place.name}".strip() + place.within
 
 
 def holds_objects(pointer: str) -> bool:
-    """Whether objects that pages know live below the pointer, and it is none itself."""
+    """Whether the pointer is not an object itself, but has objects with pages below it."""
     tokens = split(pointer)
     deeper = False
     for pattern in _patterns():
@@ -186,7 +186,7 @@ def holds_objects(pointer: str) -> bool:
 
 
 def home_of(pointer: str) -> str:
-    """Where to go after the object was saved: its own page if one was made for it, else its list."""
+    """The page after the object was saved: its own page if one exists, otherwise its list."""
     tokens = split(pointer)
     pattern = _pattern_of(tokens)
     if pattern is not None and pattern.own_page:
@@ -195,7 +195,7 @@ def home_of(pointer: str) -> str:
 
 
 def page_of(pointer: str) -> str:
-    """The page that shows the object at the pointer to everyone, or the nearest object around it."""
+    """The page that shows the object at the pointer, or the nearest object around it, to everyone."""
     around = object_of(pointer)
     tokens = split(around)
     pattern = _pattern_of(tokens)

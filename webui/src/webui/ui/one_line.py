@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def one_line(text: str) -> str:
-    """The text with plain spaces, and without what cannot be seen, such as a zero-width space."""
+    """The text with plain spaces, and without invisible characters, such as a zero-width space."""
     return " ".join("".join(one for one in text if one.isprintable() or one.isspace()).split())

@@ -1,4 +1,4 @@
-"""What views have in common: the frame, the user's candidate document, and the router's live state."""
+"""Common parts of views: the frame, the user's candidate document, and the router's live state."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show(
 
 
 def candidate_of(request: HttpRequest) -> Candidate:
-    """What this user would have: the change set on top of what runs now. Raises AgentUnavailable."""
+    """This user's candidate: the change set on top of the running document. Raises AgentUnavailable."""
     known = what_runs(request)
     running, change = known.document, known.change
     if change is None or change.is_empty:
@@ -66,7 +66,9 @@ def candidate_of(request: HttpRequest) -> Candidate:
 
 
 def open_change(request: HttpRequest) -> ChangeSet:
-    """The change set to edit in: the user's open one, moved onto what runs now unless that conflicts."""
+    """The change set to edit in: the user's open one, moved onto the running revision unless that
+    conflicts.
+    """
     actor, known = actor_of(request), what_runs(request)
     change = known.change
     if change is None:
@@ -78,19 +80,19 @@ def open_change(request: HttpRequest) -> ChangeSet:
 
 
 EMPTY = Candidate({}, {}, ())
-"""What pages show while the agent is away."""
+"""What pages show while the agent is unavailable."""
 
 
 @dataclass(frozen=True)
 class Live:
-    """A look at the router: what it said, or why it said nothing."""
+    """One reading of the router: its answer, or why there is none."""
 
     value: Any
     failure: str = ""
     about: str = ""
-    """What the answer says beside the rows that `value` is."""
+    """The answer's remarks about the rows in `value`."""
     answered: bool = False
-    """Whether a failure is an answer to the question: there is no such thing, or it cannot be asked so."""
+    """Whether a failure answers the question: there is no such thing, or the question is invalid."""
 
     @property
     def failed(self) -> bool:
@@ -99,9 +101,9 @@ class Live:
 
 
 def look(read: Callable[[], Value], empty: Any, titles: Mapping[str, str] | None = None) -> Live:
-    """What `read` says of the router, or `empty` with the reason when it cannot be asked.
+    """The result of `read`, or `empty` with the reason when the router cannot be asked.
 
-    What is wrong with the question is told by the `titles` of its fields.
+    Problems of the question name its fields by `titles`.
     """
     try:
         return Live(read())

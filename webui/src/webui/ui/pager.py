@@ -1,4 +1,4 @@
-"""A long list on a page: a part of it at a time, with the addresses of the parts before and after."""
+"""A long list on a page: one part at a time, with the addresses of the previous and the next part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Pager(Generic[Item]):
-    """A part of a list. `name` is the parameter that chooses it, and the id of its place on the page."""
+    """A part of a list. `name` is both the parameter that selects it and its element's id in the page."""
 
     name: str
     items: Sequence[Item]
@@ -23,9 +23,9 @@ class Pager(Generic[Item]):
     last: int
     total: int
     previous: str
-    """Address of the part before; empty on the first."""
+    """Address of the previous part; empty on the first."""
     following: str
-    """Address of the part after; empty on the last."""
+    """Address of the next part; empty on the last."""
 
 
 def pager(
@@ -36,9 +36,9 @@ def pager(
     page: str = "",
     number: int | None = None,
 ) -> Pager[Item]:
-    """The part of this number, or of that in the query's `name`; the first or last for none that there is.
+    """The part with this number, or with the query's `name`; the first or last for a number out of range.
 
-    `page` is the page's path where this request is to another, such as a form's.
+    `page` is the page's path where this request goes to another, such as a form's.
     """
     cut: Any = Paginator(items, per_page).get_page(request.GET.get(name) if number is None else number)
     return Pager(
@@ -53,12 +53,14 @@ def pager(
 
 
 def last_offset(total: int, per_page: int) -> int:
-    """Where the last part of a list begins, whose parts are asked for by the rows before them."""
+    """The start of the last part of a list whose parts are addressed by the number of rows before them."""
     return max(0, total - 1) // per_page * per_page
 
 
 def address(request: HttpRequest, page: str, place: str, **parameters: str) -> str:
-    """This page's address, at the place of this id, with these parameters; an empty one is left out."""
+    """This page's address, at the element with this id, with these parameters; an empty parameter is left
+    out.
+    """
     query = request.GET.copy()
     for name, value in parameters.items():
         query.pop(name, None)

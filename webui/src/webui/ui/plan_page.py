@@ -1,4 +1,4 @@
-"""The long lists of a plan on a page: its steps and what it tells FRR."""
+"""The long lists of a plan on a page: its steps and its lines for FRR."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _FRR_LINES = 500
 
 
 def steps_page(request: HttpRequest, steps: Sequence[Any], page: str = "") -> Pager[Any]:
-    """The steps that ``?steps=`` chooses."""
+    """The steps that ``?steps=`` selects."""
     return pager(request, "steps", steps, _STEPS, page)
 
 
 def frr_page(request: HttpRequest, lines: Sequence[Line], page: str = "") -> Pager[Line]:
-    """The lines of FRR's difference that ``?frr=`` chooses."""
+    """The lines of FRR's difference that ``?frr=`` selects."""
     return pager(request, "frr", lines, _FRR_LINES, page)

@@ -1,4 +1,4 @@
-"""What pages ask of JSON pointers (RFC 6901), on top of appliance.config.pointer."""
+"""Functions on JSON pointers (RFC 6901) for pages, on top of appliance.config.pointer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from appliance.config.pointer import split
 from appliance.errors import NotFound
 
 MISSING: Any = object()
-"""What `get` gives where the document has nothing."""
+"""The result of `get` where the document has nothing."""
 
 
 def join(*tokens: str | int) -> str:
@@ -29,7 +29,7 @@ def last(pointer: str) -> str:
 
 
 def get(document: Any, pointer: str, default: Any = MISSING) -> Any:
-    """What is at the pointer, or `default`."""
+    """The value at the pointer, or `default`."""
     try:
         return document_pointer.resolve(document, pointer)
     except NotFound:

@@ -1,4 +1,4 @@
-"""Revisions that the router rolled back by itself, told by the revision that replaced them."""
+"""Revisions that the router rolled back automatically, recognized by the revision that replaced them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _COMMENTS = (
         "rolled back, sessions or traffic got worse",
     ),
 )
-"""As the engine writes them; how they are searched for; what happened, and the result, in words."""
+"""The engine's words; the text to search for; the event and the result, in words."""
 _AT_ONCE = 100
 _ROUTER = "millrace"
-"""The author of what the router does by itself."""
+"""The author of the router's automatic actions."""
 AS_A_WHOLE = "The router went back as a whole, without a plan of steps."
 
 
@@ -42,7 +42,7 @@ class Unconfirmed:
 
 
 def told_by(revision: Revision) -> Unconfirmed | None:
-    """What a revision's comment says of another."""
+    """The statement of a revision's comment about another."""
     if (told := _sentence(revision.author, revision.comment)) is None:
         return None
     found, sentence, result = told
@@ -57,10 +57,10 @@ def _sentence(author: str, comment: str) -> tuple[re.Match[str], str, str] | Non
 
 
 def of(number: int) -> Unconfirmed | None:
-    """What became of a revision; None where the router did not roll it back by itself."""
+    """What happened to a revision; None where the router did not roll it back automatically."""
     for _, searched, _, _ in _COMMENTS:
         offset = 0
-        # Revision 1 is in what is said of 12, too.
+        # The text about revision 12 also contains that about revision 1.
         while (page := services.history(_AT_ONCE, offset, searched.format(number))).items:
             for one in page.items:
                 if (told := told_by(one)) and told.number == number:
@@ -70,8 +70,9 @@ def of(number: int) -> Unconfirmed | None:
 
 
 def marked(revisions: Iterable[Revision]) -> list[Revision]:
-    """The revisions with the result of those that were rolled back, and no number of steps where there was no
-    plan. They follow each other at once."""
+    """The revisions with the results of the rolled-back ones, and without a number of steps where there
+    was no plan. The revisions follow each other without a gap.
+    """
     listed = list(revisions)
     told = {one.number: of_it for one in listed if (of_it := told_by(one))}
     gone = {one.number: one.result for one in told.values()}
@@ -86,5 +87,5 @@ def marked(revisions: Iterable[Revision]) -> list[Revision]:
 
 
 def no_steps(author: str, comment: str) -> str:
-    """What to say of a revision that has no steps."""
+    """The text for a revision that has no steps."""
     return AS_A_WHOLE if _sentence(author, comment) else "It took no steps."

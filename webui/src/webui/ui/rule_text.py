@@ -20,10 +20,10 @@ from appliance.errors import ValidationFailed
 from webui.ui.whole_number import whole
 
 STEP = 10
-"""Distance between sequences that are made up."""
+"""Distance between generated sequences."""
 _ACTIONS = ("permit", "deny", "permit_reflect")
 _FAMILY_OF = {"icmp": "ipv4", "icmpv6": "ipv6"}
-"""Protocols that are one family's own."""
+"""Protocols that belong to one family."""
 _NAMES = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _MAX_LINES = 20_000
 _MAX_VALUES = 20 * _MAX_LINES
@@ -40,7 +40,7 @@ class BadLine:
 
 @dataclass
 class Pasted:
-    """Rules by sequence, as JSON, and the lines that are none."""
+    """Rules by sequence, as JSON, and the invalid lines."""
 
     rules: dict[str, dict[str, Any]] = field(default_factory=dict)
     bad: list[BadLine] = field(default_factory=list)
@@ -51,7 +51,9 @@ class _NotARule(ValueError):
 
 
 def parse(text: str, *, after: int = 0) -> Pasted:
-    """The rules of a pasted text. Rules without a sequence follow the one before, the first one `after`."""
+    """The rules of a pasted text. Rules without a sequence follow the previous one; the first follows
+    `after`.
+    """
     if text.lstrip().startswith(("{", "[")):
         return _parse_json(text, after)
     pasted = Pasted()
@@ -104,7 +106,9 @@ def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
 
 
 def _unsaid_family(rule: dict[str, Any]) -> str | None:
-    """The family, where nobody would know it: ``any any`` is one of two. Not said by protocol or prefixes."""
+    """The family where the rest does not imply it: ``any any`` fits both. Omitted where protocol or
+    prefixes imply it.
+    """
     if rule.get("family") == "ipv6":
         return "ipv6"
     says = rule.get("protocol") == "icmp" or rule.get("source") or rule.get("destination")
@@ -155,7 +159,7 @@ def _parse_line(line: str) -> tuple[int | None, dict[str, Any]]:
 
 
 def _family(said: str | None, rule: dict[str, Any]) -> str:
-    """The family that the line is for. Raises _NotARule where its words do not agree on one."""
+    """The family of the line. Raises _NotARule where its words imply different ones."""
     signs = {said: said} if said else {}
     if (protocol := rule.get("protocol")) in _FAMILY_OF:
         signs[protocol] = _FAMILY_OF[protocol]

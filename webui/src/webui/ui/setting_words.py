@@ -1,4 +1,4 @@
-"""A place in the document as people say it: the object, and the setting in it."""
+"""A place in the document in words: the object, and the setting in it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ def words_of(pointer: str) -> str:
     settings = [one for end in range(size, len(tokens)) if (one := _setting(tokens, end))]
     plain = tokens[-1].replace("_", " ")
     noun = inside(pointer)
-    # What no page is about has a title in the schema.
+    # Objects without a page have no title in the schema.
     noun = str(_at(tokens).get("title") or noun) if held == pointer and noun == plain else noun
     return ": ".join([noun, *([", ".join(settings)] if settings else [])])
 
 
 def _setting(tokens: list[str], end: int) -> str:
-    """A token's own title, or what it names an entry of; nothing for a list's entries before theirs."""
+    """A token's own title, or the title of the entry that it names; nothing for a list's entries before
+    theirs.
+    """
     node, around = _at(tokens[: end + 1]), _at(tokens[:end])
     if around.get("type") == "array":
         return ""

@@ -1,4 +1,4 @@
-"""What every page shows around its content: the router's state, the user's changes, the navigation."""
+"""The frame of every page: the router's state, the user's changes, the navigation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from webui.ui import commits, navigation, watches
 from webui.ui.signed_in import user_of
 
 OF_DEFAULT_VRF = frozenset({"dashboard"})
-"""Pages that show the routing of the default VRF alone; others are asked for any."""
+"""Pages that show only the routing of the default VRF; other pages can be asked for any VRF."""
 _NAME_S = 3600
 _STALE_S = 150.0
-"""The agent looks every few seconds, and a minute later at what is slow to read."""
+"""The agent checks every few seconds, and checks things that are slow to read a minute later."""
 
 
 @dataclass(frozen=True)
 class Shell:
-    """The frame of one page. With the agent away, `agent_up` is false and the rest is what was known."""
+    """The frame of one page. While the agent is unavailable, `agent_up` is false and the rest is the last
+    known state.
+    """
 
     hostname: str
     agent_up: bool
@@ -40,32 +42,32 @@ class Shell:
     pending: dict[str, Any] | None
     watch: WatchReport | None
     commits: tuple[CommitUnderWay, ...]
-    """Those under way, the one that runs first."""
+    """Commits under way, the running one first."""
     change_count: int
     role: str
     navigation: tuple[navigation.ShownGroup, ...]
     vrfs: int = 0
-    """How many VRFs run besides the default one, where the page is of that one alone."""
+    """The number of running VRFs besides the default one, where the page shows only that one."""
     polled: bool = False
 
     @property
     def drift_count(self) -> int:
-        """How many steps the live router is away from its document."""
+        """The number of drift steps."""
         return len(self.drift)
 
     @property
     def unhealthy(self) -> list[str]:
-        """Names of the parts that are not well."""
+        """Names of the parts with problems."""
         return [name for name, state in self.health.items() if not is_well(state)]
 
     @property
     def alarm_count(self) -> int:
-        """How many alarms stand."""
+        """The number of current alarms."""
         return sum(self.alarms.get("counts", {}).values())
 
     @property
     def looked_at(self) -> bool:
-        """Whether the router's health was looked at lately: without that nothing is known of it."""
+        """Whether the router's health was checked recently; otherwise it is unknown."""
         ago_s = self.alarms.get("looked_s_ago")
         return ago_s is not None and ago_s < _STALE_S
 
@@ -76,7 +78,7 @@ class Shell:
 
     @property
     def healthy(self) -> bool:
-        """Whether everything was checked lately, and no alarm stands."""
+        """Whether everything was checked recently, and there is no alarm."""
         return self.looked_at and not (self.alarm_count or self.unchecked or self.unhealthy)
 
     @property
@@ -112,7 +114,7 @@ class Shell:
 
 
 def is_well(state: Any) -> bool:
-    """Whether a part's state, in any of the forms the agent reports, means it works."""
+    """Whether a part's state, in any of the forms that the agent reports, means that it works."""
     if isinstance(state, dict):
         if "ok" in state:
             return bool(state["ok"])
@@ -125,7 +127,7 @@ def is_well(state: Any) -> bool:
 
 
 def shell_of(request: HttpRequest, section: str = "", *, polled: bool = False) -> Shell:
-    """The frame for this user. Never raises: an outage is shown, not thrown."""
+    """The frame for this user. Never raises: an outage is shown on the page."""
     user = user_of(request)
     status = router_state.status()
     known = status or {}

@@ -8,7 +8,7 @@ from webui.accounts.models import User
 
 
 def user_of(request: HttpRequest) -> User:
-    """The signed-in user. Raises PermissionError where a view forgot its role check."""
+    """The signed-in user. Raises PermissionError where a view lacks its role check."""
     if not isinstance(request.user, User):
         raise PermissionError("this page needs a signed-in user")
     return request.user

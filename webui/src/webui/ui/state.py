@@ -1,6 +1,6 @@
-"""What the agent says of the live router, as pages show it.
+"""The agent's answers about the live router, prepared for pages.
 
-Any string of a neighbor, a route or a session may have been chosen by another router: shown escaped.
+Another router may have chosen any string of a neighbor, a route or a session: templates escape them.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class SessionState:
 
     @property
     def since_s(self) -> float | None:
-        """How long it is up, or down."""
+        """How long it has been up or down."""
         return self.down_s if self.down_reason else self.uptime_s
 
     @property
     def received(self) -> int | None:
-        """Prefixes received, of all families."""
+        """Prefixes received, over all families."""
         return _total(family.received for family in self.families)
 
     @property
     def sent(self) -> int | None:
-        """Prefixes sent, of all families."""
+        """Prefixes sent, over all families."""
         return _total(family.sent for family in self.families)
 
 
@@ -68,7 +68,7 @@ def bgp_sessions(answer: BgpState) -> dict[str, SessionState]:
 
 
 def bgp_session(address: str, one: BgpNeighborState) -> SessionState:
-    """One session; where the answer has FRR's own detail, what passed policy is known as well."""
+    """One session; where the answer has FRR's own detail, it includes the prefixes that passed policy."""
     known = one.detail.get("addressFamilyInfo") or {} if isinstance(one, BgpNeighborDetail) else {}
     families = tuple(
         FamilyState(

@@ -1,4 +1,4 @@
-"""Which VRF a page is asked about, ``?vrf=``, and the others that can be chosen on it."""
+"""The VRF that a page shows, ``?vrf=``, and the other VRFs that can be chosen on it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from appliance.errors import NotFound
 from webui.ui.candidate import Candidate
 
 Holds = Callable[[str], bool]
-"""Whether a VRF, empty for the default one, has what the page is about."""
+"""Whether a VRF, empty for the default one, has the page's subject."""
 _PLACES = ("page", "offset")
-"""Parameters that say where in a list one is: they mean nothing in another VRF's."""
+"""Parameters for a position in a list, which have no meaning in another VRF's."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         return self.name or DEFAULT_VRF
 
 
@@ -40,28 +40,28 @@ class ChosenVrf:
     name: str = ""
     """Empty for the default one."""
     choices: tuple[Choice, ...] = ()
-    """Where there are VRFs: the default one, then the others by name."""
+    """If there are VRFs: the default one, then the others by name."""
     runs: bool = True
-    """Whether the router has it: one that is not committed yet has no state."""
+    """Whether the router has it: a VRF that is not committed yet has no state."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         return self.name or DEFAULT_VRF
 
     @property
     def end(self) -> str:
-        """The end of an address that has no other parameters."""
+        """The query part of an address without other parameters."""
         return query_of(self.name)
 
     @property
     def also(self) -> str:
-        """The end of an address that has others."""
+        """The query part of an address with other parameters."""
         return self.end.replace("?", "&", 1)
 
     @property
     def question(self) -> dict[str, str]:
-        """What a question about it has beside its other fields."""
+        """The VRF's fields of a question, in addition to its other fields."""
         return {"vrf": self.name} if self.name else {}
 
 
@@ -71,9 +71,9 @@ def query_of(vrf: str) -> str:
 
 
 def chosen_vrf(request: HttpRequest, candidate: Candidate, holds: Holds = lambda _: True) -> ChosenVrf:
-    """The VRF that the address names. Raises NotFound for one that neither runs nor is in the change set.
+    """The VRF that the address names. Raises NotFound for one that is neither running nor in the change set.
 
-    Those where ``holds`` is false are not offered. Any will do while the router does not answer.
+    VRFs where ``holds`` is false are not offered. Any name is accepted while the router does not answer.
     """
     named = request.GET.get("vrf", "").strip()
     name = "" if named == DEFAULT_VRF else named

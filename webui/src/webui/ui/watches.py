@@ -1,4 +1,4 @@
-"""What pages show of the watch after a commit."""
+"""The watch after a commit, as pages show it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _TAGS = {"as_before": "tag-good", "worse": "tag-bad", "rolled_back": "tag-bad"}
 
 
 def current() -> WatchReport | None:
-    """The watch that goes on; None when none does."""
+    """The current watch; None without one."""
     return _read((router_state.status() or {}).get("watch"))
 
 
 def choice(request: HttpRequest) -> dict[str, Any]:
-    """For the form: the choices, and what was chosen before."""
+    """For the form: the choices, and the previous selection."""
     chosen = whole(request.POST.get("watch_s", ""))
     return {
         "watch_choices": WATCH_CHOICES,
@@ -44,12 +44,12 @@ def choice(request: HttpRequest) -> dict[str, Any]:
 
 
 def asked(request: HttpRequest) -> int | None:
-    """``watch_s`` of a form that was sent: None for a commit that is only looked at."""
+    """``watch_s`` of a posted form: None for a commit that is watched without a rollback."""
     return whole(request.POST.get("watch_s", "")) if request.POST.get("watch") else None
 
 
 def _rules() -> tuple[tuple[str, str], ...]:
-    """They change with the agent's version only."""
+    """They change only with the agent's version."""
     known: dict[str, str] | None = cache.get(_RULES)
     if known is None:
         try:
@@ -78,7 +78,7 @@ def report_of(revision: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(found: Any) -> WatchReport | None:
-    """None, too, for what another version of the agent wrote."""
+    """Also None for a record that another version of the agent wrote."""
     try:
         return None if found is None else WatchReport.model_validate(found)
     except ValidationError:

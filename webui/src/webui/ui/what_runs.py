@@ -1,7 +1,7 @@
 """The running document and the user's change set in one request: each is read once.
 
-A post takes what was last seen to run and has the agent compare that with what runs when it stores something:
-one question instead of two. Where something else runs by now, the post is made anew.
+A post uses the last running document that was seen, and the agent compares that with the running one when it
+stores something: one question instead of two. If another document runs by then, the post is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ATTEMPTS = 5
 
 
 class Moved(Exception):
-    """Something else runs than the request took for granted; nothing was stored."""
+    """Another document runs than the request assumed; nothing was stored."""
 
     def __init__(self, document: RunningDocument) -> None:
         self.document = document
@@ -32,7 +32,7 @@ class Moved(Exception):
 
 
 class WhatRuns:
-    """What runs, for one request."""
+    """The running document, for one request."""
 
     def __init__(self, document: RunningDocument, user: Any, *, is_sure: bool) -> None:
         self.document, self._user = document, user
@@ -52,19 +52,19 @@ class WhatRuns:
         self._change = change
 
     def ask(self) -> None:
-        """Make sure of it. Raises Moved."""
+        """Verify it with the agent. Raises Moved."""
         if not self._is_sure:
             self.told(running.now())
 
     def told(self, now: RunningDocument) -> None:
-        """The agent has said what runs, too. Raises Moved."""
+        """The agent's answer also holds the running document. Raises Moved."""
         if now.digest != self.document.digest:
             raise Moved(now)
         self._is_sure = True
 
 
 def what_runs(request: HttpRequest) -> WhatRuns:
-    """What runs: asked for once in a request. Raises AgentUnavailable."""
+    """The running document, read once for each request. Raises AgentUnavailable."""
     found: WhatRuns | None = getattr(request, _NAME, None)
     if found is None:
         found = WhatRuns(running.now(), user_of(request), is_sure=True)
@@ -73,7 +73,9 @@ def what_runs(request: HttpRequest) -> WhatRuns:
 
 
 def on_what_runs(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:
-    """Answers a post, by what was last seen to run as long as that runs. Raises Conflict when none stays."""
+    """Answers a post from the last running document seen, as long as that still runs. Raises Conflict
+    when it keeps changing.
+    """
     seen = running.last_seen()
     taken = WhatRuns(seen or running.now(), user_of(request), is_sure=seen is None)
     for _ in range(_ATTEMPTS):
@@ -91,7 +93,7 @@ def _answered(taken: WhatRuns, act: Callable[[], HttpResponse]) -> HttpResponse:
     except AgentUnavailable:
         raise
     except (MillraceError, Http404):
-        # It may have failed by what runs no more.
+        # It may have failed because of a document that no longer runs.
         taken.ask()
         raise
     taken.ask()

@@ -1,4 +1,4 @@
-"""Live BFD sessions, from what bfdd shows. The other end is not trusted: only known fields pass."""
+"""Live BFD sessions, as bfdd shows them. The other end is not trusted: only known fields pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DIAGNOSTICS = frozenset(
         "reverse concatenated path down",
     }
 )
-"""RFC 5880, section 4.1, in bfdd's words."""
+"""The diagnostic codes of RFC 5880, section 4.1, in bfdd's words."""
 
 
 class _Shown(BaseModel):
@@ -83,13 +83,13 @@ class BfdSession(_Shown):
 
 
 def bfd_sessions(state: State) -> tuple[BfdSession, ...]:
-    """Every session, with its counters; empty where nothing is watched. Raises FrrUnavailable."""
+    """Every session, with its counters; empty where BFD watches nothing. Raises FrrUnavailable."""
     peers = state.json_list("bfdd", "show bfd peers json")
     return sessions(peers, state.json_list("bfdd", "show bfd peers counters json") if peers else ())
 
 
 def sessions(peers: Iterable[Json], counters: Iterable[Json]) -> tuple[BfdSession, ...]:
-    """The sessions in ``show bfd peers json`` with ``show bfd peers counters json``, by peer."""
+    """The sessions of ``show bfd peers json`` combined with ``show bfd peers counters json``, by peer."""
     counted = {_key(entry): entry for entry in counters}
     return tuple(
         sorted(
@@ -148,7 +148,7 @@ def _counters(entry: Json) -> BfdCounters:
 
 
 def _diagnostic(entry: Json, name: str) -> str | None:
-    """One of the known texts; None for ``ok`` and for what nobody knows."""
+    """One of the known texts; None for ``ok`` and for an unknown text."""
     text = entry.get(name)
     return text if text in _DIAGNOSTICS else None
 
@@ -160,7 +160,8 @@ def _reason(state: SessionState, diagnostic: str | None, remote: str | None) -> 
         return "the neighbor answers, and the session is being set up"
     if diagnostic is None and remote is None:
         return "the neighbor has not answered yet"
-    # bfdd goes through init again and again while it alone hears the other end, and forgets what was before.
+    # While only bfdd hears the other end, the session passes through init again and again and loses the
+    # earlier state.
     said = f"the neighbor says: {remote}" if remote else None
     return "; ".join(word for word in (diagnostic, said) if word)
 

@@ -22,7 +22,7 @@ PROFILE = Kind(
 
 
 def _back_to(words: str, default: int) -> Form:
-    """bfdd takes no interval back: it is given the value that it has where none was given."""
+    """bfdd does not remove an interval: the line sets it to the value it has where none is configured."""
     return Form(words, setting=lambda match, _text: Setting(match[0], f"{match[0]} {default}"))
 
 

@@ -1,4 +1,4 @@
-"""Clearing sessions: bgpd sets them up anew, or exchanges routes again over them."""
+"""Clearing sessions: bgpd sets them up again, or only exchanges routes again over them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _FAMILIES: dict[str, str] = {"ipv4_unicast": "ipv4 unicast ", "ipv6_unicast": "i
 def clear(
     neighbor: str | None, soft: Soft | None = None, family: FamilyName | None = None, vrf: str = ""
 ) -> Operation:
-    """Clear the session with a neighbor, or all sessions where it is None; of the default VRF, or ``vrf``.
+    """Clear the session with a neighbor, or all sessions where ``neighbor`` is None, in the default VRF or in
+    ``vrf``.
 
-    ``soft`` keeps the session: ``in`` asks the neighbor for its routes again (RFC 2918) and puts them through
-    the policy, ``out`` sends this router's. ``family`` limits that to one address family; a session that is
-    set up anew is so for all. Raises ValueError for what is no address, or no name of a VRF.
+    ``soft`` keeps the session: ``in`` asks the neighbor for its routes again (RFC 2918) and applies the
+    policy to them, ``out`` sends this router's routes again. ``family`` limits a soft clear to one address
+    family; a hard clear always covers all families. Raises ValueError for an invalid address or VRF name.
     """
     if family is not None and soft is None:
         raise ValueError("a session is set up anew for all its families")

@@ -1,4 +1,4 @@
-"""Routes that one VRF's instance takes over from another's, as bgpd's lines name them."""
+"""Routes that one VRF's BGP instance imports from another's, as bgpd's lines name them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _ROUTE_MAP = "route-map"
 
 
 def import_title(source: str) -> str:
-    """What to call what is taken over from a VRF, or the filter of what is taken over."""
+    """The title of an import from a VRF, or of the filter of imports."""
     if source == _ROUTE_MAP:
         return "BGP import route map"
     return f"BGP import from {'the default VRF' if source == DEFAULT_VRF else f'VRF {source}'}"
 
 
 def instances_order(_before: Holders, _after: Holders) -> Ranker:
-    """The default instance first, and last to go: bgpd keeps it while others exchange routes through it."""
+    """The default instance is created first and removed last: bgpd keeps it while others exchange routes
+    through it.
+    """
 
     def rank(key: ObjectKey, removed: bool) -> tuple[Any, ...]:
         own = bool(key.vrf) != removed
@@ -32,15 +34,15 @@ def instances_order(_before: Holders, _after: Holders) -> Ranker:
 
 
 def imports_order(_before: Holders, _after: Holders) -> Ranker:
-    """The route map is there before anything is taken over, and goes after it."""
+    """The route map is set before the first import, and removed after the last."""
     return lambda key, removed: (0, (key.name == _ROUTE_MAP) == removed, natural(key.name), natural(key.root))
 
 
 def import_identities(kind: Kind, holders: Iterable[Line]) -> dict[ObjectKey, tuple[str, ...]]:
-    """For each import: the instance it is from, and the default one.
+    """For each import: the instance it imports from, and the default instance.
 
-    bgpd forgets imports from an instance that goes, and does not let the default one go while there are any,
-    or a route map for them.
+    bgpd forgets imports from an instance that is removed. It refuses to remove the default instance while
+    there are imports or a route map for them.
     """
     openers = {
         line.text.partition(" vrf ")[2] or DEFAULT_VRF: line.text

@@ -1,4 +1,4 @@
-"""Limits of prefixes, and which of them a change raises. Pure."""
+"""Prefix limits, and which of them a change raises. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _FAMILIES = ("ipv4_unicast", "ipv6_unicast")
 
 
 def raised(before: Bgp | None, after: Bgp | None) -> tuple[str, ...]:
-    """Addresses of the enabled neighbors that may send more prefixes after than before, in either family.
+    """Addresses of the enabled neighbors that may send more prefixes after the change than before, in either
+    family.
 
-    bgpd does not open a session again by itself that it closed for its limit, whatever becomes of the limit.
+    bgpd does not reopen a session that it closed for exceeding its limit, even when the limit changes.
     """
     if before is None or after is None:
         return ()
@@ -26,7 +27,7 @@ def raised(before: Bgp | None, after: Bgp | None) -> tuple[str, ...]:
 
 
 def _limit(bgp: Bgp, address: str, family: str) -> float:
-    """The neighbor's own limit counts, then its peer group's; one that only warns closes nothing."""
+    """The neighbor's own limit, or else its peer group's; a limit that only warns closes nothing."""
     neighbor = bgp.neighbors[address]
     group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
     for holder in (neighbor, group):

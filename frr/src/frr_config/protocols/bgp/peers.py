@@ -50,10 +50,10 @@ def members_of(group: ObjectKey, holders: Holders) -> set[str]:
 def filtered_by(before: Holders, after: Holders) -> dict[tuple[str, str], list[Command]]:
     """Soft clears of the neighbors whose received routes a prefix list filters, in both configurations.
 
-    By family and name of the list. bgpd applies changed route maps, and what they name, by itself after its
-    policy delay. It does not look again at routes it received when a prefix list of
-    ``neighbor ... prefix-list ... in`` changes. A soft clear asks the neighbor for its routes again
-    (RFC 2918); it is no reset.
+    By family and name of the list. bgpd applies changed route maps, and the objects they name, automatically
+    after its policy delay. It does not filter received routes again when a prefix list of ``neighbor ...
+    prefix-list ... in`` changes. A soft clear asks the neighbor for its routes again (RFC 2918); it is no
+    reset.
     """
     clears: dict[tuple[str, str], list[Command]] = {}
     for line in sorted(line for line in before if _FILTERS in line.text and line in after):

@@ -16,9 +16,9 @@ from frr_config.protocols.bgp.model import (
 from frr_config.rendered_text import one_spaced, revealed
 
 POLICY_DELAY_S = 1
-"""Seconds after the last change of a route map until bgpd applies it to routes it already has."""
+"""Seconds from the last change of a route map until bgpd applies it to the routes it already has."""
 
-# Of Debian's builds; FRR does not print a value that equals its own default.
+# The default of Debian's builds; FRR does not print a value that equals its own default.
 _DEFAULT_TIMERS = BgpTimers()
 _DEFAULT_ALLOWAS_IN = 3
 
@@ -67,9 +67,10 @@ def _neighbor(bgp: Bgp, neighbor: Neighbor) -> Iterator[str]:
 
 
 def _remote_as(bgp: Bgp, group_name: str) -> int | str | None:
-    """The remote AS a peer group is given.
+    """The remote AS that a peer group is given.
 
-    A group of internal neighbors gets theirs: without one bgpd 8.4 shows a multihop setting that nobody made.
+    A group of internal neighbors gets one: without it, bgpd 8.4 shows a multihop setting that was never
+    configured.
     """
     group = bgp.peer_groups.get(group_name)
     if group is None or group.remote_asn is not None:
@@ -124,7 +125,7 @@ def _family(bgp: Bgp, name: str) -> Iterator[str]:
         if of_group is None:
             yield f"neighbor {address} activate"
         said = set() if of_group is None else {text for text in _exchanged(of_group) if "route-map" in text}
-        # bgpd does not keep a route map of a neighbor that its peer group has as well.
+        # bgpd drops a neighbor's route map when its peer group has the same one.
         yield from (f"neighbor {address} {text}" for text in _exchanged(exchanged) if text not in said)
     yield f"maximum-paths {family.maximum_paths}"
     yield f"maximum-paths ibgp {family.maximum_paths_ibgp}"

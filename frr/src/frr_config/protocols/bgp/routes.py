@@ -1,7 +1,8 @@
 """Routes of bgpd's table with all their attributes. Every string is untrusted: neighbors choose some of them.
 
-bgpd has one thread. One prefix costs it the same whatever the size of its table; ``table`` and ``kept`` walk
-the whole of it, which takes 2 s for 1,000,000 routes before anything is written: ask ``size`` first.
+bgpd is single-threaded. A question about one prefix costs it the same whatever the size of its table.
+``table`` and ``kept`` walk the whole table, which takes 2 s for 1,000,000 routes before anything is written:
+ask ``size`` first.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from frr_config.types import IpAddress, IpNetwork
 
 Json = Mapping[str, Any]
 _OWN = ("0.0.0.0", "::")
-"""Whose routes this router's own are."""
+"""Stands for the neighbor where the route is this router's own."""
 _ORIGINS = {"i": "IGP", "e": "EGP", "?": "incomplete"}
 
 
 @dataclass(frozen=True, slots=True)
 class BgpPath:
-    """A route as one neighbor gave it and the policy left it; None is what bgpd does not tell."""
+    """A route as one neighbor sent it and the policy left it; None is an attribute that bgpd does not
+    show.
+    """
 
     neighbor: str
     """Its address; empty for a route of this router."""
@@ -64,30 +67,30 @@ class BgpEntry:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """What is exchanged with a neighbor in a family now."""
+    """The routes currently exchanged with a neighbor in a family."""
 
     is_up: bool
     is_internal: bool
     received: int | None
-    """Prefixes that were accepted."""
+    """Accepted prefixes."""
     sent: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """How much of a family there is, which bgpd counts as it goes."""
+    """The size of a family's table, from counters that bgpd maintains."""
 
     nodes: int = 0
-    """Of the tree that holds the table: up to twice its prefixes."""
+    """Nodes of the tree that holds the table: up to twice its prefixes."""
     received: int = 0
     """Paths from all neighbors."""
     sent: int = 0
-    """Prefixes sent to neighbors, each neighbor counted."""
+    """Prefixes sent to neighbors, counted once for each neighbor."""
     neighbors: Mapping[str, Exchanged] = field(default_factory=dict)
 
 
 def size(frr: State, family: Family) -> TableSize:
-    """The size of a family's table. bgpd walks nothing."""
+    """The size of a family's table; bgpd walks no table for it."""
     summary = frr.bgp_summary().get(f"{family}Unicast")
     if not isinstance(summary, Mapping):
         return TableSize()
@@ -112,14 +115,14 @@ def size(frr: State, family: Family) -> TableSize:
 
 
 def entry(frr: State, destination: IpAddress | IpNetwork) -> BgpEntry | None:
-    """A prefix's own entry, or for an address that of the longest match."""
+    """The entry of exactly this prefix, or the longest match for an address."""
     family = "ipv4" if destination.version == 4 else "ipv6"
     shown = frr.json("bgpd", f"show bgp {frr.vrf_words}{family} unicast {destination} json")
     return _entry(str(shown["prefix"]), shown) if "prefix" in shown else None
 
 
 def table(frr: State, family: Family) -> Iterator[BgpEntry]:
-    """Every prefix that a path was accepted for. bgpd walks its table and writes all of it."""
+    """Every prefix with an accepted path. bgpd walks its table and writes all of it."""
     for prefix, value in frr.members(
         "bgpd", f"show bgp {frr.vrf_words}{family} unicast json detail", ("routes",)
     ):
@@ -129,10 +132,11 @@ def table(frr: State, family: Family) -> Iterator[BgpEntry]:
 
 
 def kept(frr: State, family: Family, neighbor: IpAddress) -> Iterator[tuple[IpNetwork, BgpPath]]:
-    """What a neighbor sent, refused or not, where bgpd keeps it (``soft_reconfiguration_inbound``).
+    """The routes that a neighbor sent, refused or not, where bgpd keeps them
+    (``soft_reconfiguration_inbound``).
 
-    The attributes are those after the neighbor's route map, for refused routes too, and bgpd tells no
-    communities. It walks its table and writes all that is kept.
+    The attributes are those after the neighbor's route map, for refused routes too; bgpd does not show
+    communities here. It walks its table and writes every route it keeps.
     """
     command = f"show bgp {frr.vrf_words}{family} unicast neighbors {neighbor} received-routes json"
     for prefix, value in frr.members("bgpd", command, ("receivedRoutes",)):
@@ -155,7 +159,7 @@ def kept(frr: State, family: Family, neighbor: IpAddress) -> Iterator[tuple[IpNe
 
 
 def _entry(prefix: str, shown: Any) -> BgpEntry | None:
-    """An entry out of both forms: an object with ``paths``, or (8.4's list) a head followed by paths."""
+    """An entry from either form: an object with ``paths``, or (8.4's list) a head followed by paths."""
     head, paths = (shown, shown.get("paths")) if isinstance(shown, Mapping) else (shown[0], shown[1:])
     if "/" not in prefix or not isinstance(head, Mapping) or not paths:
         return None
@@ -188,7 +192,7 @@ def _path(shown: Json) -> BgpPath:
 
 
 def _next_hop(hops: Any) -> str | None:
-    """The global one, where an IPv6 route has a link-local one too; None for a route of this router."""
+    """The global next hop where an IPv6 route also has a link-local one; None for a route of this router."""
     found = [str(hop["ip"]) for hop in hops if isinstance(hop, Mapping) and "ip" in hop]
     addresses = [address for address in found if address not in _OWN]
     return next(
@@ -205,7 +209,7 @@ def _words(shown: Any) -> tuple[str, ...]:
 
 
 def _plain(address: str) -> str:
-    """In canonical form; a session without an address of its own is named by its interface."""
+    """The address in canonical form; a session without an address is named by its interface."""
     try:
         return str(ip_address(address))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What BGP routes are searched by, as people write it, and as the index is asked for it."""
+"""The search terms of BGP routes, as people write them and as the index expects them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
 OWN = "self"
-"""In place of a neighbor's address: this router."""
+"""Stands for this router in place of a neighbor's address."""
 MOST_ASNS = 64
-"""In the sequence of a search."""
+"""Most AS numbers in the sequence of a search."""
 _LARGEST_ASN = 4294967295
 _WELL_KNOWN = ("no-export", "no-advertise", "local-AS", "no-peer", "blackhole", "graceful-shutdown")
 _TWO_OCTETS = 65535
@@ -20,11 +20,13 @@ _EXTENDED = re.compile(r"(?:0x)?([0-9a-f]{16})")
 _SUBTYPES = {"rt": 0x02, "soo": 0x03}
 """Route target and route origin (RFC 4360)."""
 _OF_TWO, _OF_ADDRESS, _OF_FOUR = 0x00, 0x01, 0x02
-"""Types of extended communities, by who named them: an AS number of two octets, an address, an AS of four."""
+"""Types of extended communities, by the form of the administrator: a two-octet AS number, an address, a
+four-octet AS number.
+"""
 
 
 def _number(text: str) -> int | None:
-    """An AS number, plain or dotted (RFC 5396); None for what is none."""
+    """An AS number, plain or dotted (RFC 5396); None for any other text."""
     parts = text.split(".")
     if not all(re.fullmatch(r"[0-9]{1,10}", part) for part in parts):
         return None
@@ -106,7 +108,7 @@ def key_of_community(text: str) -> tuple[str, str]:
 
 
 def _extended(subtype: int, text: str) -> str | None:
-    """Hexadecimal of an extended community ``administrator:value``; None for what is none."""
+    """Hexadecimal of an extended community ``administrator:value``; None for any other text."""
     who, _, value = text.rpartition(":")
     if not re.fullmatch(r"[0-9]{1,10}", value):
         return None
@@ -124,11 +126,11 @@ def _extended(subtype: int, text: str) -> str | None:
 
 
 SearchedAsn = Annotated[int, BeforeValidator(_asn)]
-"""An AS number that may be in a path, 0 too."""
+"""An AS number as it may occur in a path, including 0."""
 SearchedPath = Annotated[str, StringConstraints(max_length=800), AfterValidator(_path)]
-"""AS numbers that follow each other, separated by spaces."""
+"""Consecutive AS numbers, separated by spaces."""
 PathLength = Annotated[str, StringConstraints(max_length=20), AfterValidator(_length)]
-"""A number, or a range of them."""
+"""A number or a range of numbers."""
 SearchedNeighbor = Annotated[str, StringConstraints(max_length=64), AfterValidator(_neighbor)]
 """An address, or ``OWN``."""
 SearchedCommunity = Annotated[str, StringConstraints(max_length=64), AfterValidator(_community)]

@@ -1,4 +1,6 @@
-"""BGP sessions in short, as bgpd's summary has them, and why one is down in words a person can act on."""
+"""BGP sessions in brief, as bgpd's summary shows them, and why a session is down, in words a person can
+act on.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,7 @@ from frr_config.state import State
 Json = Mapping[str, Any]
 ESTABLISHED = "Established"
 OVER_LIMIT = "(PfxCt)"
-"""What bgpd puts behind the state of a session that it closed for too many prefixes, and does not open again
-by itself."""
+"""bgpd appends this to the state of a session that it closed for too many prefixes and does not reopen."""
 
 
 class Down(NamedTuple):
@@ -28,17 +29,17 @@ class BgpSession:
 
     address: str
     state: str
-    """As bgpd's summary has it: ``Established``, ``Active``, ``Idle (PfxCt)``."""
+    """As bgpd's summary shows it: ``Established``, ``Active``, ``Idle (PfxCt)``."""
     description: str = ""
     remote_asn: int | None = None
     established_count: int = 0
-    """How often it was up."""
+    """How many times it has come up."""
     since_s: float | None = None
-    """How long it is up, or down; None where it has never been up."""
+    """How long it has been up or down; None where it has never been up."""
     due_to: str | None = None
-    """bgpd's reason of the last reset, or what it waits for."""
+    """bgpd's reason for the last reset, or what it waits for."""
     notification: str | None = None
-    """The notification that ended it, where one did."""
+    """The notification that ended it, if any."""
 
     @property
     def is_established(self) -> bool:
@@ -47,7 +48,7 @@ class BgpSession:
 
     @property
     def is_over_limit(self) -> bool:
-        """Whether it was closed for too many prefixes, and waits to be cleared."""
+        """Whether it was closed for too many prefixes and waits to be cleared."""
         return OVER_LIMIT in self.state
 
     @property
@@ -57,7 +58,9 @@ class BgpSession:
 
 
 def sessions(frr: State) -> dict[str, BgpSession]:
-    """Every session by address: two questions, half a kilobyte for each neighbor, whatever its routes."""
+    """Every session by address: two questions, half a kilobyte for each neighbor, however many routes it
+    has.
+    """
     summary = dict(_peers(frr.bgp_summary()))
     if all(peer.get("state") == ESTABLISHED for peer in summary.values()):
         return {address: _session(address, peer, {}) for address, peer in summary.items()}
@@ -66,7 +69,7 @@ def sessions(frr: State) -> dict[str, BgpSession]:
 
 
 def _peers(shown: Json) -> Iterator[tuple[str, Json]]:
-    """A neighbor of two families is one session."""
+    """A neighbor with two families is one session."""
     for family in shown.values():
         peers = family.get("peers") if isinstance(family, dict) else None
         for address, peer in (peers or {}).items():
@@ -91,7 +94,7 @@ def _session(address: str, peer: Json, failed: Json) -> BgpSession:
 
 
 def state_of(detail: Json) -> str:
-    """The summary's word for the state, out of what bgpd tells of one neighbor."""
+    """The summary's word for the state, derived from bgpd's answer about one neighbor."""
     state = str(detail.get("bgpState", ""))
     if state == "Idle" and detail.get("prefixesConfigExceedMax"):
         return f"Idle {OVER_LIMIT}"
@@ -160,14 +163,16 @@ _WORDS = {
     ),
     "User reset": Down("it was cleared", "It comes back by itself within the connect retry time."),
 }
-"""By a part of what bgpd says, the first that fits. What is not here is shown in bgpd's own words."""
+"""Looked up by a part of bgpd's text; the first match counts. A text without a match is shown in bgpd's
+own words.
+"""
 _RECEIVED_ONLY = ("Maximum Number of Prefixes", "Administrative Shutdown", "Peer Unconfigured")
-"""Who sent the notification decides what these mean."""
+"""The meaning of these depends on which end sent the notification."""
 _UNKNOWN = Down("it does not come up", "Ping the neighbor, and compare the configuration of both ends.")
 
 
 def why_down(state: str, due_to: str | None, notification: str | None) -> Down:
-    """The reason, followed by bgpd's own words, and the advice, of a session in this state."""
+    """The reason, followed by bgpd's own words, and the advice for a session in this state."""
     said = ": ".join(word for word in (due_to, notification if _by_notification(due_to) else None) if word)
     own_words = "; ".join(word for word in (state, said) if word)
     known = next((down for mark, down in _STATES.items() if mark in state), None)
@@ -185,7 +190,7 @@ def why_down(state: str, due_to: str | None, notification: str | None) -> Down:
 
 
 def _by_notification(due_to: str | None) -> bool:
-    """A notification is kept after it: it is the reason only where bgpd says so."""
+    """bgpd keeps a notification afterwards: it is the reason only where bgpd says so."""
     return due_to is None or "Notification" in due_to
 
 

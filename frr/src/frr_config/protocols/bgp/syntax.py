@@ -1,4 +1,4 @@
-"""What the lines of BGP mean. Impacts and removals are as seen in bgpd (tests/integration/frr)."""
+"""The meaning of BGP's lines. Impacts and removals are as observed in bgpd (tests/integration/frr)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _instance_removed(key: ObjectKey, before: Holders) -> str:
 
 
 def _group_removed(_key: ObjectKey, _before: Holders) -> str:
-    return NONE  # its members went before it, each with a step of its own
+    return NONE  # its members were removed before it, each by a step of its own
 
 
 POLICY_DELAY = Kind("policy_delay", title=lambda _: "BGP policy delay", path=lambda _: "/routing/bgp")
@@ -112,12 +112,12 @@ def _peer(match: re.Match[str]) -> Kind:
 
 
 def _peer_key(name: str) -> tuple[Any, ...]:
-    """Peer groups before the neighbors that name them."""
+    """Peer groups come before the neighbors that name them."""
     return (":" in name or name.replace(".", "").isdecimal(), natural(name))
 
 
 def _policy(match: re.Match[str], text: str) -> Setting:
-    """There is one for each direction."""
+    """One is possible for each direction."""
     return Setting(f"{match['policy']} {text.rsplit(maxsplit=1)[-1]}", f"no {text}")
 
 
@@ -126,7 +126,7 @@ def _redistribution(match: re.Match[str], _text: str) -> Setting:
 
 
 def _says_all(old: str, new: str) -> bool:
-    """bgpd keeps a metric or a route map that the new line leaves out."""
+    """bgpd keeps a metric or a route map that the new line omits."""
     return set(old.split()[2::2]) <= set(new.split()[2::2])
 
 
@@ -149,7 +149,7 @@ _PEERS = together(
         _of_peer("update-source", setting=by_name, resets=True),
         _of_peer("timers connect", setting=by_name),
         _of_peer("timers", setting=by_name),
-        # The neighbor's end of a session that is taken away goes down, and BGP with it.
+        # The neighbor's end of a removed session goes down, and BGP with it.
         _of_peer("bfd$", removal_resets=True),
         _of_peer("bfd profile", setting=by_name),
         _of_peer("activate", resets=True),
@@ -177,7 +177,7 @@ _LINES = (
         Form("maximum-paths ibgp", setting=by_name),
         Form("maximum-paths", setting=by_name),
     ),
-    # Importing from an instance that is not there makes one, with this instance's AS number.
+    # Importing from an instance that does not exist creates it, with this instance's AS number.
     Form("import vrf (?P<name>route-map)", IMPORT, by_name, last=True),
     Form(r"import vrf (?P<name>\S+)$", IMPORT, last=True),
     ANY,
@@ -190,7 +190,7 @@ _TOP = (
 
 
 def _normal(text: str) -> str | None:
-    """FRR 10 leaves out the largest number of hops. A description may have more than one space in a row."""
+    """FRR 10 omits the largest number of hops. A description may have several spaces in a row."""
     if text.endswith(" ebgp-multihop"):
         return f"{text} 255"
     return text if text.startswith("neighbor ") else None
@@ -213,11 +213,11 @@ def _refresh(before: Holders, after: Holders) -> Refresh:
 
 
 def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
-    """For each neighbor and peer group: its remote AS, and of its group the name, remote AS and families.
+    """For each neighbor and peer group: its remote AS, and the name, remote AS and families of its group.
 
-    A new remote AS makes bgpd forget multihop settings; a peer group that gets or loses its remote AS, or
-    a family, takes its members with it; a neighbor cannot change its group while it keeps its settings.
-    All of these reset the session in any case.
+    A new remote AS makes bgpd forget multihop settings. A peer group that gains or loses its remote AS, or a
+    family, removes its members. A neighbor cannot change its group and keep its settings. All of these reset
+    the session in any case.
     """
     remote_as: dict[tuple[str, str], str] = {}
     group_of: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""What the lines of FPM mean."""
+"""The meaning of FPM's lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clearing adjacencies: ospfd forgets the neighbor, and sets the adjacency up anew with its next hello."""
+"""Clearing adjacencies: ospfd forgets the neighbor, and sets the adjacency up again at its next hello."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _VRF: TypeAdapter[str] = TypeAdapter(VrfName)
 
 
 def clear_neighbor(router_id: str) -> Operation:
-    """Clear the adjacencies with this router, in every VRF. Raises ValueError for what is no router ID."""
+    """Clear the adjacencies with this router, in every VRF. Raises ValueError for an invalid router ID."""
     return Operation("ospfd", f"clear ip ospf neighbor {IPv4Address(router_id)}")
 
 
 def clear_interface(name: str, vrf: str = "") -> Operation:
     """Clear all adjacencies on an interface, which is in the default VRF or in ``vrf``.
 
-    Raises ValueError for what can be neither's name.
+    Raises ValueError for an invalid name of either.
     """
     where = f"vrf {_VRF.validate_python(vrf)} " if vrf else ""
     try:

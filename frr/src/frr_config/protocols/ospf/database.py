@@ -1,7 +1,7 @@
-"""OSPF's link state database. What is in an LSA was chosen by other routers: it is untrusted.
+"""OSPF's link state database. Other routers choose the content of an LSA: it is untrusted.
 
-ospfd has one thread: it writes the list of 10,000 LSAs in 0.1 s, and nothing else meanwhile. ``counts`` and
-``details`` cost it the same on any database.
+ospfd is single-threaded: it needs 0.1 s to write the list of 10,000 LSAs and does nothing else in that time.
+``counts`` and ``details`` cost the same whatever the size of the database.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LsaType = Literal[
     "opaque-area",
     "opaque-as",
 ]
-"""As ospfd's commands have them."""
+"""LSA types, as ospfd's commands name them."""
 TYPES: tuple[LsaType, ...] = get_args(LsaType)
 _LISTS: dict[str, LsaType] = {
     "routerLinkStates": "router",
@@ -55,7 +55,7 @@ class Lsa:
     """One LSA's header (RFC 2328, A.4.1)."""
 
     area: str | None
-    """None for one that is flooded through the whole AS."""
+    """None for an LSA that is flooded through the whole AS."""
     type: LsaType
     id: str
     advertising_router: str
@@ -63,12 +63,12 @@ class Lsa:
     sequence: str | None = None
     checksum: str | None = None
     about: str = ""
-    """The route that it tells of, or its number of links."""
+    """The route that it describes, or its number of links."""
 
 
 @dataclass(frozen=True, slots=True)
 class LsaDetail:
-    """One LSA with what ospfd tells of its body, in its own words."""
+    """One LSA with ospfd's description of its body, in ospfd's words."""
 
     area: str | None
     advertising_router: str
@@ -78,7 +78,7 @@ class LsaDetail:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many LSAs of a type an area has; the whole AS where None."""
+    """The number of LSAs of a type in an area, or in the whole AS where ``area`` is None."""
 
     area: str | None
     type: LsaType
@@ -86,7 +86,7 @@ class Count:
 
 
 def counts(frr: State) -> tuple[str | None, tuple[Count, ...]]:
-    """This router's ID, and the number of LSAs by area and type; none where OSPF does not run."""
+    """This router's ID, and the number of LSAs by area and type; empty where OSPF does not run."""
     shown = frr.ospf_summary()
     found = [
         Count(str(area), kind, number)
@@ -117,7 +117,7 @@ def lsas(frr: State) -> Iterator[Lsa]:
 
 
 def details(frr: State, kind: LsaType, lsa_id: IPv4Address) -> list[LsaDetail]:
-    """The LSAs of a type with this link state ID: one of each router that advertises it, in each area."""
+    """The LSAs of a type with this link state ID: one from each router that advertises it, in each area."""
     if kind not in TYPES:
         raise ValueError(f"type is one of {', '.join(TYPES)}")
     return list(_within(frr.ospf_database(f"{kind} {lsa_id} "), None))
@@ -144,7 +144,7 @@ def _listed(lists: Json, area: str | None) -> Iterator[Lsa]:
 
 
 def _checksum(text: Any) -> str | None:
-    """In the form of the list and of RFCs, ``0x080b``: ospfd leaves out zeros at its beginning."""
+    """In the form of the list and of the RFCs, ``0x080b``: ospfd omits leading zeros."""
     try:
         return f"0x{int(str(text), 16):04x}"
     except ValueError:
@@ -152,7 +152,7 @@ def _checksum(text: Any) -> str | None:
 
 
 def _within(shown: Any, area: str | None) -> Iterator[LsaDetail]:
-    """LSAs anywhere in an answer: releases nest them differently, by area and by router."""
+    """LSAs at any depth of an answer: releases nest them differently, by area and by router."""
     if isinstance(shown, list):
         for one in shown:
             yield from _within(one, area)

@@ -75,7 +75,7 @@ def _interface(interface: OspfInterface) -> Iterator[str]:
         yield f"ip ospf cost {interface.cost}"
     if interface.hello_interval_s != _DEFAULT_HELLO_S:
         yield f"ip ospf hello-interval {interface.hello_interval_s}"
-    # Always said: left unsaid, it follows the hello interval.
+    # Always written: otherwise it follows the hello interval.
     yield f"ip ospf dead-interval {interface.dead_interval_s}"
     if interface.priority != _DEFAULT_PRIORITY:
         yield f"ip ospf priority {interface.priority}"

@@ -1,4 +1,4 @@
-"""What the lines of OSPFv2 mean. Impacts and removals are as seen in ospfd (tests/integration/frr)."""
+"""The meaning of OSPFv2's lines. Impacts and removals are as observed in ospfd (tests/integration/frr)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _ON_INTERFACE = (
     ),
     _on_interface("area ", setting=_area, resets=True),
     _on_interface("passive", resets=True),
-    # The neighbor's end of a session that is taken away goes down, and the adjacency with it.
+    # The neighbor's end of a removed session goes down, and the adjacency with it.
     _on_interface("bfd$", removal_resets=True),
     _on_interface("bfd profile", setting=by_name),
     _on_interface(""),
@@ -106,7 +106,9 @@ def _said_twice(text: str, others: set[str]) -> bool:
 
 
 def _refresh(before: Holders, after: Holders) -> Refresh:
-    """ospfd takes a new router id only when the process is cleared, which clears those of all VRFs."""
+    """ospfd takes a new router ID only when its process is cleared, which clears the adjacencies of all
+    VRFs.
+    """
 
     def refresh(key: ObjectKey, touched: Iterable[Line]) -> Iterator[Command]:
         kept = key.kind is OSPF and not key.vrf and _DEFAULT in before and _DEFAULT in after
@@ -118,7 +120,7 @@ def _refresh(before: Holders, after: Holders) -> Refresh:
 
 
 def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
-    """An instance takes a new router ID without others being cleared only when it is made anew."""
+    """Only a removed and re-created instance takes a new router ID without clearing the others."""
     if not _has_vrfs(holders):
         return {}
     found: dict[ObjectKey, tuple[str, ...]] = {}

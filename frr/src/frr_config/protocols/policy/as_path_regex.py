@@ -1,7 +1,8 @@
 """Regular expressions over AS paths, matched in time that grows only with the length of the path.
 
-The path comes from a neighbor and the expression from the document: a matcher that tries one alternative
-after another can take for ever on the two together. This one keeps the set of states it may be in.
+The path comes from a neighbor and the expression from the document. A matcher that tries one alternative
+after another could run practically forever on a bad combination. This one keeps the set of states it may be
+in.
 """
 
 from __future__ import annotations
@@ -10,23 +11,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _BOUNDARY = frozenset(",{}() ")
-"""What ``_`` stands for besides the two ends of the path."""
+"""The characters that ``_`` matches, besides the two ends of the path."""
 _KEPT_MOVES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What leads on, and where to: with neither ``on`` nor ``at`` the way is free."""
+    """A transition: its condition and its target; without ``on`` and ``at`` it is always taken."""
 
     then: tuple[int, ...]
     on: frozenset[str] | None = None
     excluded: bool = False
     at: str = ""
-    """``^`` or ``$``: only at this end of the path."""
+    """``^`` or ``$``: taken only at this end of the path."""
 
 
 class AsPathRegex:
-    """A compiled expression. Raises ValueError for one that this matcher does not know."""
+    """A compiled expression. Raises ValueError for an expression that this matcher does not support."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -38,7 +39,9 @@ class AsPathRegex:
         self._moves: dict[tuple[frozenset[int], str, bool], frozenset[int]] = {}
 
     def matches(self, path: str) -> bool:
-        """Whether it is found anywhere in the path, which is as FRR prints it: empty for an own route."""
+        """Whether it matches anywhere in the path, written as FRR prints it: empty for the router's own
+        route.
+        """
         now = self._reached((self._first,), is_start=True, is_end=not path)
         for at, character in enumerate(path):
             if self._final in now:
@@ -50,7 +53,7 @@ class AsPathRegex:
         key = (states, character, is_end)
         if (known := self._moves.get(key)) is not None:
             return known
-        after = [self._first]  # it may begin anywhere
+        after = [self._first]  # a match may begin anywhere
         for at in states:
             state = self._states[at]
             if state.on is not None and (character in state.on) != state.excluded:
@@ -61,7 +64,7 @@ class AsPathRegex:
         return moved
 
     def _reached(self, states: Iterable[int], *, is_start: bool, is_end: bool) -> frozenset[int]:
-        """These states, and all that a free way leads to from them."""
+        """These states, and all that they reach by unconditional transitions."""
         found: set[int] = set()
         waiting = list(states)
         while waiting:
@@ -74,7 +77,7 @@ class AsPathRegex:
                 waiting += state.then
         return frozenset(found)
 
-    # The parser. Each method is given what comes after it, and returns where it begins.
+    # The parser. Each method receives the state that follows it, and returns the state where it begins.
 
     def _add(self, state: _State) -> int:
         self._states.append(state)
@@ -95,7 +98,7 @@ class AsPathRegex:
         return first[0] if len(first) == 1 else self._add(_State(tuple(first)))
 
     def _sequence(self, then: int) -> int:
-        """Its items are built from the last to the first: each has to know what follows it."""
+        """The items are built from last to first, because each needs the one that follows it."""
         spans = []
         while self._next() not in ("", "|", ")"):
             begun = self._at
@@ -158,7 +161,9 @@ class AsPathRegex:
         return self._add(_State((then,), on=frozenset(character)))
 
     def _read_class(self) -> tuple[frozenset[str], bool]:
-        """After its opening bracket. FRR replaces ``_`` inside it too, which means something else again."""
+        """The part after the opening bracket. FRR replaces ``_`` inside brackets too, where the result
+        has another meaning.
+        """
         excluded = self._next() == "^"
         end = self._text.find("]", self._at + excluded + 1)
         inside = self._text[self._at + excluded : end]

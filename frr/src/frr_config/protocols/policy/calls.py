@@ -1,4 +1,4 @@
-"""The order of route maps' rules: a route map is there before what calls it, and goes after it."""
+"""The order of route maps' rules: a route map is created before its callers, and removed after them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def call_order(before: Holders, after: Holders) -> Ranker:
     def rank(key: ObjectKey, removed: bool) -> tuple[Any, ...]:
         name, _, sequence = key.name.split()
         if removed and name not in kept:
-            # Callers go before what they call.
+            # Callers are removed before the maps they call.
             return (1, -depths_before.get(name, 0), natural(name), int(sequence))
         # A rule whose action changes is removed and added under the same sequence.
         return (0, depths_after.get(name, 0), natural(name), int(sequence), not removed)
@@ -30,7 +30,7 @@ def _map_of(opener: str) -> str:
 
 
 def _call_depths(holders: Holders) -> dict[str, int]:
-    """For each route map, how many calls deep it goes; calls that make a loop end where they close it."""
+    """For each route map, the depth of its calls; calls that form a loop end where they close it."""
     calls: dict[str, set[str]] = {}
     for line in holders:
         if line.context and line.text.startswith("call ") and line.context[0].startswith("route-map "):

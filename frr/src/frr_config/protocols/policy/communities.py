@@ -48,5 +48,5 @@ def normal_communities(text: str) -> str | None:
 
 
 def plain_community(community: str) -> str:
-    """A community as two numbers, however it is named."""
+    """A community as two numbers, from its number or its name."""
     return _NUMBERS.get(community, community)

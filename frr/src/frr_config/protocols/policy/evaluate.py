@@ -1,8 +1,8 @@
-"""What a prefix list and a route map say of one route, and which rule says it. Pure.
+"""The verdict of a prefix list and a route map on one route, and which rule decides. Pure.
 
-A route may be known in parts: bgpd shows what its policy has made of a route, not what the neighbor sent. A
-condition on what is not known holds in one of the outcomes and does not hold in the others, and each outcome
-says what it takes for granted. The rules are those of bgpd (compared with it in
+A route may be known only in part: bgpd shows the route as its policy left it, not as the neighbor sent it. A
+condition on an unknown attribute holds in one of the outcomes and does not hold in the others, and each
+outcome states what it assumes. The rules are those of bgpd (compared with it in
 tests/integration/frr/test_policy_verdicts.py).
 """
 
@@ -22,12 +22,12 @@ _MOST_STEPS = 20_000
 _MOST_OUTCOMES = 16
 _MOST_CONTINUED = 50
 _LONGEST_PATH = 4000
-"""Characters of an AS path; a longer one is not compared."""
+"""Characters of an AS path; a longer path is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A route as far as it is known; None is what is not."""
+    """A route as far as it is known; None is an unknown attribute."""
 
     prefix: IpNetwork
     as_path: str | None = None
@@ -40,29 +40,29 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One way it can go."""
+    """One possible outcome."""
 
     permits: bool
     rule: str
-    """Such as ``route map in, rule 20``; empty where nothing was asked."""
+    """For example ``route map in, rule 20``; empty where no policy applies."""
     given: SetActions = _NOTHING
-    """What the route map has set when it permits; an empty value is left as it was."""
+    """The attributes that the route map sets when it permits; an empty value is left unchanged."""
     assumes: tuple[str, ...] = ()
-    """What was not known and is taken for granted."""
+    """Unknown facts that this outcome assumes."""
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What the route map has set, in words."""
+        """The attributes that the route map sets, in words."""
         return tuple(_in_words(self.given))
 
 
 class TooLong(Exception):
-    """The policy takes more steps than one look at a route may."""
+    """The policy takes more steps than the evaluation of one route may."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A route on its way through route maps."""
+    """A route while it passes through route maps."""
 
     facts: Facts
     given: SetActions = _NOTHING
@@ -85,7 +85,7 @@ class Evaluator:
         self._steps = 0
 
     def outcomes(self, prefix_list: str | None, route_map: str | None, facts: Facts) -> tuple[Outcome, ...]:
-        """Every way a route can go through a prefix list and then a route map. Raises TooLong."""
+        """Every outcome for a route in a prefix list and then a route map. Raises TooLong."""
         self._steps = 0
         said = Outcome(True, "")
         if prefix_list is not None:
@@ -120,7 +120,7 @@ class Evaluator:
         return frozenset(found)
 
     def _through(self, name: str, way: _Way, depth: int) -> Iterator[tuple[_Way, bool, str]]:
-        """The ways out of a route map, each with whether it is permitted and by which rule."""
+        """The outcomes of a route map, each with whether the route is permitted and by which rule."""
         known = self._policy.route_maps.get(name)
         rules = sorted(known.rules.items()) if known is not None else []
         yield from self._from(name, rules, 0, way, depth, "")
@@ -128,7 +128,9 @@ class Evaluator:
     def _from(
         self, name: str, rules: list[tuple[int, RouteMapRule]], at: int, way: _Way, depth: int, permitted: str
     ) -> Iterator[tuple[_Way, bool, str]]:
-        """From a rule on; ``permitted`` names the rule that has permitted the route and continues here."""
+        """Evaluation from one rule on; ``permitted`` names the rule that permitted the route before it
+        continued here.
+        """
         if depth > _MOST_CONTINUED:
             raise TooLong
         while at < len(rules):
@@ -144,8 +146,8 @@ class Evaluator:
                 way = way.assuming(f"{label} does not match on {why}")
             permitted = ""
             at += 1
-        # bgpd keeps what an earlier rule has permitted only where no rule comes after it: one that does not
-        # match takes the permission back.
+        # bgpd keeps an earlier rule's permission only where no rule follows: a following rule that does not
+        # match revokes it.
         yield way, bool(permitted), permitted or f"route map {name}, where no rule matches"
 
     def _matched(
@@ -171,7 +173,7 @@ class Evaluator:
                 yield after, True, label
 
     def _holds(self, match: Match, facts: Facts) -> tuple[bool | None, str]:
-        """Whether all conditions hold; None, and which one, where that is not known."""
+        """Whether all conditions hold; None, with the condition, where that is not known."""
         unknown = ""
         for holds, what in self._conditions(match, facts):
             if holds is False:
@@ -198,7 +200,7 @@ class Evaluator:
                 yield None, f"{field_name.replace('_', ' ')} {value}"
 
     def _listed(self, name: str, prefix: IpNetwork) -> tuple[bool, int | None]:
-        """Whether a prefix list permits the prefix, and its rule."""
+        """Whether a prefix list permits the prefix, and the rule that decides."""
         prepared = self._prefix_lists.get(name)
         if prepared is None:
             known = self._policy.prefix_lists.get(name)
@@ -250,7 +252,7 @@ class Evaluator:
 
 
 class _PreparedList:
-    """A prefix list by network: what a prefix meets is found in a step for each bit of it."""
+    """A prefix list by network: the rules for a prefix are found in one step for each of its bits."""
 
     def __init__(self, known: PrefixList) -> None:
         self._version = 6 if known.family == "ipv6" else 4
@@ -266,7 +268,9 @@ class _PreparedList:
             self._rules.setdefault(key, []).append((sequence, low, high, rule.action == "permit"))
 
     def verdict(self, prefix: IpNetwork) -> tuple[bool, int | None]:
-        """Whether it is permitted, and by the rule with which sequence; no rule denies."""
+        """Whether the prefix is permitted, and the sequence of the deciding rule; without a matching rule
+        it is denied.
+        """
         if prefix.version != self._version:
             return False, None
         address, best = int(prefix.network_address), None
@@ -288,7 +292,7 @@ def _fields_set(actions: SetActions) -> Iterator[str]:
 
 
 def _with_set(way: _Way, actions: SetActions) -> _Way:
-    """Later rules see what earlier ones have set."""
+    """Later rules see the attributes that earlier rules set."""
     facts, given = way.facts, way.given
     new = {name: value for name, value in actions if value not in (None, (), False)}
     if actions.metric is not None:

@@ -40,7 +40,7 @@ def _prefix_list(name: str, prefix_list: PrefixList) -> Iterator[str]:
         yield f"{start} description {one_spaced(prefix_list.description)}"
     yield from (f"{start} {text}" for text in _rules(_prefix_rules(prefix_list)))
     if not prefix_list.rules:
-        # A list without rules permits everything in FRR; here no rule matching means deny.
+        # FRR permits everything by a list without rules; here a route that matches no rule is denied.
         yield f"{start} seq {_LAST_SEQUENCE} deny {'::/0 le 128' if ipv6 else '0.0.0.0/0 le 32'}"
 
 
@@ -54,7 +54,7 @@ def _prefix_rules(prefix_list: PrefixList) -> dict[int, str]:
 
 
 def _rules(rules: Mapping[int, str]) -> Iterator[str]:
-    """Rules by sequence, without those that an earlier rule already says: FRR keeps each only once."""
+    """Rules by sequence, without those that repeat an earlier rule: FRR keeps each only once."""
     said: set[str] = set()
     for sequence, text in sorted(rules.items()):
         if text not in said:
@@ -76,7 +76,7 @@ def _route_map(name: str, route_map: RouteMap) -> Iterator[Line]:
         yield Line((), opener)
         yield from (Line((opener,), text) for text in _rule(rule))
     if not route_map.rules:
-        # A route map that does not exist permits everything where it is called.
+        # FRR permits everything where a route map that is called does not exist.
         yield Line((), f"route-map {name} deny {_LAST_SEQUENCE}")
 
 

@@ -1,7 +1,7 @@
-"""What the lines of prefix lists, AS path lists, community lists and route maps mean.
+"""The meaning of the lines of prefix lists, AS path lists, community lists and route maps.
 
-Each daemon keeps its own copy of route maps and prefix lists, and only of the clauses it knows. From FRR 10
-on mgmtd takes those of zebra.
+Each daemon keeps its own copy of route maps and prefix lists, with only the clauses it knows. From FRR 10 on,
+mgmtd takes those of zebra.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ def _every_daemon(version: FrrVersion) -> Daemons:
 
 
 def _continuation(match: re.Match[str], text: str) -> Setting:
-    """FRR wants to be told which continuation is taken back."""
+    """FRR requires the removal to name the continuation."""
     return Setting(match[0], f"no {' '.join(text.split()[:2])}")
 
 
 def _sharing_a_regex(before: Holders, gone: Holders) -> dict[Line, Daemons]:
-    """Rules, one of them to go, with one regex: bgpd removes the first of them, whichever it is told to."""
+    """Rules with one regex, one of which is to be removed: bgpd removes the first of them, whichever it
+    is asked to.
+    """
     by_regex: dict[str, list[Line]] = {}
     for line in before:
         rule = line.text.partition(" seq ")[2].partition(" ")[2]
@@ -70,7 +72,7 @@ PREFIX_LIST = Kind(
     "prefix_list",
     title=_prefix_list_title,
     path=lambda name: f"/routing/policy/prefix_lists/{name.split()[2]}",
-    # One by one, the time of a removal grows with the square of the entries.
+    # One by one, the time of removal grows with the square of the number of entries.
     forget="no {name}",
     distinct_values=True,
     plural="prefix lists",

@@ -1,4 +1,4 @@
-"""What the lines of static routes mean."""
+"""The meaning of static routes' lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _owners(version: FrrVersion) -> Daemons:
 
 
 def _setting(_match: re.Match[str], text: str) -> Setting:
-    """One path has one distance and one tag: new ones replace the old."""
+    """A path has one distance and one tag: new ones replace the old."""
     match = _PATH.match(text)
     if match is None:
         return Setting(text, f"no {text}")
@@ -33,7 +33,7 @@ def _setting(_match: re.Match[str], text: str) -> Setting:
 
 
 def _says_all(old: str, new: str) -> bool:
-    """staticd keeps BFD, and its source, where a new value of the path leaves them out."""
+    """staticd keeps BFD and its source where a new value of the path omits them."""
     before, after = _PATH.match(old), _PATH.match(new)
     assert before is not None and after is not None
     return all(before[part] is None or after[part] is not None for part in ("bfd", "source"))
@@ -46,9 +46,10 @@ def _via(lines: Iterable[Line]) -> str:
 
 
 def _without_conflict(lines: Iterable[Line]) -> bool:
-    """The new path is there before the old one goes, unless the two exclude each other.
+    """The new path is set before the old one is removed, unless the two exclude each other.
 
-    So do a blackhole and a path, and two values of a path where the new one says less of BFD.
+    A blackhole and a path exclude each other, and so do two values of a path where the new one has fewer BFD
+    settings.
     """
     of_path: dict[str, str] = {}
     for line in lines:
@@ -63,14 +64,14 @@ def _without_conflict(lines: Iterable[Line]) -> bool:
 
 
 def _loses(key: ObjectKey, before: Holders, after: Holders) -> str:
-    """A path that is taken back and given again forwards nothing in between."""
+    """A path that is removed and set again forwards nothing in between."""
     lines = [*(line for line in before if line not in after), *(line for line in after if line not in before)]
     plain = any("blackhole" in line.text for line in lines)
     return NONE if plain or _without_conflict(lines) else f"loses packets to {key.name}{key.where}"
 
 
 def _by_vrf(_before: Holders, _after: Holders) -> Ranker:
-    """Those of a VRF together: they are given in its context."""
+    """The paths of a VRF stand together, because they are given in its context."""
     return lambda key, _removed: (0, natural(key.vrf), natural(key.name))
 
 

@@ -1,4 +1,4 @@
-"""Old audit entries may go, if they are named by the horizon first; everything else is refused as before."""
+"""Old audit entries may be deleted if the horizon names them first; everything else is refused as before."""
 
 from django.db import migrations, models
 

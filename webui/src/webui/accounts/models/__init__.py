@@ -1,4 +1,4 @@
-"""What is stored about users."""
+"""The stored data about users."""
 
 from webui.accounts.models.audit_entry import AuditEntry
 from webui.accounts.models.audit_horizon import AuditHorizon

@@ -1,4 +1,4 @@
-"""Who did what, when, from where, and what came of it."""
+"""Who did what, when, from where, and with what result."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from webui.accounts.models.audit_horizon import AuditHorizon
 
 
 class AppendOnly(Exception):
-    """The audit log is never changed; only its retention removes what is past its time."""
+    """The audit log is never changed; only its retention removes entries older than the limit."""
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
-    """Reads and appends; the database itself refuses the rest, too (see the migrations)."""
+    """Reads and appends; the database itself also refuses everything else (see the migrations)."""
 
     def update(self, **kwargs: Any) -> int:  # noqa: ARG002 - Django's signature
         """Refused."""
@@ -26,11 +26,11 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
         raise AppendOnly("audit entries are never deleted")
 
     def remove(self, keys: Sequence[int]) -> None:
-        """Let these entries go, which are past what is kept of the log. For the retention only."""
+        """Delete these entries, which are older than the log's retention. For the retention only."""
         if not keys:
             return
         with transaction.atomic(using=self.db):
-            # The database itself compares: outside of this transaction nothing can be deleted.
+            # The database itself compares: nothing can be deleted outside of this transaction.
             AuditHorizon.objects.update_or_create(pk=1, defaults={"up_to": max(keys)})
             super().filter(pk__in=keys)._raw_delete(self.db)
             AuditHorizon.objects.filter(pk=1).update(up_to=0)
@@ -65,7 +65,7 @@ class AuditEntry(models.Model):
         return f"{self.time:%Y-%m-%d %H:%M:%S} {self.username} {self.action}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Append. Raises AppendOnly for an entry that is stored already."""
+        """Append. Raises AppendOnly for an entry that is already stored."""
         if not self._state.adding:
             raise AppendOnly("audit entries are never changed")
         super().save(*args, **kwargs)

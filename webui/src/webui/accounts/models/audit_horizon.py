@@ -1,4 +1,4 @@
-"""Up to which entry the audit log may be shortened just now."""
+"""The entry up to which the audit log may currently be shortened."""
 
 from __future__ import annotations
 

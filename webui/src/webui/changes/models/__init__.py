@@ -1,4 +1,4 @@
-"""What is stored about changes."""
+"""The stored data about changes."""
 
 from webui.changes.models.change_set import ChangeSet
 from webui.changes.models.revision import RevisionMirror

@@ -7,7 +7,7 @@ from django.db import models
 
 
 class ChangeState(models.TextChoices):
-    """Where a change set is in its life."""
+    """The states of a change set."""
 
     OPEN = "open", "Open"
     COMMITTED = "committed", "Committed"

@@ -12,12 +12,12 @@ from webui.ui.forms.field import Field, Kind
 from webui.ui.pointers import join
 
 _LINKS = 200
-"""Entries of LINKS that a form names."""
+"""The most entries of LINKS that a form names."""
 
 
 @dataclass
 class Bound:
-    """A field as shown: `text` is what stands in the input, `raw` the JSON it means.
+    """A field as shown: `text` is the content of the input, `raw` the JSON that it represents.
 
     `name` is the input's name in the page, `pointer` the field's place in the document (RFC 6901).
     """
@@ -28,17 +28,17 @@ class Bound:
     text: str = ""
     raw: Any = None
     present: bool = True
-    """Whether an optional group is given."""
+    """Whether an optional group is present."""
     stored: bool = False
-    """Whether a secret is set already."""
+    """Whether a secret is already set."""
     key_text: str = ""
     """The key of a mapping's entry, as typed."""
     children: list[Bound] = attribute(default_factory=list)
     errors: list[str] = attribute(default_factory=list)
     theirs: str | None = None
-    """What somebody else set the field to meanwhile, as it would stand in the input."""
+    """The value that another user set in the meantime, as it would appear in the input."""
     offers: Any = None
-    """Of a group: rows to pick from instead of typing."""
+    """For a group: rows to pick from instead of typing."""
 
     @property
     def id(self) -> str:
@@ -47,7 +47,7 @@ class Bound:
 
     @property
     def refers_to(self) -> str:
-        """Pointer of the mapping whose names the field can have, in the VRF that the field is in."""
+        """Pointer of the mapping whose names are valid in the field, in the field's VRF."""
         return mapping_at(self.field.refers_to, self.pointer) if self.field.own_vrf else self.field.refers_to
 
     @property
@@ -56,7 +56,7 @@ class Bound:
         return blank_row(self.field, f"{self.name}/__row__")
 
     def walk(self) -> Iterator[Bound]:
-        """This field and all below it."""
+        """This field and all fields below it."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -68,16 +68,16 @@ class Bound:
 
     @property
     def is_default(self) -> bool:
-        """Whether everything is as it is when nobody says anything."""
+        """Whether the field has its default value throughout."""
         return self.raw in (None, self.field.default)
 
     def selected(self, choice: Any) -> bool:
-        """Whether a choice of CHOICE or CHECKS is chosen."""
+        """Whether this choice of CHOICE or CHECKS is selected."""
         return choice in self.raw if isinstance(self.raw, list) else str(choice) == self.text
 
     @property
     def options(self) -> list[tuple[str, bool]]:
-        """The choices of CHOICE or CHECKS with whether each is chosen."""
+        """The choices of CHOICE or CHECKS, each with whether it is selected."""
         return [(str(choice), self.selected(choice)) for choice in self.field.choices]
 
     @property
@@ -87,12 +87,12 @@ class Bound:
 
     @property
     def more_links(self) -> int:
-        """How many keys it does not name."""
+        """The number of keys that it does not name."""
         return max(0, len(self.raw) - _LINKS)
 
 
 def show(field: Field, value: Any, name: str, pointer: str) -> Bound:
-    """The field showing a value of the document."""
+    """The field with a value of the document."""
     bound = Bound(field=field, name=name, pointer=pointer, raw=value)
     match field.kind:
         case Kind.GROUP:
@@ -124,7 +124,7 @@ def show(field: Field, value: Any, name: str, pointer: str) -> Bound:
 
 
 def show_children(fields: tuple[Field, ...], value: Any, name: str, pointer: str) -> list[Bound]:
-    """The fields of an object showing it, or their defaults where it is None."""
+    """The fields of an object with its values, or with their defaults where it is None."""
     given = value if isinstance(value, dict) else {}
     return [
         show(child, given.get(child.name, child.default), f"{name}/{child.name}", pointer + join(child.name))
@@ -149,7 +149,7 @@ def _show_row(field: Field, value: Any, name: str, pointer: str, key: str = "") 
 
 
 def sorted_entries(mapping: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Entries with numeric keys in numeric order, others as they stand."""
+    """Entries with numeric keys in numeric order, others unchanged."""
     if all(str(key).isdecimal() for key in mapping):
         return sorted(mapping.items(), key=lambda entry: int(entry[0]))
     return list(mapping.items())

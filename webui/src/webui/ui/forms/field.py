@@ -1,4 +1,4 @@
-"""What a form knows of one field of the document, read from its JSON schema."""
+"""A form's description of one field of the document, read from its JSON schema."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Kind(StrEnum):
     LINES = "lines"
     """A list of words or numbers, one a line."""
     REFERENCE = "reference"
-    """The name of another object, picked from those there are."""
+    """The name of another object, picked from the existing ones."""
     REFERENCES = "references"
-    """Names of other objects in order, each picked from those there are."""
+    """Names of other objects in order, each picked from the existing ones."""
     CHECKS = "checks"
-    """A list drawn from few words."""
+    """A list of a few possible words."""
     GROUP = "group"
     """A nested object."""
     ROWS = "rows"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Field:
-    """One field. `optional` says null is a value; `required` that it has no default."""
+    """One field. `optional`: null is a valid value; `required`: there is no default."""
 
     name: str
     kind: Kind
@@ -49,7 +49,7 @@ class Field:
     choices: tuple[Any, ...] = ()
     examples: tuple[str, ...] = ()
     integer_items: bool = False
-    """Whether a line of LINES, or a word of TEXT that looks like a number, is one."""
+    """Whether the values of LINES, or a word of TEXT that looks like a number, are numbers."""
     max_length: int | None = None
     bounds: str = ""
     """The range in words, such as ``1280 to 9216``."""
@@ -60,7 +60,7 @@ class Field:
     refers_to: str = ""
     """Pointer of the mapping whose keys this field names."""
     own_vrf: bool = False
-    """Whether the mapping is that of the VRF which the field is in."""
+    """Whether the mapping is that of the field's own VRF."""
 
     @property
     def template(self) -> str:

@@ -1,4 +1,4 @@
-"""Mappings with too many entries for one form: their entries are edited one by one, as large objects are."""
+"""Mappings with too many entries for one form: their entries are edited one by one, like large objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APART = "@apart"
 
 
 def apart_if_long(field: Field, value: Any) -> Field:
-    """The field with those mappings apart that have too many entries in `value`."""
+    """The field, without the mappings that have too many entries in `value` for one form."""
     if field.kind is Kind.GROUP:
         below = value if isinstance(value, dict) else {}
         return replace(
@@ -25,7 +25,7 @@ def apart_if_long(field: Field, value: Any) -> Field:
 
 
 def apart_as_posted(field: Field, data: QueryDict, name: str = "") -> Field:
-    """The field as the posted form showed it, however many entries there are by now."""
+    """The field as the posted form showed it, however many entries exist by now."""
     if field.kind is Kind.GROUP:
         return replace(
             field,

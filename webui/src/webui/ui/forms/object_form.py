@@ -25,9 +25,9 @@ KEY = "@key"
 
 @dataclass
 class ObjectForm:
-    """A form bound to what the document has, or to what the user posted.
+    """A form with the document's values or those that the user posted.
 
-    `key` is there when the object is new in a mapping. `elsewhere` are problems of other objects.
+    `key` is set when the object is new in a mapping. `elsewhere` are problems of other objects.
     """
 
     pointer: str
@@ -35,7 +35,7 @@ class ObjectForm:
     key: Bound | None = None
     elsewhere: tuple[Problem, ...] = ()
     base: Any = NOT_SAID
-    """What the document had there when the user opened the form, without what has pages of its own."""
+    """The document's value when the user opened the form, without the parts that have pages of their own."""
 
     @classmethod
     def showing(cls, pointer: str, value: Any, *, kind: str | None = None) -> ObjectForm:
@@ -52,7 +52,7 @@ class ObjectForm:
 
     @classmethod
     def posted(cls, pointer: str, data: QueryDict, base: Any, *, kind: str | None = None) -> ObjectForm:
-        """An existing object's form as the user posted it; `base` is what the document has there."""
+        """An existing object's form as the user posted it; `base` is the document's value of the object."""
         field = apart_as_posted(_fields_of(pointer, base, kind), data)
         return cls(pointer, read(field, data, "", pointer, base))
 
@@ -78,25 +78,25 @@ class ObjectForm:
 
     @property
     def valid(self) -> bool:
-        """Whether no problem was found so far."""
+        """Whether no problem has been found."""
         return not self.root.has_errors and not (self.key is not None and self.key.errors)
 
     @property
     def error_count(self) -> int:
-        """How many problems stand beside fields."""
+        """The number of problems shown next to fields."""
         fields = [*self.root.walk(), *([self.key] if self.key is not None else [])]
         return sum(len(bound.errors) for bound in fields)
 
     @property
     def base_text(self) -> str:
-        """What the form was opened on, as the page carries it."""
+        """The base of the form, as the page carries it."""
         return as_text(self.base)
 
     def onto(self, now: Any) -> Any:
-        """The object with what the user changed since the form was opened, and nothing else, on top of `now`.
+        """`now` with only the changes that the user made since the form was opened.
 
-        A field that somebody else changed differently meanwhile gets an error with all three values; saving
-        once more then keeps the user's. The same goes for an object that was removed meanwhile.
+        A field that somebody else changed differently in the meantime gets an error with all three values;
+        saving again then keeps the user's. The same applies to an object that was removed in the meantime.
         """
         if self.base is NOT_SAID or not isinstance(self.value, dict):
             return self.value
@@ -116,7 +116,7 @@ class ObjectForm:
         return value
 
     def place(self, problems: Iterable[Problem]) -> None:
-        """Put each problem beside the field it is about, or the nearest group around it."""
+        """Put each problem next to its field, or the nearest group around it."""
         elsewhere: list[Problem] = []
         for problem in problems:
             bound = self._nearest(problem)
@@ -142,7 +142,7 @@ class ObjectForm:
 
 
 def _naming_the_item(bound: Bound, problem: Problem) -> str:
-    """Of a list that is one field, the item that is wrong is named in the message."""
+    """For a list that is a single field, the message names the invalid item."""
     index = problem.pointer.removeprefix(bound.pointer + "/")
     if (
         isinstance(bound.raw, list)
@@ -160,7 +160,7 @@ def _is_about_key(problem: Problem, key: Bound) -> bool:
 
 
 def _child_the_message_names(group: Bound, message: str) -> Bound | None:
-    """The model's own checks start their message with the field they are about, by name."""
+    """The model's own checks begin their message with the name of the field."""
     first = message.removeprefix("Value error, ").split(" ")[0].rstrip(":,")
     return next((child for child in group.children if child.field.name == first), None)
 
@@ -178,7 +178,7 @@ def _key_of(mapping: str) -> Field:
 
 
 def is_optional(pointer: str) -> bool:
-    """Whether the document can do without this object of its parent (a null is allowed there)."""
+    """Whether the parent is valid without this object (null is allowed there)."""
     owner = schema_at(parent(pointer))
     below = owner.get("properties", {}).get(last(pointer))
     return below is not None and takes_null(below)

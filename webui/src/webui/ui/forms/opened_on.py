@@ -1,4 +1,4 @@
-"""What a form was opened on: with it, a save carries what the user changed and nothing else."""
+"""The base of a form, with which a save carries only the user's changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from webui.ui.forms.field import Kind
 BASE = "@base"
 """Name of the input that carries it."""
 NOT_SAID: Any = object()
-"""A request that says nothing of it, as a script may send: what it posts is then the whole object."""
+"""A request without a base, as a script may send: its post is then the whole object."""
 
 
 def opened_on(data: QueryDict) -> Any:
-    """The object as the posted form was opened on; None where there was none."""
+    """The object on which the posted form was opened; None where there was none."""
     try:
         found = json.loads(str(data[BASE]))
     except (KeyError, ValueError, RecursionError):
@@ -28,12 +28,12 @@ def opened_on(data: QueryDict) -> Any:
 
 
 def as_text(base: Any) -> str:
-    """The same, to stand in the page."""
+    """The same, for inclusion in the page."""
     return "" if base is NOT_SAID else json.dumps(base, separators=(",", ":"))
 
 
 def own_part(root: Bound, value: Any) -> Any:
-    """The object without what is edited on pages of its own."""
+    """The object without the parts that are edited on pages of their own."""
     if not isinstance(value, dict):
         return value
     apart = {child.field.name for child in root.children if child.field.kind is Kind.LINKS}
@@ -43,7 +43,7 @@ def own_part(root: Bound, value: Any) -> Any:
 def put_together(
     root: Bound, base: Any, mine: dict[str, Any], now: Any
 ) -> tuple[dict[str, Any], tuple[MergeConflict, ...]]:
-    """What the user changed since `base`, on top of `now`; and where both sides changed the same field."""
+    """`now` with the user's changes since `base`, and the fields that both sides changed."""
     now = now if isinstance(now, dict) else {}
     theirs = own_part(root, now)
     merged = merge(base or {}, own_part(root, mine), theirs)

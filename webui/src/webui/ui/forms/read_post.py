@@ -1,4 +1,4 @@
-"""What the user typed, as JSON for the document. Nothing is judged here: that is the model's part."""
+"""The user's input, as JSON for the document. It is not validated here: the model does that."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _NUMBER = re.compile(r"-?\d{1,20}")
 
 
 def read(field: Field, data: QueryDict, name: str, pointer: str, base: Any) -> Bound:
-    """The field as posted. `base` is what the document has there now: secrets left empty, and what is
-    edited on pages of its own, stay as they are."""
+    """The field as posted. `base` is the document's present value: secrets left empty, and parts edited
+    on pages of their own, keep it.
+    """
     bound = Bound(field=field, name=name, pointer=pointer)
     match field.kind:
         case Kind.GROUP:
@@ -64,8 +65,9 @@ def read_children(
 
 
 def as_object(children: list[Bound]) -> dict[str, Any]:
-    """The object these fields make. What is unset, or as the default says, is left out: the document
-    then reads as the user thinks of it, and a diff shows only what was said."""
+    """The object that these fields make. Unset fields and defaults are left out, so that the document
+    reads as the user thinks of it and a diff shows only what was set.
+    """
     return {
         child.field.name: child.raw
         for child in children
@@ -111,7 +113,7 @@ def _read_group(bound: Bound, data: QueryDict, base: Any) -> None:
 
 
 def _picked(text: str, field: Field) -> dict[str, str]:
-    """What was picked instead of typed: texts for fields of the group; empty where nothing was."""
+    """A pick instead of typed input: texts for fields of the group; empty where nothing was picked."""
     try:
         found = json.loads(text) if text else {}
     except (ValueError, RecursionError):
@@ -124,7 +126,7 @@ def _picked(text: str, field: Field) -> dict[str, str]:
 
 
 def _row_indices(data: QueryDict, name: str) -> list[str]:
-    """Indices of the rows in the order they stand in the page."""
+    """Indices of the rows in the order of the page."""
     return [index for index in data.getlist(f"{name}/@rows") if index.isdecimal()]
 
 

@@ -20,10 +20,10 @@ from webui.ui.forms.field import Field, Kind
 from webui.ui.forms.schema import choose, is_mapping
 
 _INLINE_FIELDS = 5
-"""A mapping whose objects have at most so many plain fields is edited in place."""
+"""A mapping is edited in place if its objects have at most this many plain fields."""
 
 _BLOCKS = {Kind.GROUP, Kind.LINKS}
-"""Shown after the plain fields, so that what follows a block does not seem to be part of it."""
+"""Shown after the plain fields, so that a field after a block does not seem to be part of it."""
 
 _PLAIN = {Kind.TEXT, Kind.INTEGER, Kind.CHOICE, Kind.SWITCH, Kind.LINES, Kind.REFERENCE, Kind.CONSTANT}
 
@@ -70,7 +70,7 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
 
 
 def read_properties(schema: Schema) -> tuple[Field, ...]:
-    """The fields of an object, in the model's order but with what must be given first."""
+    """The fields of an object, in the model's order but with required ones first."""
     required = set(schema.get("required", ()))
     fields = [
         read_field(name, below, required=name in required)
@@ -142,7 +142,7 @@ def _examples(schema: Schema) -> list[Any]:
 
 
 def _words(schema: Schema) -> tuple[tuple[Any, ...], bool]:
-    """The words a union offers besides free text, and whether it also takes numbers."""
+    """The words that a union offers besides free text, and whether it also accepts numbers."""
     branches = _branches(schema)
     words = tuple(word for branch in branches for word in branch.get("enum", ()))
     return words, any(branch.get("type") == "integer" for branch in branches)

@@ -19,7 +19,7 @@ def is_mapping(schema: JsonSchema) -> bool:
 
 
 def choose(schema: JsonSchema, value: Any, kind: str | None = None) -> JsonSchema:
-    """The kind that `value` (or `kind`) says of those an object can be; other schemas unchanged."""
+    """The alternative for the kind in `value` (or `kind`); other schemas unchanged."""
     offered = kinds(schema)
     if not offered:
         return schema
@@ -31,7 +31,7 @@ def choose(schema: JsonSchema, value: Any, kind: str | None = None) -> JsonSchem
 
 
 def schema_at(pointer: str, value: Any = None, kind: str | None = None) -> JsonSchema:
-    """Schema of the object at `pointer`; `value` (what is there) or `kind` decides between kinds.
+    """Schema of the object at `pointer`; the existing `value` or `kind` selects among kinds.
 
     Raises UnknownPath where the document can have nothing, and for items of a list, which have no page.
     """

@@ -8,7 +8,7 @@ from webui.ui.tables.declaration import Feature, Page, Panel, Table
 
 
 def _declared() -> tuple[Feature, ...]:
-    """What the files of this folder declare, in their order."""
+    """The declarations of the files in this folder, in their order."""
     names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
     modules = [import_module(f"{__name__}.{name}") for name in names]
     return tuple(

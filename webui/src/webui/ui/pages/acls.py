@@ -1,4 +1,4 @@
-"""Access lists. One list has a page made by hand: its rules are ordered and counted there."""
+"""Access lists. A single list has a hand-made page, where its rules are ordered and counted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def _totals(answer: Any) -> Mapping[str, Any]:
 
 
 def since_cleared(hits: Mapping[str, Any], cleared: Mapping[str, Any] | None) -> dict[str, int]:
-    """Packets and bytes without those from before they were cleared."""
+    """Packets and bytes, without those counted before the clear."""
     base = cleared or {"packets": 0, "bytes": 0}
     return {unit: max(0, hits[unit] - base[unit]) for unit in ("packets", "bytes")}
 

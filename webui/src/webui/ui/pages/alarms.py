@@ -1,4 +1,4 @@
-"""Alarms that stand, and the log of those that were raised and cleared."""
+"""Current alarms, and the log of those that were raised and cleared."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def _events() -> Events:
 
 
 def _by_summary(answer: Alarms) -> Mapping[str, Alarm]:
-    """A summary names the object, so no two are alike."""
+    """A summary names the object, so that all summaries differ."""
     return {one.summary: one for one in answer.alarms}
 
 
@@ -24,7 +24,7 @@ def _by_number(answer: Events) -> Mapping[str, AlarmEvent]:
 
 
 def _about(answer: Alarms) -> str:
-    """What "healthy" rests on: what was checked, when, and what was not."""
+    """The basis of "healthy": what was checked, when, and what could not be."""
     if answer.looked_s_ago is None:
         return "The router was not looked at since its agent started: nothing is known."
     ago_s = round(answer.looked_s_ago)

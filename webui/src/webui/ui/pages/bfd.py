@@ -1,4 +1,6 @@
-"""BFD: sessions and profiles, and the sessions on the pages of the neighbors and interfaces they watch."""
+"""BFD sessions and profiles, and the sessions on the pages of the neighbors and interfaces that they
+watch.
+"""
 
 from collections.abc import Mapping
 
@@ -11,7 +13,7 @@ from webui.ui.tables.row import Row
 
 
 def _by_key(answer: BfdState) -> Mapping[str, BfdSession]:
-    """A neighbor can have several: on two links, on one and over several hops, or in two VRFs."""
+    """A neighbor can have several: over two links, single-hop and multihop, or in two VRFs."""
     return {f"{_name(one)} {one.vrf or ''}": one for one in answer.sessions}
 
 
@@ -30,7 +32,7 @@ def _state(row: Row) -> str:
 
 
 def _sent(row: Row) -> str | None:
-    """What is sent and taken on this end."""
+    """The intervals at which this end sends and receives."""
     one: BfdSession | None = row.state
     return None if one is None else f"{one.transmit_interval_ms} / {one.receive_interval_ms}"
 
@@ -93,7 +95,7 @@ PAGE = Page(
 def _sessions() -> tuple[BfdSession, ...]:
     try:
         return agent().state(BFD).sessions
-    except MillraceError:  # the page has asked as well, and says why nothing is live
+    except MillraceError:  # the page has asked as well, and shows why there are no live values
         return ()
 
 

@@ -1,4 +1,4 @@
-"""BGP: sessions and peer groups. One neighbor has a page made by hand."""
+"""BGP sessions and peer groups. A single neighbor has a hand-made page."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,18 +30,18 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: BgpState | No
 
 
 def asn(row: Row) -> Any:
-    """The neighbor's AS number: as it says itself, else as configured here or in its peer group."""
+    """The neighbor's AS number: its own statement, otherwise as configured here or in its peer group."""
     group = row.beside("/routing/bgp/peer_groups").get(row.said("peer_group"), {})
     return row.live("remote_asn") or row.said("remote_asn") or group.get("remote_asn")
 
 
 def why_down(row: Row) -> str:
-    """Why the session is down; nothing for one that is shut on purpose."""
+    """Why the session is down; nothing for one that is shut down on purpose."""
     return str(row.live("down_reason", "")) if row.enabled else ""
 
 
 def status(row: Row) -> str:
-    """The session's state; ``disabled`` when it is shut on purpose."""
+    """The session's state; ``disabled`` when it is shut down on purpose."""
     return str(row.live("state", "")).lower() if row.enabled else "disabled"
 
 

@@ -13,13 +13,13 @@ from webui.ui.tables.row import Row
 
 _NEIGHBORS = "/routing/bgp/neighbors"
 _ASNS, _COMMUNITIES = 6, 3
-"""In one line of a cell."""
+"""The most in one line of a cell."""
 _LINES = 4
-"""Of a cell; what is beyond them is counted."""
+"""The most in a cell; the rest is counted."""
 
 
 def _before() -> str:
-    """Asking this starts nothing."""
+    """This question starts no work."""
     index = agent().state(BGP_INDEX)
     if index.state == "absent":
         return index.why

@@ -12,7 +12,7 @@ from webui.ui.tables.row import Row
 def _members(row: Row) -> Iterable[BondMemberState]:
     try:
         return agent().state(BONDS).members_of(row.name)
-    except MillraceError:  # the page has asked as well, and says why nothing is live
+    except MillraceError:  # the page has asked as well, and shows why there are no live values
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Why is it slow: where the clocks of forwarding go, in words, by function, and what was dropped."""
+"""Why forwarding is slow: its clocks, in words and by function, and the drops."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def _drops(answer: Forwarding) -> Mapping[str, _Drop]:
 
 
 def _about(answer: Forwarding) -> str:
-    """What is to be seen, and since when."""
+    """The period and content of the figures."""
     since = "since VPP's start" if answer.seconds is None else f"of the last {answer.seconds:.0f} seconds"
     return f"{' '.join(answer.words)} Counted {since}."
 

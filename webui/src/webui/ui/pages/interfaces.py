@@ -21,7 +21,7 @@ def kind(row: Row) -> str:
 
 
 def addresses(row: Row) -> list[str]:
-    """Configured addresses, else the live ones."""
+    """Configured addresses, otherwise the live ones."""
     return list(row.said("addresses") or row.live("addresses") or ())
 
 
@@ -32,7 +32,7 @@ def _acls(row: Row) -> Iterator[Link]:
 
 
 def _nics() -> Iterator[Offer]:
-    """The NICs that are there, by the address that stays with them wherever they are plugged in."""
+    """The present NICs, by the address that stays with a NIC wherever it is plugged in."""
     for nic in agent().state(HARDWARE).nics:
         if nic.present:
             ways: list[tuple[str, str | None]] = [("pci", nic.known_pci or nic.pci), ("device", nic.device)]

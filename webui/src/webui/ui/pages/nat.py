@@ -31,7 +31,7 @@ from webui.ui.tables.declaration import (
 from webui.ui.tables.row import Row
 
 _SHOWN = 4
-"""Interfaces that are named at the head of the page; further ones are counted."""
+"""The most interfaces named at the head of the page; the rest are counted."""
 _DIRECTIONS = {"out": "inside", "in": "outside", "hairpin": "inside, to an outside address"}
 
 
@@ -86,13 +86,13 @@ def _by_inside(answer: NatSessions) -> Iterator[tuple[str, NatSession]]:
 
 
 def _end(one: NatSession, side: str) -> str:
-    """Address and port; the identifier of ICMP, which has no ports."""
+    """Address and port; for ICMP, which has no ports, its identifier."""
     address, port = getattr(one, f"{side}_address"), getattr(one, f"{side}_port")
     return f"{address} id {port}" if one.protocol == "icmp" else f"{address}:{port}"
 
 
 def _only(row: Row) -> Mapping[str, str]:
-    """The question that this session alone matches."""
+    """The question that matches only this session."""
     one: NatSession = row.state
     question = {}
     for side in ("inside", "outside", "remote"):

@@ -1,4 +1,4 @@
-"""ARP and IPv6 neighbors: who was learned on which interface, and forgetting them."""
+"""ARP and IPv6 neighbors: those learned on each interface, and how to forget them."""
 
 from collections.abc import Mapping
 
@@ -14,13 +14,13 @@ def _by_place(answer: Neighbors) -> Mapping[str, NeighborState]:
 
 
 def _vrf(row: Row) -> Link | str:
-    """That of the interface as it runs."""
+    """The VRF of the running interface."""
     interface = row.candidate.running.get("interfaces", {}).get(row.live("interface"), {})
     return link_to_vrf(interface.get("vrf"))
 
 
 def _only(row: Row) -> Mapping[str, str] | None:
-    """Entries that were configured stay."""
+    """Configured entries stay."""
     if row.live("state") == "permanent":
         return None
     return {"interface": row.live("interface"), "address": row.live("address")}

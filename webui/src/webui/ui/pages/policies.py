@@ -16,14 +16,14 @@ def ordered(rules: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def rule_line(rule: dict[str, Any]) -> str:
-    """What a rule of a prefix, community or AS path list matches, in one line."""
+    """The conditions of a rule of a prefix, community or AS path list, in one line."""
     parts = [str(rule.get("prefix") or rule.get("regex") or " ".join(rule.get("communities", ())))]
     parts += [f"{bound} {rule[bound]}" for bound in ("ge", "le") if rule.get(bound) is not None]
     return " ".join(part for part in parts if part)
 
 
 def match_line(rule: dict[str, Any]) -> str:
-    """What a rule of a route map matches, in one line."""
+    """The conditions of a rule of a route map, in one line."""
     return ", ".join(phrases(rule.get("match"))) or "everything"
 
 

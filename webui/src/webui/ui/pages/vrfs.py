@@ -26,7 +26,7 @@ def has_vrfs(candidate: Candidate) -> bool:
 
 
 def link_to_vrf(name: str | None) -> Link | str:
-    """The VRF as a row that is in it shows it."""
+    """The VRF as its rows show it."""
     return Link(name, "/vrfs" + join(name)) if name else DEFAULT_VRF
 
 

@@ -1,4 +1,4 @@
-"""Acting on many objects at once: one edit of the change set for the whole batch, or none."""
+"""Acts on many objects at once: one edit of the change set for the whole batch, or none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USERS_NAMED = 5
 def switched(
     document: Mapping[str, Any], mapping: str, names: Iterable[str], enabled: bool
 ) -> dict[str, Any]:
-    """The mapping with these objects enabled or disabled; others stay as they are."""
+    """The mapping with these objects enabled or disabled; the others are unchanged."""
     objects = dict(get(document, mapping, {}))
     for name in names:
         if name in objects:
@@ -49,7 +49,7 @@ def refuse_used(document: Any, removed: Iterable[str]) -> None:
 
 
 def named(users: list[str]) -> str:
-    """The objects that these places are in, each once, the first few by name."""
+    """The objects that contain these places, each once; the first few by name."""
     titles = list(dict.fromkeys(inside(pointer) for pointer in users))
     shown = ", ".join(titles[:_USERS_NAMED])
     more = len(titles) - _USERS_NAMED

@@ -1,4 +1,4 @@
-"""What a table shows: cells of rows, with what sorts, filters and exports them."""
+"""The content of a table: cells of rows, with their sorting, filtering and export."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from webui.ui.tables.row import Row
 SortKey = tuple[Any, ...]
 _DIGITS = re.compile(r"(\d+)")
 _KNOWN = 4096
-"""Fields whose titles and targets are kept: a mapping of each VRF is one of its own."""
+"""The most fields whose titles and targets are cached: a mapping of each VRF counts separately."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `lines` are texts or links; of RULES triples; of COUNTERS the counters' names."""
+    """One cell. `lines` are texts or links; for RULES triples; for COUNTERS the counters' names."""
 
     column: Column
     lines: tuple[Any, ...]
@@ -36,7 +36,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """Its lines as one text, to filter by and to export."""
+        """Its lines as one text, for filters and export."""
         if self.column.look is Look.RULES:
             return "; ".join(" ".join(map(str, rule)) for rule in self.lines)
         return "" if self.column.look in (Look.SPARK, Look.COUNTERS) else ", ".join(map(str, self.lines))
@@ -63,7 +63,7 @@ def cell_of(row: Row, column: Column, mapping: str) -> Cell:
 
 
 def linked(row: Row, mapping: str, name: str) -> Link | str:
-    """The name of another object with a link to it, or the name alone where there is no such object."""
+    """The name of another object with a link to it; the name alone where no such object exists."""
     pointer = mapping + join(name)
     return name if get(row.candidate.document, pointer) is MISSING else Link(name, pointer)
 
@@ -83,7 +83,7 @@ def _lines(value: Any) -> tuple[Any, ...]:
 
 
 def sort_key(cell: Cell) -> SortKey:
-    """Numbers by value, texts with the numbers in them by value; what is empty comes last."""
+    """Numbers by value, texts with the numbers in them by value; empty values come last."""
     if not cell.lines:
         return (2,)
     first = cell.lines[0]
@@ -93,7 +93,7 @@ def sort_key(cell: Cell) -> SortKey:
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A text by which ``10.2.0.0`` comes before ``10.10.0.0``."""
+    """A sort key that puts ``10.2.0.0`` before ``10.10.0.0``."""
     return tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part.lower())
         for part in _DIGITS.split(text)
@@ -120,12 +120,12 @@ def last_word(field: str) -> str:
 
 @lru_cache(_KNOWN)
 def _target(mapping: str, field: str) -> str:
-    """Pointer of the mapping that the field names an entry of; empty for any other field."""
+    """Pointer of the mapping whose entry the field names; empty for any other field."""
     return refers_to(_schema_of(mapping, field), mapping) if mapping and field else ""
 
 
 def _schema_of(mapping: str, field: str) -> dict[str, Any]:
-    """Schema of a field of the mapping's objects, of whatever kind; empty where the document has none."""
+    """Schema of a field of the mapping's objects, of any kind; empty where the document has none."""
     try:
         return schema.at(mapping + join("", *field.split(".")))
     except NotFound:

@@ -1,4 +1,4 @@
-"""What a feature declares of its page: its tables and their columns. The machinery knows no feature."""
+"""A feature's declaration of its page: the tables and their columns. The generic code knows no feature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from webui.ui.candidate import Candidate
 from webui.ui.tables.row import Row
 
 Value = Callable[[Row], Any]
-"""What a cell shows: a text, a number, None, a `Link`, or a list of these, one a line."""
+"""The content of a cell: a text, a number, None, a `Link`, or a list of these, one a line."""
 
 
 class Look(StrEnum):
@@ -21,16 +21,16 @@ class Look(StrEnum):
 
     TEXT = "text"
     MONO = "mono"
-    """Addresses, prefixes and whatever else is compared letter by letter."""
+    """Addresses, prefixes and other texts that are compared letter by letter."""
     NUMBER = "number"
     STATE = "state"
     """A state's word with its tone."""
     SENTENCE = "sentence"
-    """Text that is broken into lines."""
+    """Text that may wrap."""
     DURATION = "duration"
     """Seconds."""
     COUNTERS = "counters"
-    """Counters of the interface that the row is named after, live; the value is their names."""
+    """Live counters of the interface that the row is named after; the value is their names."""
     SPARK = "spark"
     """Traffic of the interface that the row is named after, as a small chart."""
     RULES = "rules"
@@ -39,9 +39,9 @@ class Look(StrEnum):
 
 @dataclass(frozen=True)
 class Link:
-    """A text that leads to the page of the object at `pointer`. `before` is a word in front of it.
+    """A text with a link to the page of the object at `pointer`. `before` is a word in front of it.
 
-    Without a text it is the object's noun and name.
+    Without a text the object's noun and name are used.
     """
 
     text: str
@@ -59,12 +59,12 @@ class Column:
     field: str = ""
     """Dotted path into the settings, or with `live` into the live state."""
     title: str = ""
-    """Where empty, the title that the document's schema gives the field."""
+    """Where empty, the field's title in the document's schema."""
     look: Look = Look.TEXT
     live: bool = False
     value: Value | None = None
     counters: tuple[str, ...] = ()
-    """Of COUNTERS: the first is shown large, the second small below it."""
+    """For COUNTERS: the first is shown large, the second small below it."""
     when: Callable[[Candidate], bool] | None = None
     """Whether the table has the column, where that depends on the document."""
 
@@ -74,19 +74,19 @@ class Live:
     """Live rows of a table, by the same keys as the document's."""
 
     source: AnyPart | Callable[[], Any]
-    """The part of the live state, or what asks the agent otherwise. Tables that share it ask once for a page,
-    which shows the agent's errors.
+    """The part of the live state, or a function that asks the agent another way. Tables that share it ask
+    once for a page, which shows the agent's errors.
     """
     by_key: Callable[[Any], Mapping[str, Any]]
     """The rows of the answer."""
     poll: bool = True
-    """Whether the page asks again every few seconds."""
+    """Whether the page refreshes them every few seconds."""
     only_live: bool = True
-    """Whether rows are shown that live alone has."""
+    """Whether rows are shown that exist only in the live state."""
     api: str = ""
-    """The REST path of a source that is no part of the state."""
+    """The REST path of a source that is not part of the state."""
     about: Callable[[Any], str] = lambda _: ""
-    """What the answer says beside its rows: a sentence below the table."""
+    """The answer's remarks about its rows: a sentence below the table."""
 
     @property
     def path(self) -> str:
@@ -102,32 +102,32 @@ class SearchField:
     title: str
     example: str = ""
     choices: tuple[str, ...] = ()
-    """Where given, one of these is picked."""
+    """If given, one of these is picked."""
     unpicked: str = "any"
-    """The word for none of them."""
+    """The word for no choice."""
     picked: bool = False
-    """Whether one of the choices always is, at first the first."""
+    """Whether one of the choices is always selected, initially the first."""
 
 
 @dataclass(frozen=True)
 class SearchAction:
-    """A button beside a search that does something to all that it finds, for operators."""
+    """A button next to a search that acts on all its results, for operators."""
 
     action: AnyAction
     title: str
     title_of_all: str
     icon: str
     all: Mapping[str, str]
-    """The action's question where nothing was searched for; else it is the search's fields."""
+    """The action's question without a search; otherwise it consists of the search's fields."""
     confirm: Callable[[int], str]
-    """What is asked before, by how many were found."""
+    """The confirmation question, by the number of results."""
     confirm_all: str
-    """What is asked before where nothing was searched for."""
+    """The confirmation question without a search."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """Live rows that are too many to be read at once: the router searches them and answers with a page.
+    """Live rows too many to read at once: the router searches them and answers with a page.
 
     The part's question has ``offset`` and ``limit``, its answer ``total``.
     """
@@ -137,44 +137,44 @@ class Search:
     rows: Callable[[Any], Iterable[tuple[str, Any]]]
     """Names and live states of the answer's rows, in its order."""
     note: Callable[[Any], str] | None = None
-    """What the answer says of itself, such as what was not looked at; nothing where it is empty."""
+    """The answer's remarks about itself, such as what was not searched; nothing where it is empty."""
     act: SearchAction | None = None
     before: Callable[[], str] | None = None
-    """What the page says before anything is searched for. Where it is given, the router is asked only once a
-    field is filled in: one of the fields is always picked.
+    """The text of the page before a search. If given, the router is asked only once a field is filled in;
+    one of the fields always has a selection.
     """
     absent: Callable[[Any], str] | None = None
     """Why nothing can be searched; nothing where it is empty."""
     says: Callable[[Any], str] | None = None
-    """What the answer says of how much was searched: a line above the rows, which keeps its place."""
+    """The answer's remark on how much was searched: a line above the rows that keeps its place."""
     unfinished: Callable[[Any], bool] | None = None
-    """Whether more is being read: the table then asks again, until all is."""
+    """Whether the router is still reading: the table then refreshes until it is complete."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One way to fill a group of fields, picked instead of typed."""
+    """One way to fill a group of fields by picking instead of typing."""
 
     value: Mapping[str, str]
-    """The fields it sets; the others of the group are unset."""
+    """The fields that it sets; the other fields of the group are unset."""
     cells: tuple[str, ...]
     also: tuple[Mapping[str, str], ...] = ()
-    """Other values that mean the same."""
+    """Other values with the same meaning."""
 
 
 @dataclass(frozen=True)
 class Offers:
-    """What a group of fields of the table's objects can be picked from."""
+    """The choices for a group of fields of the table's objects."""
 
     field: str
     heads: tuple[str, ...]
     ask: Callable[[], Iterable[Offer]]
-    """Asks the agent. Where it does not answer, the fields are typed."""
+    """Asks the agent. If it does not answer, the fields are typed."""
 
 
 @dataclass(frozen=True)
 class RowAction:
-    """A button of each row that does something to the running router, for operators."""
+    """A button of each row that acts on the running router, for operators."""
 
     action: AnyAction
     title: str
@@ -182,15 +182,15 @@ class RowAction:
     question: Callable[[Row], Mapping[str, str] | None]
     """The action's question for the row; None where the row has no such button."""
     confirm: Callable[[Row], str]
-    """What is asked before."""
+    """The confirmation question."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of objects of the document, of live rows, or of both beside each other."""
+    """A table of objects of the document, of live rows, or of both side by side."""
 
     name: str
-    """In addresses and as the table's id."""
+    """Used in addresses and as the table's id."""
     noun: str
     plural: str
     columns: tuple[Column, ...]
@@ -198,31 +198,31 @@ class Table:
     """Pointer of the mapping in the document; empty for live rows alone."""
     live: Live | None = None
     search: Search | None = None
-    """Instead of `mapping` and `live`."""
+    """Used instead of `mapping` and `live`."""
     empty: str = ""
-    """What the page says when there is nothing."""
+    """The text of the page without any rows."""
     key_title: str = "Name"
     mono: bool = False
     """Whether the keys are addresses or prefixes."""
     called: Value | None = None
-    """What a row is called where its key is of several fields that columns show; the key where None."""
+    """The title of a row whose key consists of several fields shown in columns; the key where None."""
     sentence: bool = False
-    """Whether the keys are sentences, and so broken into lines."""
+    """Whether the keys are sentences, and may therefore wrap."""
     below: Value | None = None
     """The small line below the name; the description where None."""
     offers: tuple[Offers, ...] = ()
     actions: tuple[RowAction, ...] = ()
     own_page: str = ""
-    """Name of the address of a page made by hand for one object; the generic one where empty."""
+    """Name of the address of a hand-made page for one object; the generic one where empty."""
     leads_to: Callable[[Row], str] | None = None
-    """Address that a live row leads to."""
+    """Address linked from a live row."""
     pages: Callable[[Row], Iterable[tuple[str, str]]] | None = None
-    """Titles and addresses of other pages about an object, which its own page leads to."""
+    """Titles and addresses of other pages about an object, linked from its own page."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A figure at the head of a page: what runs now, and what will where that differs."""
+    """A figure at the head of a page: the running value, and the candidate's where it differs."""
 
     title: str
     now: Any
@@ -239,9 +239,9 @@ class Instance:
     setup: str
     """The button that sets it up."""
     facts: Callable[[Mapping[str, Any], Mapping[str, Any], Any], Iterable[Fact]]
-    """From the running instance, the candidate's and the live answer, which is None where there is none."""
+    """From the running instance, the candidate's, and the live answer, which is None where there is none."""
     part: AnyPart | None = None
-    """Part of the live state that tells of the instance. Of tabs, only those with live rows ask for it."""
+    """Part of the live state about the instance. Of tabs, only those with live rows ask for it."""
     edit: str = "Edit instance"
     """The button that edits it."""
 
@@ -251,7 +251,7 @@ class Page:
     """A page of the sidebar."""
 
     name: str
-    """Name of its address, and the section it marks."""
+    """Name of its address, and the section that it marks."""
     path: str
     title: str
     icon: str
@@ -261,22 +261,22 @@ class Page:
     order: int = 50
     """Position in the group."""
     key: str = ""
-    """Key that goes there, after ``g``."""
+    """The key that leads there, after ``g``."""
     instance: Instance | None = None
     tabs: bool = False
-    """Whether the tables are shown one at a time, ``?kind=``."""
+    """Whether one table is shown at a time, ``?kind=``."""
     scripts: tuple[str, ...] = ()
     """Static modules the page needs."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A table on the page of each object of another feature's mapping, such as what it is made of."""
+    """A table on the page of each object of another feature's mapping, such as the parts of the object."""
 
     mapping: str
     title: str
     columns: tuple[tuple[str, Callable[[Any], Any]], ...]
-    """Title and what it shows of one row."""
+    """Title and content for one row."""
     rows: Callable[[Row], Iterable[Any]]
     when: Callable[[Row], bool]
 

@@ -1,4 +1,6 @@
-"""What the page of one object shows: its settings in words, live values, other features' panels, users."""
+"""The page of one object: its settings in words, live values, other features' panels, and the places that
+use it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from webui.ui.tables.declaration import Link
 from webui.ui.tables.row import Row
 
 _LINES = 60
-"""Lines shown of one setting; a longer list says how many more there are."""
+"""The most lines shown of one setting; a longer list says how many more there are."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class ShownPanel:
 
 
 def row_at(candidate: Candidate, pointer: str, state: Any = None) -> Row | None:
-    """The object at the pointer, as the user would have it or as it runs; None where it is in neither."""
+    """The object at the pointer, from the candidate or the running document; None where it is in neither."""
     settings = get(candidate.document, pointer)
     if settings is MISSING:
         settings = get(candidate.running, pointer)
@@ -50,7 +52,9 @@ def row_at(candidate: Candidate, pointer: str, state: Any = None) -> Row | None:
 
 
 def facts_of(row: Row) -> list[Setting]:
-    """Every setting that is said, with the title the schema gives it. Secrets are only said to be set."""
+    """Every setting that is set, with its title in the schema. Of a secret only the fact that it is set
+    is shown.
+    """
     mapping = parent(row.pointer)
     return [
         fact
@@ -106,7 +110,7 @@ def _schema_at(pointer: str) -> JsonSchema:
 
 
 def panels_of(row: Row) -> list[ShownPanel]:
-    """What other features say of the object."""
+    """Other features' panels about the object."""
     mapping = view_of(parent(row.pointer))[1]
     return [
         ShownPanel(
@@ -120,5 +124,5 @@ def panels_of(row: Row) -> list[ShownPanel]:
 
 
 def users_of(row: Row) -> list[Link]:
-    """The places that name the object, each with the object it is in."""
+    """The places that name the object, each with the object that contains it."""
     return [Link(words_of(place), place) for place in row.used_by]

@@ -1,4 +1,4 @@
-"""A table as a file: CSV as it is shown, JSON as the document and the live router have it."""
+"""A table as a file: CSV as shown, JSON as the document and the live router have it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webui.ui.tables.listing import below_of, column_titles, exported, name_of
 from webui.ui.tables.row import Row
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula; some texts were chosen by other routers."""
+"""Characters that a spreadsheet takes for the beginning of a formula; other routers choose some texts."""
 
 
 def as_csv(table: Table, rows: Iterable[Row]) -> str:

@@ -1,4 +1,4 @@
-"""A declared page as one VRF has it: the same tables, of that VRF's objects and live state."""
+"""A declared page for one VRF: the same tables, with that VRF's objects and live state."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from webui.ui.tables.declaration import Page, Table
 
 
 def is_of_vrf(page: Page) -> bool:
-    """Whether each VRF has such a page: something on it is a VRF's own."""
+    """Whether each VRF has such a page: something on it belongs to a VRF."""
     if page.instance is not None and _is_own(page.instance.pointer):
         return True
     return any(_is_own(table.mapping) or any(map(_asks_vrf, _parts(table))) for table in page.tables)
 
 
 def page_in(page: Page, vrf: str, candidate: Candidate) -> Page:
-    """The page as the VRF has it; the default one is the empty name."""
+    """The page for the VRF; the empty name is the default one."""
     instance = page.instance
     if instance is not None:
         instance = replace(instance, pointer=pointer_in(vrf, instance.pointer))
@@ -31,7 +31,7 @@ def page_in(page: Page, vrf: str, candidate: Candidate) -> Page:
 
 
 def table_in(table: Table, vrf: str, candidate: Candidate) -> Table:
-    """The table as the VRF has it, with those of its columns that this document gives a meaning."""
+    """The table for the VRF, with the columns that have a meaning in this document."""
     return replace(
         table,
         mapping=pointer_in(vrf, table.mapping),
@@ -40,7 +40,7 @@ def table_in(table: Table, vrf: str, candidate: Candidate) -> Table:
 
 
 def question_in(vrf: str, part: AnyPart, given: Mapping[str, Any] | None = None) -> Question | None:
-    """The part's question about the VRF; None where nothing is given that it could be asked.
+    """The part's question about the VRF; None where no field is given.
 
     Raises pydantic's ValidationError.
     """
@@ -49,12 +49,12 @@ def question_in(vrf: str, part: AnyPart, given: Mapping[str, Any] | None = None)
 
 
 def fields_in(vrf: str, question: type[Question]) -> tuple[tuple[str, str], ...]:
-    """What a form has to say of the VRF for a question of this type."""
+    """The form's value of the VRF for a question of this type."""
     return (("vrf", vrf),) if vrf and issubclass(question, OfVrf) else ()
 
 
 def path_in(vrf: str, path: str, part: object) -> str:
-    """The REST path that asks the part about the VRF."""
+    """The REST path of the part's question about the VRF."""
     if not (vrf and isinstance(part, Part) and _asks_vrf(part)):
         return path
     return f"{path}?{urlencode({'vrf': vrf})}"

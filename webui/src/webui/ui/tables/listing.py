@@ -1,4 +1,4 @@
-"""A table as one request sees it: rows filtered, sorted and cut to a page, with their cells."""
+"""A table for one request: rows filtered, sorted and cut to a page, with their cells."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from webui.ui.vrfs import query_of
 
 PER_PAGE = 200
 _MANY_PAGES = 5
-"""From so many on a search offers a way to any of them."""
+"""From this many pages on, a search offers a way to any of them."""
 _ABBREVIATION = 3
-"""A kind of so few letters is one."""
+"""A kind with at most this many letters is an abbreviation."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Button:
-    """A row's action, ready to be shown."""
+    """A row's action, prepared for the template."""
 
     id: str
-    """Of its form, which stands outside the table's own."""
+    """The id of its form, which is outside the table's own."""
     action: str
     title: str
     icon: str
@@ -60,20 +60,20 @@ class Button:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row with what the page needs of it."""
+    """A row with everything that the page needs."""
 
     row: Row
     cells: tuple[Cell, ...]
     url: str
     below: str
     name: str
-    """What it is called."""
+    """Its title."""
     buttons: tuple[Button, ...] = ()
 
 
 @dataclass
 class Listing:
-    """A table, ready to be shown."""
+    """A table, prepared for the template."""
 
     table: Table
     query: Query
@@ -81,24 +81,24 @@ class Listing:
     rows: list[ShownRow]
     cut: Cut[Any]
     total: int
-    """How many rows there are without the filter."""
+    """The number of rows without the filter."""
     failure: str = ""
     """Why there are no live values."""
     away: str = ""
     """The same, where the agent does not answer."""
     about: str = ""
-    """What the router says beside the rows."""
+    """The router's remarks about the rows."""
     problem: str = ""
-    """What is wrong with the question."""
+    """The problems of the question."""
     section: str = ""
     note: str = ""
-    """What the answer of a search says of itself."""
+    """A search's remarks about its answer."""
     says: str = ""
     """How much was searched."""
     before: str = ""
-    """What is said in place of rows, before anything is searched for or where nothing can be."""
+    """The text shown instead of rows, before a search or where none is possible."""
     unfinished: bool = False
-    """Whether the search finds more in a moment."""
+    """Whether the search will find more shortly."""
 
     @property
     def id(self) -> str:
@@ -117,12 +117,12 @@ class Listing:
 
     @property
     def fragment_url(self) -> str:
-        """Where the table alone is asked for again, with the same question."""
+        """The address that refreshes the table alone, with the same question."""
         return reverse("ui:table", args=[self.table.name]) + self.query.address()
 
     @property
     def act_url(self) -> str:
-        """Where the chosen rows are sent."""
+        """The address that receives the chosen rows."""
         return reverse("ui:table_act", args=[self.table.name]) + query_of(self.query.vrf)
 
     @property
@@ -132,12 +132,12 @@ class Listing:
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
-        """Kinds of object that can be added, with their titles; empty where there is but one."""
+        """Kinds of object that can be added, with their titles; empty where there is only one."""
         return kinds_of(self.table)
 
     @property
     def search_fields(self) -> list[tuple[SearchField, str]]:
-        """Fields of the search, with what is asked for."""
+        """Fields of the search, with their values."""
         asked = dict(self.query.fields)
         return (
             [(field, asked.get(field.name, "")) for field in self.table.search.fields]
@@ -147,12 +147,12 @@ class Listing:
 
     @property
     def waits(self) -> bool:
-        """Whether nothing is asked before a field is filled in."""
+        """Whether the router is asked only after a field is filled in."""
         return self.table.search is not None and self.table.search.before is not None
 
     @property
     def search_button(self) -> Button | None:
-        """What can be done to all that the search found."""
+        """The actions on all results of the search."""
         act = self.table.search.act if self.table.search else None
         if act is None or not (self.total or self.note):
             return None
@@ -173,12 +173,12 @@ class Listing:
 
     @property
     def newer(self) -> str:
-        """Address of the page before; empty on the first."""
+        """Address of the previous page; empty on the first."""
         return self.query.address(page=self.cut.number - 1) if self.cut.has_previous() else ""
 
     @property
     def older(self) -> str:
-        """Address of the page after; empty on the last."""
+        """Address of the next page; empty on the last."""
         return self.query.address(page=self.cut.number + 1) if self.cut.has_next() else ""
 
 
@@ -193,7 +193,7 @@ def can_be_switched(table: Table) -> bool:
 
 
 def kinds_of(table: Table) -> list[tuple[str, str]]:
-    """The kinds of a mapping whose objects are of several, with their titles."""
+    """The kinds of a mapping with objects of several kinds, with their titles."""
     if not table.mapping:
         return []
     return [
@@ -207,14 +207,16 @@ def kind_title(kind: str) -> str:
 
 
 class Asked:
-    """Answers of the agent for one request, about one VRF: what several tables want is asked once."""
+    """The agent's answers for one request, about one VRF: a question that several tables share is asked
+    once.
+    """
 
     def __init__(self, vrf: str = "") -> None:
         self._vrf = vrf
         self._answers: dict[Any, Look] = {}
 
     def answer(self, source: AnyPart | Callable[[], Any] | None) -> Look:
-        """What the agent says, or why it says nothing."""
+        """The agent's answer, or why there is none."""
         if source is None:
             return Look(None)
         name = source.name if isinstance(source, Part) else source
@@ -243,7 +245,7 @@ def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
 
 
 def chosen(table: Table, rows: list[Row], query: Query) -> list[Row]:
-    """Rows that have all the words, in the order asked for."""
+    """Rows that contain all the words, in the requested order."""
     words = query.words.lower().split()
     if words:
         rows = [row for row in rows if _has(table, row, words)]
@@ -281,7 +283,7 @@ def below_of(table: Table, row: Row) -> str:
 
 
 def listing(table: Table, candidate: Candidate, live: Look, query: Query, section: str) -> Listing:
-    """The page of the table that is asked for. Only its own rows are made into cells."""
+    """The requested page of the table. Only rows of this page are made into cells."""
     rows = all_rows(table, candidate, live.value)
     cut = Paginator(chosen(table, rows, query), PER_PAGE).get_page(query.page)
     return Listing(
@@ -314,12 +316,12 @@ def shown_rows(table: Table, rows: Iterable[Row], vrf: str = "") -> list[ShownRo
 
 
 def name_of(table: Table, row: Row) -> str:
-    """What the row is called."""
+    """The row's title."""
     return row.name if table.called is None else str(table.called(row))
 
 
 def buttons_of(table: Table, row: Row, number: int = 0, vrf: str = "") -> Iterator[Button]:
-    """The row's actions, in its VRF; ``number`` tells the rows of a page apart."""
+    """The row's actions, in its VRF; ``number`` distinguishes the rows of a page."""
     for at, one in enumerate(table.actions):
         if (question := one.question(row)) is not None:
             name = f"{table.name}-{number}-{at}"
@@ -338,7 +340,7 @@ def own_page(table: Table, row: Row, vrf: str = "") -> str:
 
 
 def heads_of(table: Table, query: Query) -> list[Head]:
-    """Heads of the name and of each column. What the router searches stays in the router's order."""
+    """Heads of the name and of each column. Rows that the router searches stay in the router's order."""
     heads = [_head(table.key_title, "", query, sorts=table.search is None)]
     for column in table.columns:
         title = title_of(column, table)
@@ -363,5 +365,5 @@ def column_titles(table: Table) -> list[str]:
 
 
 def exported(table: Table) -> list[Column]:
-    """Columns that are more than a picture."""
+    """Columns with content beyond a picture."""
     return [one for one in table.columns if one.look not in (CellLook.SPARK, CellLook.COUNTERS)]

@@ -1,4 +1,4 @@
-"""What groups of a form can be picked from, as the table of the form's objects declares it."""
+"""The choices for groups of a form, as the table of the form's objects declares them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ShownOffer:
 
 @dataclass(frozen=True)
 class ShownOffers:
-    """The rows, with what stands above them; `typed` where none of them is what the form has."""
+    """The rows, with the text above them; `typed` where none of them matches the form."""
 
     heads: tuple[str, ...]
     rows: tuple[ShownOffer, ...]
@@ -35,7 +35,7 @@ class ShownOffers:
 
 
 def offer(form: ObjectForm) -> None:
-    """Put the offers beside the groups of the form that have some."""
+    """Put the choices next to those groups of the form that have some."""
     tables = [table for _, table in TABLES.values() if table.mapping == parent(form.pointer)]
     declared = [offers for table in tables for offers in table.offers]
     for offers in declared:
@@ -50,6 +50,6 @@ def offer(form: ObjectForm) -> None:
 
 
 def _shown(one: Offer, said: dict[str, str]) -> ShownOffer:
-    """The row; the chosen one says it as the document does, so that saving it changes nothing."""
+    """The row; the selected one uses the document's spelling, so that saving it changes nothing."""
     chosen = said in (dict(one.value), *map(dict, one.also))
     return ShownOffer(json.dumps(said if chosen else dict(one.value)), one.cells, chosen)

@@ -1,4 +1,4 @@
-"""What the user asks of a table, from the address and as the end of one."""
+"""The user's question to a table, from the address and as the query part of one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from webui.ui.tables.declaration import Search
 
 @dataclass(frozen=True)
 class Query:
-    """What the user asks of a table: words that all have to be in a row, a column to sort by, a page."""
+    """The user's question to a table: words that must all occur in a row, a column to sort by, a page."""
 
     words: str = ""
     sort: str = ""
@@ -25,7 +25,7 @@ class Query:
     fields: tuple[tuple[str, str], ...] = ()
     """Fields of a search that are filled in, with their values."""
     vrf: str = ""
-    """The VRF whose rows are shown; empty for the default one, and where rows are of none."""
+    """The VRF whose rows are shown; empty for the default one, and where rows belong to no VRF."""
 
     @classmethod
     def of(cls, given: QueryDict, search: Search | None = None, vrf: str = "") -> Query:
@@ -46,7 +46,7 @@ class Query:
         )
 
     def address(self, **other: Any) -> str:
-        """The same question, with parts replaced, as the end of an address."""
+        """The same question with parts replaced, as the query part of an address."""
         asked = {
             "vrf": self.vrf,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""One row of a table: an object as configured, as it is live, and what the change set does to it."""
+"""One row of a table: an object as configured, its live state, and the change set's effect on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webui.ui.pointers import join
 
 
 def field_of(value: Any, path: str) -> Any:
-    """What is at a dotted path into mappings and objects; None where there is nothing."""
+    """The value at a dotted path into mappings and objects; None where there is nothing."""
     for name in path.split("."):
         if value is None:
             return None
@@ -24,7 +24,9 @@ def field_of(value: Any, path: str) -> Any:
 
 @dataclass(frozen=True)
 class Row:
-    """`settings` are empty for what only lives; `state` is None for what only is configured."""
+    """`settings` are empty for an object that is only live; `state` is None for one that is only
+    configured.
+    """
 
     name: str
     pointer: str
@@ -35,21 +37,21 @@ class Row:
 
     @cached_property
     def mark(self) -> str:
-        """What the change set does to the object."""
+        """The change set's effect on the object."""
         return self.candidate.mark(self.pointer) if self.pointer else ""
 
     @property
     def vrf(self) -> str:
-        """The VRF in whose routing the object is; empty for the default one."""
+        """The VRF whose routing contains the object; empty for the default one."""
         return view_of(self.pointer)[0]
 
     def beside(self, mapping: str) -> dict[str, Any]:
-        """The objects of a mapping of routing, of the VRF that this object is in."""
+        """The objects of a mapping of routing, in this object's VRF."""
         return self.candidate.both(mapping_at(mapping, self.pointer))
 
     @property
     def enabled(self) -> bool:
-        """Whether the object is enabled; what has no such setting is."""
+        """Whether the object is enabled; true for an object without such a setting."""
         return bool(self.settings.get("enabled", True))
 
     def said(self, path: str, otherwise: Any = None) -> Any:
@@ -64,7 +66,7 @@ class Row:
 
     @property
     def needed(self) -> bool:
-        """Whether another object could not be without this one."""
+        """Whether another object requires this one."""
         return self.candidate.needs(self.pointer)
 
     @property
@@ -76,7 +78,7 @@ class Row:
 def rows_of(
     candidate: Candidate, mapping: str, live: Mapping[str, Any] | None, *, live_rows: bool = True
 ) -> list[Row]:
-    """All rows: those of the candidate in its order, those it removes, then those that only live."""
+    """All rows: those of the candidate in its order, those that it removes, then those that are only live."""
     configured = candidate.both(mapping) if mapping else {}
     live = live or {}
     rows = [

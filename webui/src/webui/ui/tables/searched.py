@@ -25,7 +25,7 @@ PER_PAGE = 100
 
 @dataclass(frozen=True)
 class _Window:
-    """A part of a list, which the paginator takes for the whole."""
+    """A part of a list, which the paginator treats as the whole."""
 
     rows: list[Row]
     total: int
@@ -38,7 +38,7 @@ class _Window:
 
 
 def searched(table: Table, candidate: Candidate, given: QueryDict, section: str, vrf: str = "") -> Listing:
-    """The page that is asked for of a VRF's rows, or the last one where there are fewer."""
+    """The requested page of a VRF's rows, or the last one where there are fewer."""
     search = table.search
     assert search is not None
     query = Query.of(given, search, vrf)

@@ -1,4 +1,4 @@
-"""Icons, links to the document's objects, and how numbers and times are written."""
+"""Icons, links to the document's objects, and the formatting of numbers and times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from webui.ui.setting_words import words_of
 register = template.Library()
 
 DASH = "\N{EN DASH}"
-"""What stands where there is no value."""
+"""Shown in place of a missing value."""
 _SCALE = ("", "k", "M", "G", "T")
 
 
@@ -84,19 +84,19 @@ def diff_lines(lines: Iterable[Line]) -> SafeString:
 
 @register.filter
 def new_noun(field: Field) -> str:
-    """What an object is called that the field can refer to."""
+    """The title of an object that the field can refer to."""
     return noun_of(field.refers_to)
 
 
 @register.filter
 def side(value: Any) -> str:
-    """One side's value in a conflict, in lines to read."""
+    """One side's value in a conflict, in readable lines."""
     return "(not there)" if value is None else "\n".join(render(value))
 
 
 @register.filter
 def singular(text: str) -> str:
-    """A plural title as one of them: ``next hops`` → ``next hop``."""
+    """A plural title in the singular: ``next hops`` → ``next hop``."""
     return text[:-1] if text.endswith("s") else text
 
 
@@ -267,7 +267,7 @@ def below(pointer: str, token: str) -> str:
 
 @register.filter
 def owner(pointer: str) -> str:
-    """The object a pointer into it speaks of, in few words: ``neighbors 192.0.2.1 ipv4 unicast``."""
+    """The object that a pointer leads into, in few words: ``neighbors 192.0.2.1 ipv4 unicast``."""
     tokens = [
         token.replace("_", " ") for token in split(pointer) if token not in ("routing", "policy", "match")
     ]

@@ -1,1 +1,3 @@
-"""One module a page family. A view asks services, puts the answers into a template, and does nothing else."""
+"""One module for each family of pages. A view calls services, passes the answers to a template, and does
+nothing else.
+"""

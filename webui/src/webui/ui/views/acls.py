@@ -31,7 +31,7 @@ from webui.ui.tables.row import Row
 _BUTTONS = Table("acl", "access list", "Access lists", (), actions=(CLEAR,))
 _SHOWN_PROBLEMS = 12
 _RULES, _INTERFACES = 200, 100
-"""On one page."""
+"""The most on one page."""
 _PASTE_EXAMPLE = """\
 10 deny icmp 10.10.0.2 any type 8 # no ping from this host
 permit tcp any 192.0.2.0/24 port 443
@@ -41,7 +41,7 @@ permit ipv6 any any # IPv6 are permitted apart"""
 
 @dataclass(frozen=True)
 class RuleRow:
-    """A rule with its hits and what the change set does to it."""
+    """A rule with its hits and the change set's effect on it."""
 
     sequence: str
     rule: dict[str, Any]
@@ -95,7 +95,7 @@ def acl(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def rules_text(request: HttpRequest, name: str) -> HttpResponse:
-    """All rules as the user would have them, as a file."""
+    """All rules of the candidate, as a file."""
     text = "".join(f"{format_rule(*one)}\n" for one in _ordered(_rules_of(request, name)))
     response = HttpResponse(text, content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = content_disposition_header(True, f"{name}.txt") or "attachment"
@@ -105,7 +105,7 @@ def rules_text(request: HttpRequest, name: str) -> HttpResponse:
 def _shown(
     request: HttpRequest, rules: list[tuple[str, dict[str, Any]]], page: str
 ) -> Pager[tuple[str, dict[str, Any]]]:
-    """The rules of this page, of those that hold every word of ``?q=``."""
+    """The rules of this page, from those that contain every word of ``?q=``."""
     words = request.GET.get("q", "").lower().split()
     if words:
         texts = ((one, format_rule(*one).lower()) for one in rules)
@@ -174,7 +174,7 @@ def _page(
 
 
 def _rules_of(request: HttpRequest, name: str) -> dict[str, Any]:
-    """Raises Http404 where there is no such list, which may have been removed since the page was made."""
+    """Raises Http404 where there is no such list; it may have been removed since the page was made."""
     settings = get(candidate_of(request).document, "/acls" + join(name), None)
     if settings is None:
         raise Http404(f"There is no access list {name}.")
@@ -184,7 +184,7 @@ def _rules_of(request: HttpRequest, name: str) -> dict[str, Any]:
 @require_POST
 @role_required(Role.ENGINEER)
 def move_rule(request: HttpRequest, name: str) -> HttpResponse:
-    """Swaps a rule with the one before or after it; the sequences stay where they are."""
+    """Swaps a rule with the previous or the next one; the sequences keep their places."""
     rules = _rules_of(request, name)
     order = [sequence for sequence, _ in _ordered(rules)]
     sequence = request.POST.get("sequence", "")
@@ -204,7 +204,7 @@ def move_rule(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
-    """Adds rules given as text or JSON, or replaces all by them; all or none."""
+    """Adds rules given as text or JSON, or replaces all rules by them; all or none."""
     text = request.POST.get("rules", "")
     replace = request.POST.get("how") == "replace"
     there = _rules_of(request, name)
@@ -237,7 +237,7 @@ def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def bind(request: HttpRequest, name: str) -> HttpResponse:
-    """Binds the list to the interfaces that are ticked, of those that the form showed."""
+    """Binds the list to the ticked interfaces, among those that the form showed."""
     document = candidate_of(request).document
     if get(document, "/acls" + join(name)) is MISSING:
         raise Http404(f"There is no access list {name}.")

@@ -1,4 +1,4 @@
-"""What an operator does to the running router by a button."""
+"""An operator's actions on the running router, by a button."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webui.ui.page import tell
 @require_POST
 @role_required(Role.OPERATOR)
 def act(request: HttpRequest, name: str) -> HttpResponse:
-    """Does it, and goes back to where the button was."""
+    """Does it, and returns to the page of the button."""
     action = next((one for one in ACTIONS if one.name == name), None)
     if action is None:
         raise Http404("There is no such action.")

@@ -90,7 +90,7 @@ _DURATIONS = (("Hold time", "hold_s"), ("Keepalive", "keepalive_s"))
 
 
 def _facts(state: dict[str, Any]) -> list[tuple[str, str]]:
-    """What is worth knowing of a session, in words."""
+    """The notable facts about a session, in words."""
     found = [(title, str(state[name])) for title, name in _FACTS if state.get(name) not in (None, "")]
     return found + [
         (title, duration(state[name])) for title, name in _DURATIONS if state.get(name) is not None

@@ -1,4 +1,4 @@
-"""Routes received from and advertised to one BGP neighbor, each with what the policy says of it."""
+"""Routes received from and advertised to one BGP neighbor, each with the policy's verdict."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class RouteRow:
 
     @property
     def tone(self) -> str:
-        """Of what FRR has done with it."""
+        """The tone of FRR's treatment of it."""
         return "ok" if self.route.status in ("accepted", "advertised") else "bad"
 
     @property
     def says(self) -> str:
-        """What the policy does, in a word."""
+        """The policy's verdict, in a word."""
         return _WORDS[self.route.policy.verdict]
 
     @property
     def says_tone(self) -> str:
-        """Of what the policy does."""
+        """The tone of the policy's verdict."""
         return _TONES[self.route.policy.verdict]
 
     @property
     def communities(self) -> tuple[str, ...] | None:
-        """Of all kinds; None where FRR does not tell."""
+        """Communities of all kinds; None where FRR does not tell."""
         route = self.route
         if route.communities is None:
             return None
@@ -69,7 +69,7 @@ class RouteRow:
 @require_GET
 @role_required(Role.VIEWER)
 def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpResponse:
-    """A page of them, or those that are searched for."""
+    """One page of routes, or the results of a search."""
     if direction not in TITLES:
         raise Http404
     candidate, away = look_at_candidate(request)
@@ -114,7 +114,7 @@ def _asked(address: str, direction: str, vrf: ChosenVrf, given: dict[str, str]) 
         "limit": _PER_PAGE,
         **vrf.question,
         **{name: given[name] for name in ("prefix", "community", "asn", "offset") if given[name]},
-        # The form always has a family: it is that of a list.
+        # The form always has a family: that of a list.
         **({"family": given["family"]} if given["family"] and not given["prefix"] else {}),
         "longest": given["match"] == "longest" and bool(given["prefix"]),
         "within": given["match"] == "within" and bool(given["prefix"]),
@@ -124,7 +124,7 @@ def _asked(address: str, direction: str, vrf: ChosenVrf, given: dict[str, str]) 
 
 
 def _policies(answer: BgpRoutes | None) -> list[tuple[str, str, str]]:
-    """Title, name and pointer of what decides."""
+    """Title, name and pointer of the deciding policy."""
     if answer is None:
         return []
     named = (

@@ -1,4 +1,4 @@
-"""Packet captures: begun by a form, followed while they run, downloaded and removed."""
+"""Packet captures: started by a form, followed while they run, downloaded and removed."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class _Limit:
-    """A number of the form: the field of CaptureWanted it becomes, in units of so many."""
+    """A number of the form: the field of CaptureWanted that it sets, and its unit."""
 
     name: str
     title: str
     words: str
-    """What there are so many of."""
+    """The unit in words."""
     least: int
     most: int
     first: int
@@ -65,7 +65,7 @@ _FIRST = {"direction": "both", **{limit.name: str(limit.first) for limit in _LIM
 
 
 class _Wrong(Exception):
-    """What is wrong, by the form's field; "" is the form itself."""
+    """The problems, by the form's field; "" is the form itself."""
 
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
@@ -75,16 +75,17 @@ class _Wrong(Exception):
 @require_GET
 @role_required(Role.VIEWER)
 def captures(request: HttpRequest) -> HttpResponse:
-    """The form, and the captures that run or are kept."""
+    """The form, and the running and kept captures."""
     return _page(request, {**_FIRST, **request.GET.dict()}, {})
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def capture_list(request: HttpRequest) -> HttpResponse:
-    """The list alone, which asks again while one of it runs.
+    """The list alone, which refreshes while one of its captures runs.
 
-    While the same ones run only their numbers are exchanged: a button being pressed stays where it is.
+    While the same captures run, only their numbers are replaced, so that a button being pressed stays in
+    place.
     """
     context = _list(request)
     if not context["failure"] and context["running"] == request.GET.get("running"):
@@ -97,7 +98,7 @@ def capture_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.OPERATOR)
 def start(request: HttpRequest) -> HttpResponse:
-    """Begins a capture; what is wrong is shown at its field."""
+    """Starts a capture; problems are shown at their fields."""
     given = request.POST.dict()
     try:
         state = _start(request, given)

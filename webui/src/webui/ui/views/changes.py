@@ -1,4 +1,4 @@
-"""The user's change set: look at it, check it, commit it, confirm it, throw it away."""
+"""The user's change set: view it, check it, commit it, confirm it, discard it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CONFIRM_CHOICES = (
     (600, "within 10 minutes"),
 )
 _ASK_NO_MORE = 286
-"""htmx takes the answer, and does not ask again."""
+"""htmx takes this answer, and does not poll again."""
 _OTHERS = (
     "Nothing was committed: your changes are not those that this page showed, but were changed since, as in "
     "another tab. They are below as they are now, with what they do."
@@ -65,7 +65,7 @@ _LISTED = 50
 @require_GET
 @role_required(Role.VIEWER)
 def changes(request: HttpRequest) -> HttpResponse:
-    """The change set as a diff, a plan and its impact, with the way to commit it."""
+    """The change set as a diff, a plan and its impact, with the form to commit it."""
     return _page(request)
 
 
@@ -124,28 +124,28 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
     context["queue_position"] = len([one for one in context["commits"] if one.position]) + 1
     context |= extra or {}
     for name in ("problems", "conflicts"):
-        # An uploaded document may have thousands of them.
+        # An uploaded document may have thousands of problems.
         context[name] = pager(request, name, context[name], _LISTED, here) if context.get(name) else None
     return show(request, "ui/changes.html", "changes", context, status=status)
 
 
 def _problems(found: Iterable[Problem]) -> list[tuple[str, str, str]]:
-    """Place, message, and the object to mend it in."""
+    """Place, message, and the object in which to correct it."""
     return [(one.pointer, one.message, _editable(one.pointer)) for one in found]
 
 
 def _editable(pointer: str) -> str:
-    """The object a problem is best mended in."""
+    """The object in which a problem is best corrected."""
     return object_of(pointer) if pointer else ""
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def pending(request: HttpRequest) -> HttpResponse:
-    """What waits for a confirmation or is watched, as a fragment.
+    """The commits that wait for a confirmation or are watched, as a fragment.
 
-    ``of`` names the revisions that did when the page was made. Once that is over the page is loaded anew,
-    or, with ``held``, only said so: below it is a form whose buttons may not move.
+    ``of`` names the revisions that did so when the page was made. Once that is over the page is reloaded.
+    With ``held`` it only says so, because below it is a form whose buttons must not move.
     """
     watch = watches.current()
     waits, _, watched = request.GET.get("of", "").partition("-")
@@ -168,7 +168,7 @@ def pending(request: HttpRequest) -> HttpResponse:
         return render(request, "ui/waiting_over.html", over, status=_ASK_NO_MORE)
     response = render(request, "ui/waiting.html", context)
     if waits_no_more or watched_no_more:
-        # It was confirmed or rolled back, or its time is over: the whole page says which.
+        # It was confirmed or rolled back, or its time is over: the full page shows which.
         response["HX-Refresh"] = "true"
     return response
 
@@ -180,7 +180,7 @@ def _watched_revision(watch: WatchReport | None) -> str:
 @require_POST
 @role_required(Role.ENGINEER)
 def commit(request: HttpRequest) -> HttpResponse:
-    """Commits the change set. A failure leaves it as it is, with the step that failed."""
+    """Commits the change set. A failure leaves it unchanged, and the page shows the failed step."""
     actor = actor_of(request)
     change = services.current(user_of(request))
     if change is None:
@@ -225,7 +225,7 @@ def commit(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.OPERATOR)
 def confirm(request: HttpRequest) -> HttpResponse:
-    """Keeps the revision that waits for it."""
+    """Confirms the revision that waits for it."""
     try:
         services.confirm(actor_of(request))
     except MillraceError as error:
@@ -239,7 +239,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.OPERATOR)
 def keep(request: HttpRequest) -> HttpResponse:
-    """Calls the rollback of the watch off."""
+    """Calls off the watch's rollback."""
     try:
         kept = services.keep(actor_of(request))
     except MillraceError as error:
@@ -253,7 +253,7 @@ def keep(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def discard(request: HttpRequest) -> HttpResponse:
-    """Throws the change set away."""
+    """Discards the change set."""
     change = services.current(user_of(request))
     if change is not None:
         services.discard(actor_of(request), change)
@@ -264,7 +264,7 @@ def discard(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def rebase(request: HttpRequest) -> HttpResponse:
-    """Puts the change set onto the running revision."""
+    """Moves the change set onto the running revision."""
     change = services.current(user_of(request))
     if change is None:
         return redirect("ui:changes")
@@ -297,7 +297,7 @@ def resolve(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def revert(request: HttpRequest) -> HttpResponse:
-    """Takes one object back to what runs, leaving the rest of the change set."""
+    """Resets one object to its running state, and keeps the rest of the change set."""
     pointer = request.POST.get("pointer", "")
     change = services.current(user_of(request))
     if change is None or not pointer:

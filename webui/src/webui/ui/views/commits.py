@@ -1,4 +1,6 @@
-"""Commits under way: who commits, who waits, how far it is, the end of one's own, and cancelling one."""
+"""Commits under way: the running and the waiting ones, their progress, the end of one's own, and
+cancelling.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ from webui.ui.signed_in import user_of
 
 
 def waiting_for(request_id: str) -> HttpResponse:
-    """To the page that shows how far this commit is."""
+    """Redirects to the page that shows this commit's progress."""
     return redirect(f"{reverse('ui:changes')}?{urlencode({'commit': request_id})}")
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def under_way(request: HttpRequest) -> HttpResponse:
-    """Who commits and who waits, as a fragment that asks again."""
+    """The running and the waiting commits, as a fragment that refreshes itself."""
     context = {
         "commits": commits.under_way(),
         "waits_for": commits.asked(request),
@@ -41,7 +43,7 @@ def under_way(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def outcome(request: HttpRequest, request_id: str) -> HttpResponse:
-    """Whether a commit is over, as a fragment; asks again until it is."""
+    """Whether a commit is over, as a fragment that polls until it is."""
     found = _found(request_id)
     is_over = found is None or found.state != "running"
     if is_over:
@@ -52,7 +54,7 @@ def outcome(request: HttpRequest, request_id: str) -> HttpResponse:
 @require_POST
 @role_required(Role.VIEWER)
 def finished(request: HttpRequest, request_id: str) -> HttpResponse:
-    """A commit that a page waited for is over: closes the change set it was of, and says how it ended."""
+    """The commit that a page waited for is over: closes its change set, and shows how it ended."""
     found = _found(request_id)
     services.note_end(user_of(request), request_id)
     router_state.forget()
@@ -68,7 +70,7 @@ def finished(request: HttpRequest, request_id: str) -> HttpResponse:
 
 
 def _found(request_id: str) -> CommitOutcome | None:
-    """What became of a commit; None for one whose result is no longer kept, which is over."""
+    """The outcome of a commit; None where the commit is over and its result is no longer kept."""
     try:
         return services.outcome(request_id)
     except NotFound:

@@ -1,4 +1,4 @@
-"""The whole configuration as text: look at it, take it away, bring another, compare two."""
+"""The whole configuration as text: view, download, replace, compare."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from webui.ui.signed_in import user_of
 _OFFERED = 100
 """Revisions that the picker lists; any other is typed."""
 _KEPT_CHARACTERS = 256 * 1024
-"""Of a paste that was refused, what the page gives back."""
+"""The length of a refused paste that the page returns."""
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def configuration(request: HttpRequest) -> HttpResponse:
-    """The document that ``?of=`` chooses, as set commands or, with ``?as=json``, as JSON."""
+    """The document that ``?of=`` selects, as set commands or, with ``?as=json``, as JSON."""
     return _page(request)
 
 
@@ -84,7 +84,9 @@ def download(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def upload(request: HttpRequest) -> HttpResponse:
-    """Makes a document, from a file or pasted, the user's change set, in place of what it collected."""
+    """Makes a document, from a file or pasted, the candidate, in place of everything in the user's change
+    set.
+    """
     pasted, sent = request.POST.get("document", ""), request.FILES.get("file")
     change = open_change(request)
     try:
@@ -110,7 +112,7 @@ def upload(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def compared(request: HttpRequest) -> HttpResponse:
-    """What leads from ``?from=`` to ``?to=``: revisions, ``running`` or ``candidate``."""
+    """The changes from ``?from=`` to ``?to=``: revisions, ``running`` or ``candidate``."""
     user = user_of(request)
     change = services.current(user)
     has_changes = change is not None and not change.is_empty

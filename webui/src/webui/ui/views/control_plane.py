@@ -1,4 +1,4 @@
-"""The control plane: what may reach the router itself, and what did."""
+"""The control plane: what may reach the router itself, and what reached it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Counts:
-    """A table of packets: a row for each interface, a column for each reason that any of them has."""
+    """A table of packets: a row for each interface, a column for each reason with a count."""
 
     titles: list[str]
     rows: Pager[tuple[str, list[int | None]]]

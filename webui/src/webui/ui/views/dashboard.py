@@ -1,4 +1,4 @@
-"""The first page: is the router well, and what is passing through it."""
+"""The first page: whether the router is healthy, and its traffic."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from webui.ui.tables.row import Row, rows_of
 _SHARED_S = 2
 _COUNTERS = Selection(frozenset(("workers", "drops")))
 _CHARTS = 12
-"""More interfaces than this are a table's work, not charts'."""
+"""For more interfaces than this, a table is used instead of charts."""
 _ALARMS = 8
-"""The worst ones; the page of alarms has all."""
+"""The worst ones; the page of alarms shows all."""
 _SPANS = {1: "span-12", 2: "span-6", 4: "span-6"}
-"""Width of a chart by how many there are; three stand in a row otherwise."""
+"""Width of a chart by their number; by default three stand in a row."""
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Throughput, sessions, drops, workers, health, drift and what waits for a confirmation."""
+    """Throughput, sessions, drops, workers, health, drift and commits that wait for a confirmation."""
     candidate, away = look_at_candidate(request)
     live = look(lambda: agent().state(INTERFACES).by_name, {})
     rows = [(row, interfaces.status(row)) for row in rows_of(candidate, "/interfaces", live.value)]
@@ -71,7 +71,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def dashboard_state(request: HttpRequest) -> HttpResponse:
-    """The parts of the dashboard that are asked again every few seconds, as a fragment."""
+    """The parts of the dashboard that refresh every few seconds, as a fragment."""
     candidate, _ = look_at_candidate(request)
     return render(
         request, "ui/dashboard_state.html", {"shell": shell_of(request), **_state(candidate.running)}
@@ -79,7 +79,9 @@ def dashboard_state(request: HttpRequest) -> HttpResponse:
 
 
 def _state(running: dict[str, Any]) -> dict[str, Any]:
-    """What changes by itself; viewers share one look, so that many of them ask the router no more often."""
+    """The changing values; all viewers share one reading, so that more of them do not ask the router more
+    often.
+    """
     known: dict[str, Any] | None = cache.get("ui.dashboard")
     if known is None:
         known = _ask(running)
@@ -119,7 +121,7 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
 
 
 def _session(row: Row) -> dict[str, Any]:
-    """A BGP session as the table has it; nothing of the document, as all viewers share it."""
+    """A BGP session as the table shows it, without values of the document, because all viewers share it."""
     return {
         "address": row.name,
         "description": row.said("description") or row.live("description", ""),

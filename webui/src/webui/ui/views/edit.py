@@ -36,7 +36,7 @@ from webui.ui.what_runs import on_what_runs, what_runs
 @require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.ENGINEER)
 def edit(request: HttpRequest, path: str) -> HttpResponse:
-    """The form of the object at the path, and its saving into the change set."""
+    """Shows the form of the object at the path, and saves it into the change set."""
     if request.method == "POST":
         return on_what_runs(request, lambda: _edit(request, "/" + path))
     return _edit(request, "/" + path)
@@ -46,7 +46,7 @@ def _edit(request: HttpRequest, pointer: str) -> HttpResponse:
     candidate = candidate_of(request)
     base = get(candidate.document, pointer, None)
     opened = opened_on(request.POST)
-    # What was removed while the form was open is still known by what it was opened on.
+    # An object removed while the form was open is still known from the form's base.
     known = opened if base is None and isinstance(opened, dict) else base
     try:
         if is_mapping(schema_at(pointer, known)):
@@ -67,7 +67,7 @@ def _edit(request: HttpRequest, pointer: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.ENGINEER)
 def add(request: HttpRequest, path: str) -> HttpResponse:
-    """The form of a new object of the mapping at the path; ``?type=`` chooses among kinds."""
+    """The form of a new object of the mapping at the path; ``?type=`` selects the kind."""
     if request.method == "POST":
         return on_what_runs(request, lambda: _add(request, "/" + path))
     return _add(request, "/" + path)
@@ -102,7 +102,7 @@ def _add(request: HttpRequest, mapping: str) -> HttpResponse:
 @require_POST
 @role_required(Role.ENGINEER)
 def delete(request: HttpRequest, path: str) -> HttpResponse:
-    """Takes the object out of the change set's document."""
+    """Removes the object from the candidate."""
     pointer = "/" + path
     place = place_of(pointer)
     actor = actor_of(request)
@@ -122,7 +122,7 @@ def delete(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
-    """Put the posted object into the change set; False with the problems placed in the form."""
+    """Put the posted object into the change set; False after placing the problems in the form."""
     if not form.valid:
         return False
     actor, change = actor_of(request), open_change(request)
@@ -148,7 +148,7 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
 
 
 def _why_no_key(form: ObjectForm, otherwise: str) -> str:
-    """Why the typed key cannot be one, in the words of the model."""
+    """Why the typed key is invalid, in the words of the model."""
     try:
         parse_document(put({}, form.pointer, form.value))
     except ValidationFailed as error:
@@ -162,14 +162,14 @@ def _problems_at(problems: list[Problem], pointer: str) -> list[Problem]:
 
 
 def _may_be_made(pointer: str) -> bool:
-    """Whether an object that is not there can be made by editing it: a singleton, such as BGP."""
+    """Whether editing can create an object that does not exist: a singleton, such as BGP."""
     return not is_mapping(schema_at(pointer.rpartition("/")[0])) and (
         is_optional(pointer) or pointer.count("/") == 1
     )
 
 
 def _missing_around(mapping: str, document: Any) -> str:
-    """The named object that the mapping is in, where the document does not have it: saving would make it."""
+    """The named object that contains the mapping, where the document lacks it: saving would create it."""
     tokens = split(mapping)
     for length in range(1, len(tokens)):
         holder = join(*tokens[: length + 1])

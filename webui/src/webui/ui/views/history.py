@@ -1,4 +1,4 @@
-"""Revisions: the list, one of them, two compared, and going back to one."""
+"""Revisions: the list, one revision, a comparison of two, and rollback."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def history(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.VIEWER)
 def revision(request: HttpRequest, number: int) -> HttpResponse:
-    """One revision: what it changed, the steps it took, and the way back to it."""
+    """One revision: its changes, its steps, and the way back to it."""
     found = services.revision(number)
     plan = found.get("plan") or []
     running = (router_state.status() or {}).get("revision")
@@ -93,7 +93,9 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
 @require_GET
 @role_required(Role.ENGINEER)
 def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
-    """What going back to a revision would do: the difference from what runs, the steps and their impact."""
+    """The effect of a rollback to a revision: the difference from the running document, the steps and
+    their impact.
+    """
     try:
         preview = preview_rollback(actor_of(request), number)
     except Conflict as error:
@@ -122,11 +124,12 @@ def rollback_preview(request: HttpRequest, number: int) -> HttpResponse:
 def rollback(request: HttpRequest) -> HttpResponse:
     """Makes an earlier revision's document the running one, as a new revision.
 
-    Whoever saw what it would do to another revision than the one that runs sees it anew first.
+    If the preview was made for another running revision than the present one, the user sees a new preview
+    first.
     """
     number = whole(request.POST.get("revision", ""))
     if number is None:
-        # Revision 0 is one to go back to: the router without a configuration.
+        # Revision 0, the router without a configuration, is also a valid target.
         raise Http404("There is no such revision.")
     previewed = _whole(request.POST.get("previewed_revision"), -1)
     if previewed != -1 and (running := agent().status().revision) != previewed:

@@ -23,7 +23,7 @@ from webui.ui.templatetags.ui import scaled
 
 _BUTTONS = Table("interface", "interface", "Interfaces", (), actions=(CLEAR,))
 _NEIGHBORS = 200
-"""Neighbors shown of one link."""
+"""The most neighbors shown of one link."""
 
 
 @require_GET

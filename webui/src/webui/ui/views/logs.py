@@ -1,4 +1,4 @@
-"""Logs of the router's parts: the newest lines, and those that come."""
+"""Logs of the router's parts: the newest lines, and new ones as they arrive."""
 
 from __future__ import annotations
 

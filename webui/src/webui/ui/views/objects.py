@@ -1,4 +1,4 @@
-"""The page of one object that has none made by hand."""
+"""The page of one object without a hand-made page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webui.ui.tables.listing import Asked, cells_of
 
 
 def _declared(mapping: str) -> tuple[Page, Table]:
-    """The page and table of a mapping, of whichever VRF."""
+    """The page and table of a mapping, in any VRF."""
     mapping = view_of(mapping)[1]
     for page, table in TABLES.values():
         if table.mapping == mapping and mapping:
@@ -32,7 +32,7 @@ def _declared(mapping: str) -> tuple[Page, Table]:
 @require_GET
 @role_required(Role.VIEWER)
 def shown_object(request: HttpRequest, path: str) -> HttpResponse:
-    """Settings, live values, users and what other features say of it."""
+    """Settings, live values, the places that use the object, and other features' panels."""
     pointer = "/" + path
     page, table = _declared(parent(pointer))
     candidate, away = look_at_candidate(request)

@@ -18,7 +18,7 @@ from webui.ui.page import look, look_at_candidate, show
 from webui.ui.vrfs import chosen_vrf
 
 _MOST_LINES = 2000
-"""Of the body; an LSA of 64 KiB has more links than a page can show."""
+"""The most lines of the body; an LSA of 64 KiB has more links than a page can show."""
 _INDENT = "\N{NO-BREAK SPACE}" * 3
 _HEAD = {
     "lsaAge",
@@ -79,7 +79,7 @@ def _facts(lsa: LsaState) -> Iterator[tuple[str, str]]:
 
 
 def _body(lsa: LsaState) -> tuple[list[tuple[str, str]], int]:
-    """Lines of the body, indented by their depth, and how many are left out."""
+    """Lines of the body, indented by their depth, and the number of omitted ones."""
     lines = list(_lines({key: value for key, value in lsa.detail.items() if key not in _HEAD}, 0))
     return lines[:_MOST_LINES], max(0, len(lines) - _MOST_LINES)
 

@@ -15,7 +15,7 @@ from webui.ui.pointers import join
 from webui.ui.tables.detail import row_at, users_of
 
 _RULES = 200
-"""On one page."""
+"""The most rules on one page."""
 
 
 @require_GET

@@ -26,7 +26,7 @@ from webui.ui.whole_number import whole
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
 NOTHING = Routes(routes=(), total=0, list_limit=0, offset=0, limit=_PER_PAGE)
-"""What is shown while the router cannot be asked."""
+"""Shown while the router cannot be asked."""
 _TITLES = {
     "prefix": "Prefix or address",
     "next_hop": "Next hop",
@@ -39,16 +39,16 @@ PROTOCOLS = ("connected", "static", "ospf", "bgp", "kernel", "local")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one table says of a prefix."""
+    """One table's entry for a prefix."""
 
     hops: list[str]
-    """Empty: it is not there, or the table did not tell."""
+    """Empty: the prefix is not there, or the table did not answer."""
     untold: str = ""
-    """Why the table did not tell."""
+    """Why the table did not answer."""
 
     @property
     def more(self) -> int:
-        """Next hops beyond those that are shown."""
+        """The number of further next hops."""
         return max(0, len(self.hops) - _HOPS_SHOWN)
 
     @property
@@ -59,17 +59,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class ProtocolCount:
-    """How many routes of a protocol there are."""
+    """The number of routes of a protocol."""
 
     protocol: str
     count: int
     query: str
-    """Of the page that lists them; empty where they are too many."""
+    """Address of the page that lists them; empty where they are too many."""
 
 
 @dataclass(frozen=True)
 class FamilyCount:
-    """How many routes of a family there are."""
+    """The number of routes of a family."""
 
     family: str
     total: int
@@ -78,7 +78,7 @@ class FamilyCount:
 
 @dataclass(frozen=True)
 class RouteRow:
-    """A prefix as each of the three tables has it."""
+    """A prefix in each of the three tables."""
 
     prefix: str
     protocol: str
@@ -170,7 +170,9 @@ def _asked(query: dict[str, Any]) -> RoutesQuery:
 
 
 def _counts(answer: Routes, vrf: ChosenVrf) -> list[FamilyCount]:
-    """The numbers of a table that is too long for a list, each with a link to the protocols that are not."""
+    """The numbers of a table too long for a list, each with a link where the protocol's routes are few
+    enough.
+    """
     limit = answer.list_limit
     return [
         FamilyCount(
@@ -193,7 +195,7 @@ def _counts(answer: Routes, vrf: ChosenVrf) -> list[FamilyCount]:
 
 
 def _longer(request: HttpRequest) -> str:
-    """Where an exact prefix was asked for: the page that lists the longer ones inside it."""
+    """After a question for an exact prefix: the page that lists the longer prefixes in it."""
     if "/" not in request.GET.get("prefix", "") or request.GET.get("match") == "within":
         return ""
     query = request.GET.copy()
@@ -235,7 +237,7 @@ def routes(request: HttpRequest) -> HttpResponse:
 
 
 def _shown_vrf(request: HttpRequest) -> str:
-    """The VRF that the page on which the search is shows now."""
+    """The VRF that the page with the search currently shows."""
     shown = parse_qs(urlsplit(request.headers.get("HX-Current-URL", "")).query)
     return shown.get("vrf", [""])[0]
 

@@ -16,13 +16,13 @@ from webui.http.sign_in_door import MOST_OF_A_NAME
 
 
 class Login(LoginView):
-    """The login page; a failure says no more than that it failed."""
+    """The login page; a failure does not say why it failed."""
 
     template_name = "ui/login.html"
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Try a password, if that may be done now."""
+        """Try a password, if that is permitted now."""
         username = request.POST.get("username", "")[:MOST_OF_A_NAME]
         try:
             with gate.attempt(request, username) as attempt:

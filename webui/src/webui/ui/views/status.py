@@ -1,4 +1,4 @@
-"""The header's state, asked again every few seconds."""
+"""The header's state, refreshed every few seconds."""
 
 from __future__ import annotations
 

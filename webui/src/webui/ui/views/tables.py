@@ -51,7 +51,7 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
     asked = Asked(vrf.name)
     query = Query.of(request.GET, vrf=vrf.name)
     tables = [_tab(request, page)] if page.tabs else list(page.tables)
-    # The search and the button above are those of the first table whose objects can be edited.
+    # The search and the button at the top are those of the first table with editable objects.
     main = next((table for table in tables if table.mapping), tables[0])
     runs = vrf.runs and (
         page.instance is None or get(candidate.running, page.instance.pointer, None) is not None
@@ -107,7 +107,7 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
 
 
 def _vrf(request: HttpRequest, page: Page, candidate: Candidate) -> ChosenVrf:
-    """The VRF that the page is asked about; pages that are of no VRF have nothing to choose."""
+    """The VRF of the page; pages that belong to no VRF offer no choice."""
     return chosen_vrf(request, candidate) if is_of_vrf(page) else ChosenVrf()
 
 
@@ -120,7 +120,7 @@ def _tab(request: HttpRequest, page: Page) -> Table:
 
 
 def _instance(page: Page, candidate: Candidate, asked: Asked, tables: list[Table]) -> dict[str, Any] | None:
-    """The page's singleton: whether it is there, what runs of it and what will."""
+    """The page's singleton: whether it exists, its running and its candidate values."""
     if page.instance is None:
         return None
     now, after = (
@@ -152,7 +152,7 @@ def _known(name: str) -> tuple[Page, Table]:
 @require_GET
 @role_required(Role.VIEWER)
 def table(request: HttpRequest, name: str) -> HttpResponse:
-    """One table alone, as a fragment; the page's address follows what the user asks."""
+    """One table alone, as a fragment; the page's address follows the user's question."""
     page, found = _known(name)
     shown = _listing(request, page, found)
     response = render(
@@ -182,7 +182,7 @@ def _listing(request: HttpRequest, page: Page, found: Table) -> Listing:
 @require_GET
 @role_required(Role.VIEWER)
 def export(request: HttpRequest, name: str, form: str) -> HttpResponse:
-    """The table as a file, with the filter and order of the page; all of its rows."""
+    """The table as a file, with the page's filter and order; all of its rows."""
     page, found = _known(name)
     if found.search:
         raise Http404("A search is not exported.")

@@ -1,4 +1,4 @@
-"""One's own API tokens; admins see everyone's. And one's own password."""
+"""The user's own API tokens (admins see those of all users), and the user's own password."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIFETIMES = ((1, "1 day"), (30, "30 days"), (90, "90 days"), (365, "1 year"), (0
 @require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.VIEWER)
 def token_page(request: HttpRequest) -> HttpResponse:
-    """The list; a POST makes a token, whose text is shown this once."""
+    """The list; a POST makes a token, whose text is shown only this once."""
     if request.method != "POST":
         return _page(request)
     name = request.POST.get("name", "")
@@ -79,7 +79,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 @require_POST
 @role_required(Role.VIEWER)
 def own_password(request: HttpRequest) -> HttpResponse:
-    """Sets one's own password, given the present one; this session stays."""
+    """Sets the user's own password, given the present one; this session stays."""
     user, actor = user_of(request), actor_of(request)
     if request.POST.get("password", "") != request.POST.get("again", ""):
         return _page(request, {"password_error": "The two new passwords differ."}, 422)
@@ -97,7 +97,7 @@ def own_password(request: HttpRequest) -> HttpResponse:
 
 
 def tokens_ended(asked: bool, ended: services.Ended) -> str:
-    """What a new password did to the user's tokens, as the end of a sentence."""
+    """The effect of a new password on the user's tokens, as the end of a sentence."""
     if not asked:
         return "API tokens were kept"
     return {0: "there was no API token to end", 1: "1 API token ended"}.get(

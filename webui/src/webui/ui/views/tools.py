@@ -53,7 +53,7 @@ def tools(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.OPERATOR)
 def run(request: HttpRequest, tool: str) -> HttpResponse:
-    """Starts a tool; the answer is the job's panel, which keeps itself up to date."""
+    """Starts a tool; the answer is the job's panel, which refreshes itself."""
     if tool not in ("ping", "traceroute"):
         raise Http404("There is no such tool.")
     given = request.POST
@@ -83,7 +83,7 @@ def run(request: HttpRequest, tool: str) -> HttpResponse:
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """A job's panel.
 
-    While it runs only what changes is exchanged: a button being pressed stays where it is.
+    While the job runs, only changed parts are replaced, so that a button being pressed stays in place.
     """
     context = _context(services.get(job_id))
     if not context["over"] and "shown" in request.GET:
@@ -118,7 +118,9 @@ def _context(found: Any) -> dict[str, Any]:
 
 
 def _whole(text: str, otherwise: Any) -> Any:
-    """The number, or `otherwise` where nothing was typed; what is no number is out of every range."""
+    """The number, or `otherwise` where nothing was typed; any text other than a number is out of every
+    range.
+    """
     if not text.strip():
         return otherwise
     number = whole(text.strip())

@@ -1,4 +1,4 @@
-"""Packet traces: begun by a form, followed while they run, and their packets node by node."""
+"""Packet traces: started by a form, followed while they run, and their packets node by node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = 50
 
 
 class _Wrong(Exception):
-    """What is wrong, by the form's field; "" is the form itself."""
+    """The problems, by the form's field; "" is the form itself."""
 
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
@@ -39,16 +39,16 @@ class _Wrong(Exception):
 @require_GET
 @role_required(Role.VIEWER)
 def traces(request: HttpRequest) -> HttpResponse:
-    """The form, and the traces that run or are kept."""
+    """The form, and the running and kept traces."""
     return _page(request, {**_FIRST, **request.GET.dict()}, {})
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def trace_list(request: HttpRequest) -> HttpResponse:
-    """The list alone, which asks again while one of it runs.
+    """The list alone, which refreshes while one of its traces runs.
 
-    While the same one runs only its numbers are exchanged: a button being pressed stays where it is.
+    While the same trace runs, only its numbers are replaced, so that a button being pressed stays in place.
     """
     context = _list(request)
     if not context["failure"] and context["running"] == request.GET.get("running"):
@@ -78,7 +78,7 @@ def trace(request: HttpRequest, trace: str) -> HttpResponse:
 @require_POST
 @role_required(Role.OPERATOR)
 def start(request: HttpRequest) -> HttpResponse:
-    """Begins a trace; what is wrong is shown at its field."""
+    """Starts a trace; problems are shown at their fields."""
     given = request.POST.dict()
     try:
         state = _start(request, given)

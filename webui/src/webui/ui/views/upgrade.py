@@ -1,4 +1,4 @@
-"""Upgrades of the router, for admins: slots, the file, progress, and what became of the last one."""
+"""Upgrades of the router, for admins: slots, the file, progress, and the result of the last one."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def upgrade(request: HttpRequest) -> HttpResponse:
 @require_GET
 @role_required(Role.ADMIN)
 def progress(request: HttpRequest) -> HttpResponse:
-    """How far it is; when it is over the whole page is asked for again.
+    """The progress; when the upgrade is over, the whole page reloads.
 
-    The router reboots in between: the page goes on asking until it is back.
+    The router reboots in between: the page keeps polling until it is back.
     """
     live = look(router_upgrade.state, None)
     if live.failed:

@@ -38,7 +38,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
 @require_POST
 @role_required(Role.ADMIN)
 def add_user(request: HttpRequest) -> HttpResponse:
-    """A new user; what was typed stays on an error, but for the password."""
+    """A new user; after an error the form keeps the input, except the password."""
     username, role = request.POST.get("username", "").strip(), request.POST.get("role", "")
     try:
         services.create_user(actor_of(request), username, request.POST.get("password", ""), role)

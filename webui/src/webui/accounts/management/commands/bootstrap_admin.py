@@ -1,4 +1,4 @@
-"""Make the first admin, or give them a new password and token."""
+"""Create the first admin, or give an existing one a new password and token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_BYTES = 1024
 
 
 class Command(BaseCommand):
-    """Who may run this can read the database: no password is asked."""
+    """It asks for no password, because anyone who may run it can read the database."""
 
     help = (
         "Make or reset an admin; a reset ends their sessions and tokens. "

@@ -1,4 +1,4 @@
-"""Make the first admin of a new router; on one that has an admin who signed in, nothing."""
+"""Create the first admin of a new router; does nothing once an admin has signed in."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         if not hashed.startswith("$"):
             raise CommandError(f"{options['password_hash_file']} holds no crypt(3) hash")
         user = User.objects.filter(username=username).first() or User(username=username)
-        # One who never signed in takes the password of this boot: that of a seed that was mended.
+        # An admin who never signed in gets this boot's password, which a corrected seed may have changed.
         if waiting is None:
             user.role, user.is_active = Role.ADMIN, True
         user.password = f"{CryptPasswordHasher.algorithm}${hashed}"

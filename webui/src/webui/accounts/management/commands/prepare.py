@@ -1,4 +1,4 @@
-"""Bring database and static files up to this release; again is no change."""
+"""Bring database and static files up to this release; running it again changes nothing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 class Command(BaseCommand):
-    """Migrate, collect static files unless they came with the image, make the first admin where asked for."""
+    """Migrate, collect static files unless they came with the image, create the first admin if requested."""
 
-    # They import every page and operation, which takes longer than all that this does.
+    # Checks import every page and operation, which takes longer than everything else here.
     requires_system_checks = ()
     help = "Migrate the database and collect static files into MILLRACE_STATE_DIR."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The first admin's hash: one start of Django instead of two at each boot."""
+        """The first admin's hash: given here, it saves a second start of Django at each boot."""
         parser.add_argument("--password-hash-file", type=Path, help="for ensure_administrator, too")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - Django's signature
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         if settings.STATE_DIR is None:
             raise CommandError("MILLRACE_STATE_DIR is not set")
         executor = MigrationExecutor(connection)
-        # Without anything to migrate Django still goes through every model's permissions.
+        # Even with nothing to migrate, Django goes through every model's permissions.
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
         if settings.STATIC_ROOT is not None and not settings.STATIC_BUILT:
@@ -41,7 +41,9 @@ class Command(BaseCommand):
 
 
 def _forget_half_a_collection(static: Path) -> None:
-    """Django writes its list of files in place: where the power failed then, nothing would start again."""
+    """Django writes its list of files in place; after a power failure at that moment, nothing would start
+    again.
+    """
     try:
         json.loads((static / "staticfiles.json").read_text())
     except FileNotFoundError:

@@ -12,14 +12,14 @@ from webui.processes.parts import arguments, parts, preload
 
 
 class Command(BaseCommand):
-    """Serve until SIGTERM or SIGINT. The server ends it, too, where it does not stay up."""
+    """Serve until SIGTERM or SIGINT, or until the server fails to stay up."""
 
-    # What prepares the database has run them.
+    # The commands that prepare the database have run the checks.
     requires_system_checks = ()
     help = "Serve pages and REST; with CELERY_BROKER_URL also run jobs and what recurs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where uvicorn listens."""
+        """The address on which uvicorn listens."""
         parser.add_argument("--uds", help="path of a Unix socket to listen on")
         parser.add_argument("--host", help="address to listen on")
         parser.add_argument("--port", type=int)
