@@ -70,7 +70,7 @@ def test_a_first_list_of_ipv4_rules_drops_all_ipv6_of_the_lan(engineer: ApiClien
     ]
     dropped, denied = body["result"]["findings"]
     assert dropped["text"].startswith("All IPv6 packets received on lan0, except neighbor discovery, are")
-    assert dropped["text"].endswith("no rule of it is for IPv6.")
+    assert dropped["text"].endswith("no rule is for IPv6.")
     assert denied["text"] == "Of the IPv4 packets received on lan0, what rule 10 of lan-in denies is dropped."
     rules["30"] = {"action": "permit", "family": "ipv6"}
     engineer.put("config/acls/lan-in", {"rules": rules})

@@ -42,8 +42,8 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             "routes",
             "major",
             f"VPP is {behind_s:.0f} s behind FRR: it forwards by older routes",
-            "The feeder goes on by itself. If it does not get on, VPP is busy or gone: see health, and the"
-            " load of its threads.",
+            "The feeder catches up automatically. If it does not, VPP is busy or gone: see health, and the"
+            " load of VPP's threads.",
             {
                 "changes on the way": str(state.pending),
                 "VPP": "connected" if state.vpp_connected else state.vpp_error,
@@ -76,7 +76,7 @@ def _of_vrfs(state: FeederState) -> Iterator[Finding]:
             "major",
             f"VPP does not have {named[0]} as FRR wants it{' and others' if len(named) > 1 else ''}: packets"
             " of the VRF go elsewhere or are dropped",
-            "The feeder gives VPP such a route again by itself. If it stays, see the log of VPP.",
+            "The feeder automatically gives VPP such a route again. If it persists, see VPP's log.",
             {"routes": ", ".join(named[:_SHOWN])},
             patience_s=_REFUSED_S,
         )

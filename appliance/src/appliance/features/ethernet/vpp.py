@@ -51,7 +51,7 @@ def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
     if driver == "af_packet":
         if not nic.attached:
             raise ValidationFailed(
-                [Problem(path, f"{nic.device} has no driver of the kernel's to go through")]
+                [Problem(path, f"{nic.device} has no kernel driver to go through")]
             )
         return vpp.AfPacket(nic.device)
     assert nic.pci is not None

@@ -91,7 +91,7 @@ class InterfaceSettings(Model):
         for name in ("addresses", "acl_in", "acl_out"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
 
@@ -115,7 +115,7 @@ class LinkSettings(InterfaceSettings):
         for name in ("management_services", "management_sources"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         if self.management_sources and not self.management_services:
             raise ValueError("management_sources needs management_services")
         return self

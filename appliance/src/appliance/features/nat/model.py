@@ -36,7 +36,7 @@ def _canonical_host(value: str) -> str:
 def _canonical_range(value: str) -> str:
     first, last = bounds(value)
     if last < first:
-        raise ValueError(f"{value!r} goes downwards")
+        raise ValueError(f"{value!r} ends below its start")
     return str(first) if first == last else f"{first}-{last}"
 
 
@@ -217,7 +217,7 @@ class Nat(Model):
         for name in ("inside", "outside", "masquerade"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
     def ordered(self) -> list[tuple[int, NoNatRule]]:

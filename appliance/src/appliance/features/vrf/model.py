@@ -30,7 +30,7 @@ class Vrf(Model):
     @classmethod
     def _free(cls, table: int | None) -> int | None:
         if table in _OF_LINUX:
-            raise ValueError(f"{table} is a table of Linux itself")
+            raise ValueError(f"{table} is a table that Linux uses itself")
         return table
 
 

@@ -222,7 +222,7 @@ class SetActions(Model):
         for name in ("communities", "large_communities"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
 

@@ -51,7 +51,7 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: NatState | No
         if live.timed_out:
             yield Fact("Timed out", f"{live.timed_out:,}, whose places new sessions take")
         if live.refused:
-            yield Fact("Refused", f"{live.refused:,} packets, as the table was full")
+            yield Fact("Refused", f"{live.refused:,} packets, because the table was full")
         if live.evicted:
             yield Fact("Ended early", f"{live.evicted:,} sessions, to make room")
 
