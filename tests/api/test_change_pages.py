@@ -72,7 +72,7 @@ def test_an_object_removed_meanwhile_is_not_added_unseen(browser: Client, client
     opened = fields(get(browser, "/edit/interfaces/lo1"))
     client_of("engineer", "ann").delete("config/interfaces/lo1")
     response = browser.post("/edit/interfaces/lo1", {**opened, "/description": "x"}, secure=True)
-    assert "was removed meanwhile" in response.content.decode()
+    assert "was removed in the meantime" in response.content.decode()
 
 
 def test_a_saved_secret_and_what_has_pages_of_its_own_stay(browser: Client, client_of: MakeClient) -> None:
@@ -237,10 +237,8 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-3", secure=True).headers
     page = re.sub(r"\s+", " ", get(browser, "/changes"))
-    assert (
-        "Sessions or traffic got worse after revision 2, and it was rolled back by itself. Revision 3 runs"
-        in page
-    )
+    sentence = "Sessions or traffic got worse after revision 2, and it was rolled back automatically."
+    assert f"{sentence} Revision 3 runs" in page
     assert "rolled back, sessions or traffic got worse" in get(browser, "/history")
 
 

@@ -194,7 +194,7 @@ def test_what_was_not_looked_at_is_said_and_can_be_cleared(
     found: int,
 ) -> None:
     assert viewer is not None
-    left_out = "The 60,000 sessions of 10.10.0.9 were not looked at."
+    left_out = "The 60,000 sessions of 10.10.0.9 were not read."
 
     def _some(_: object, asked: NatSessionsQuery) -> NatSessions:
         page = tuple(sessions[: min(found, asked.limit)])

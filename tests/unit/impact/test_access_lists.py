@@ -70,7 +70,8 @@ def test_only_wider_rules_drop_nothing_and_narrower_ones_may() -> None:
     (narrower,) = found(_patch({"15": {"action": "deny", "protocol": "udp"}}), first=first)
     assert narrower.text.endswith("those that rules 10, 15 of new deny are dropped.")
     (no_any,) = found(_patch({"20": {**ANY4, "protocol": "tcp"}}), first=first)
-    assert no_any.text.endswith("those that rule 10 of new denies and those that no rule permits are dropped.")
+    which = "those that rule 10 of new denies and those that no rule permits"
+    assert no_any.text.endswith(f"{which} are dropped.")
 
 
 def test_the_sessions_of_the_router_s_own() -> None:

@@ -109,7 +109,7 @@ def test_a_caller_who_stays_in_is_not_told_anything() -> None:
         ({"addresses": ["10.66.0.1/24"]}, "addresses", "certain", "no longer has 10.10.0.1"),
         ({"addresses": ["2001:db8:10::1/64"]}, "addresses", "certain", "no longer has 10.10.0.1"),
         ({"addresses": ["10.10.0.254/24"]}, "addresses", "possible", "no longer has 10.10.0.1"),
-        ({"vrf": "blue"}, "vrf", "certain", "moves to VRF blue, and the router can only be managed in the default"),
+        ({"vrf": "blue"}, "vrf", "certain", "moves to VRF blue, and the router can only be managed in"),
     ],
 )
 def test_a_caller_whose_end_at_the_router_goes(

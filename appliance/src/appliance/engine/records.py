@@ -143,7 +143,7 @@ class CommitResult:
     watch_s: float | None = None
     """How long sessions and traffic are watched; None when it is not."""
     rolls_back: bool = False
-    """It is rolled back by itself when sessions or traffic got worse."""
+    """It is rolled back automatically if sessions or traffic get worse."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""

@@ -1,4 +1,4 @@
-"""What service is right before a commit, read while the commit looks at the router and plans its steps."""
+"""What service is right before a commit, read while the commit observes the router and plans its steps."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class CommitOutcome:
     watch_s: float | None = None
     """How long sessions and traffic are watched; None when it is not."""
     rolls_back: bool = False
-    """It is rolled back by itself when sessions or traffic got worse."""
+    """It is rolled back automatically if sessions or traffic get worse."""
     progress: CommitUnderWay | None = None
     """How far it is while it is ``running``."""
 

@@ -238,8 +238,8 @@ def management(change: Change) -> Iterator[Finding]:
             kind="management",
             path=_path(name, "vrf"),
             text=(
-                f"You lose access to the router: {name}, by which {address} reaches it, moves to VRF {vrf}, and "
-                "the router can only be managed in the default VRF."
+                f"You lose access to the router: {name}, by which {address} reaches it, moves to VRF {vrf}, "
+                "and the router can only be managed in the default VRF."
             ),
         )
         return

@@ -65,7 +65,7 @@ def _stopped(seen: Comparison[Reading]) -> Iterator[Worse]:
         title = family_title(family)
         yield Worse(
             title,
-            f"{title} is no longer forwarded: {arrives_pps:.0f} packets/s arrive, {is_pps:.0f} go on.",
+            f"{title} is no longer forwarded: {arrives_pps:.0f} packets/s arrive, {is_pps:.0f} leave.",
             f"{was_pps:.0f} packets/s forwarded",
             f"{is_pps:.0f} packets/s forwarded",
             "/interfaces",

@@ -164,10 +164,7 @@ def begun(change: Change) -> Iterator[Finding]:
             grade="possible",
             kind="traffic",
             path="/nat/no_nat",
-            text=(
-                "Existing IPv4 connections break where another rule decides whether they "
-                "are translated."
-            ),
+            text=("Existing IPv4 connections break where another rule decides whether they are translated."),
             depends_on="one of the changed rules matches such a connection",
         )
     driver = change.after.dataplane.driver
@@ -204,8 +201,8 @@ def left(change: Change) -> Iterator[Finding]:
             kind="traffic",
             path="/nat" if after is None else join(["nat", side]),
             text=(
-                f"New IPv4 connections from {_listed(inside)} to {_listed(outside)} are no longer translated: "
-                "their packets keep their source address, and answers go to it."
+                f"New IPv4 connections from {_listed(inside)} to {_listed(outside)} are no longer "
+                "translated: their packets keep their source address, and answers go to it."
             ),
             depends_on="nothing outside routes packets back to these addresses",
         )

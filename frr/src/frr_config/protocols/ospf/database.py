@@ -63,7 +63,7 @@ class Lsa:
     sequence: str | None = None
     checksum: str | None = None
     about: str = ""
-    """The route that it tells of, or its number of links."""
+    """The route that it describes, or its number of links."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def rebase(request: HttpRequest) -> HttpResponse:
     left = services.rebase(actor_of(request), change)
     if left:
         return _page(request, {"conflicts": left}, status=409)
-    tell(request, "Your changes now sit on the running revision.")
+    tell(request, "Your changes are now based on the running revision.")
     return redirect("ui:changes")
 
 
@@ -290,7 +290,7 @@ def resolve(request: HttpRequest) -> HttpResponse:
     except (Conflict, NotFound, ValidationFailed) as error:
         tell(request, str(error), "error")
         return redirect("ui:changes")
-    tell(request, f"{len(left)} to decide." if left else "Decided: your changes sit on the running revision.")
+    tell(request, f"{len(left)} to decide." if left else "Decided: your changes are based on what runs.")
     return redirect("ui:changes")
 
 
