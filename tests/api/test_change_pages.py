@@ -281,7 +281,7 @@ def test_above_a_form_of_a_commit_the_end_is_said_in_its_place_and_nothing_is_lo
     over = browser.get("/changes/pending?of=2-2&held=1", secure=True)
     assert (over.status_code, "HX-Refresh" in over.headers) == (286, False)
     words = re.sub(r"\s+", " ", over.content.decode())
-    assert "Revision 2 waits for no confirmation any more; revision 3 runs." in words
+    assert "Revision 2 no longer awaits confirmation; revision 3 runs." in words
     assert 'href="/history/2#watch-report"' in words
     # Nothing waits when the page is made: it is not asked, and nothing comes in above the form.
     assert "/changes/pending" not in get(browser, "/changes")

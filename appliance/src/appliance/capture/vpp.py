@@ -44,8 +44,8 @@ class VppSource:
     """
 
     note = (
-        "VPP captures into its memory and writes when it ends. The filter is applied then: "
-        "the limit of packets counts those that the filter leaves out, too."
+        "VPP captures into its memory and writes the file when the capture ends. The filter is applied then: "
+        "the limit of packets also counts those that the filter leaves out."
     )
 
     def __init__(self, dataplane: DataPlane, folder: Path = _FOLDER) -> None:

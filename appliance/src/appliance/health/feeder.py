@@ -19,8 +19,8 @@ FILLING_ENDS = 0.75
 """Of the routes that VPP has room for."""
 _STANDING = ("route_table_filling", "routes")
 _SIZE = (
-    "Where the machine has the memory set main_heap_mb and stats_segment_mb of /dataplane higher, or its"
-    " route_scale to full_tables: VPP is started again. Or take fewer routes, by a prefix list or a"
+    "If the machine has the memory, raise main_heap_mb and stats_segment_mb of /dataplane, or set its"
+    " route_scale to full_tables: this restarts VPP. Or accept fewer routes, by a prefix list or a"
     " neighbor's maximum."
 )
 _SHOWN = 5
@@ -58,7 +58,7 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             "major",
             f"VPP refused {refused:,} route{'s'[: refused != 1]} that FRR wants: packets for them go"
             " elsewhere or are dropped",
-            "The evidence counts what VPP said, since the feeder was started. It is tried again every 2 s.",
+            "The evidence counts VPP's answers since the feeder was started. It tries again every 2 s.",
             {reason: str(count) for reason, count in state.refusals.items()},
             patience_s=_REFUSED_S,
         )

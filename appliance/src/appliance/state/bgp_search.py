@@ -237,8 +237,8 @@ def _gauges(state: BgpIndexState) -> Iterator[Gauge]:
 BGP_SEARCH = Part(
     "bgp-search",
     "Routes that BGP accepted in the default VRF, searched by prefix, AS path, community, neighbor or next "
-    "hop.\n\nThe first search has the index read them from bgpd, and is answered with what is there: ask "
-    "again until it is `complete`. The index lets go of them when nobody searches for a quarter of an hour.",
+    "hop.\n\nThe first search makes the index read them from bgpd, and returns what is there: ask again "
+    "until it is `complete`. The index discards them when nobody searches for a quarter of an hour.",
     BgpSearchQuery,
     BgpSearch,
     _search,

@@ -83,7 +83,7 @@ def _read(router: Router, question: OspfDatabaseQuery) -> OspfDatabase:
 OSPF_DATABASE = Part(
     "ospf-database",
     "OSPF's link state database: a list, or one LSA with its body.\n\n"
-    "A list is shown of up to `list_limit` LSAs; a type and a link state ID are answered whatever "
+    "Lists are shown of up to `list_limit` LSAs; a type and a link state ID are answered whatever "
     "their number.",
     OspfDatabaseQuery,
     OspfDatabase,

@@ -145,8 +145,8 @@ class Routes(Answer):
 ROUTES = Part(
     "routes",
     "RIB, kernel and data plane FIB side by side.\n\n"
-    "A list is shown of up to `list_limit` routes of a family, or of one of its protocols; where the FIB "
-    "feeder carries the routes, of any number. A prefix, an address and the routes that cover it are "
+    "Lists are shown of up to `list_limit` routes of a family, or of one of its protocols, and of any number "
+    "where the FIB feeder carries the routes. A prefix, an address and the routes that cover it are "
     "answered whatever the size of the table.",
     RoutesQuery,
     Routes,

@@ -14,16 +14,16 @@ from appliance.state.commits import CommitUnderWay
 from webui.changes.closing import expires_at
 
 CONFIRM_S = (
-    "Undo the commit after this many seconds unless confirmed; 0 keeps it. Left out, it is kept, unless it "
-    "touches the way by which you reach the router: then it is undone after 120 seconds, and "
+    "Undo the commit after this many seconds unless confirmed; 0 keeps it. If left out, it is kept, unless "
+    "it touches the way by which you reach the router: then it is undone after 120 seconds, and "
     "`confirm_reason` says why."
 )
 
 
 WATCH_S = (
-    "Watch sessions and traffic for so many seconds, at least 5, and roll the commit back by itself when "
-    "they got worse; 0 does not watch. Left out, they are watched for 30 seconds, and nothing goes back. "
-    "What happened is in `watch` of the revision."
+    "Watch sessions and traffic for this many seconds, at least 5, and roll the commit back automatically "
+    "if they get worse; 0 does not watch. If left out, they are watched for 30 seconds, and nothing is "
+    "rolled back. What happened is in `watch` of the revision."
 )
 
 

@@ -145,8 +145,9 @@ MEASURES = (
     ),
     Measure(
         "forwarding",
-        f"of a family that was forwarded at {FORWARDED_PPS:.0f} packets/s or more, less than {STOPPED:.0%} "
-        f"still is for {LASTS_S:.0f} s, while at least {STILL_ARRIVING:.0%} of what arrived before arrives",
+        f"for {LASTS_S:.0f} s a family that was forwarded at {FORWARDED_PPS:.0f} packets/s or more is "
+        f"forwarded at less than {STOPPED:.0%} of that, while at least {STILL_ARRIVING:.0%} of what arrived "
+        "before still arrives",
         _traffic,
         _stopped,
         _show_traffic,

@@ -18,11 +18,11 @@ _SHORTEST_MS = 10
 
 
 class BfdProfile(Model):
-    """How sessions are run; neighbors, OSPF interfaces and next hops name it.
+    """Parameters of BFD sessions. Neighbors, OSPF interfaces and next hops name a profile.
 
-    Both ends announce what they can do, and the slower value counts: this router sends at
-    its transmit interval, or as rarely as the other end asks. The session is down when nothing has come
-    for the other end's multiplier times the interval agreed on.
+    Both ends announce their intervals, and the slower value applies: this router sends at its transmit
+    interval, or as rarely as the other end asks. The session goes down when no packet has arrived for the
+    agreed interval times the other end's multiplier.
     """
 
     detect_multiplier: int = Field(default=3, ge=2, le=255, title="Detection multiplier")

@@ -54,8 +54,8 @@ CONFIRM_CHOICES = (
 _ASK_NO_MORE = 286
 """htmx takes the answer, and does not ask again."""
 _OTHERS = (
-    "Nothing was committed: your changes are not those that this page showed, but were changed since, as in "
-    "another tab. They are below as they are now, with what they do."
+    "Nothing was committed: your changes are no longer those that this page showed. They were changed since, "
+    "perhaps in another tab. They are shown below as they are now, with what they do."
 )
 _RECENT = 8
 _LISTED = 50
