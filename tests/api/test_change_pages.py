@@ -59,7 +59,7 @@ def test_a_field_that_both_changed_is_asked_about(browser: Client, client_of: Ma
     response = browser.post("/edit/interfaces/lan0", {**opened, "/mtu": "9000"}, secure=True)
     asked = html.unescape(response.content.decode())
     assert response.status_code == 422
-    assert "somebody else set this to 1400 meanwhile; it was its default when you opened the form" in asked
+    assert "somebody else has set this to 1400; it was its default when you opened the form" in asked
     assert 'data-take="1400"' in asked
     again = fields(response.content.decode())
     assert again["/mtu"] == ["9000"]
@@ -125,7 +125,7 @@ def test_what_the_page_did_not_show_is_not_committed(browser: Client, router: Ro
     sent = {"comment": "one tab", "confirm_s": "0", "version": shown["version"]}
     refused = browser.post("/changes/commit", sent, secure=True)
     page = refused.content.decode()
-    assert refused.status_code == 409 and "not those that this page showed" in page
+    assert refused.status_code == 409 and "no longer those that this page showed" in page
     assert "from the other tab" in page and "one tab" in page
     assert router.client.config() == before
     post(browser, "/changes/commit", comment="both", confirm_s="0", version=fields(page)["version"])

@@ -108,8 +108,8 @@ def probes(config: RouterConfig) -> Iterator[Probe]:
 MEASURES = (
     Measure(
         "destinations of static routes",
-        f"for {LASTS_S:.0f} s packets to a destination that were forwarded are dropped by a route, or have no "
-        f"route. The destinations are the first address of each static prefix, at most {MOST}, beginning "
+        f"for {LASTS_S:.0f} s packets to a destination that were forwarded are dropped by a route, or have "
+        f"no route. The destinations are the first address of each static prefix, at most {MOST}, beginning "
         "with those that the commit touches",
         _read,
         _compare,
