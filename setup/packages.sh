@@ -41,7 +41,8 @@ wanted() {
             have packer || ! apt-cache show packer >/dev/null 2>&1 || echo packer
             ;;
         test)
-            echo chromium chromium-driver frr-pythontools libvirt-clients libxml2-utils openssh-client
+            echo busybox chromium chromium-driver dnsmasq-base frr-pythontools libvirt-clients libxml2-utils \
+                openssh-client
             # A kernel with VRFs, for the tests whose own kernel has none, and what loads its modules; not for every
             # architecture.
             ! apt-cache show user-mode-linux >/dev/null 2>&1 || echo kmod user-mode-linux

@@ -20,6 +20,7 @@ WORDS: dict[str, str] = {
     "loopback": r"[\"'/.]loopback\b|Loopback",
     "memif": r"\bmemif\b|\bmemif_|\bMemif",
     "acl": r"\bacls?\b|\bacl_|_acls?\b|\bAcls?[A-Z]?|_ACLS?\b|\bACL",
+    "dhcp_relay": r"\bdhcp[_-]relays?\b|\bDhcpRelay|\bDHCP[ _]relay|\bDHCP_RELAY",
     "nat": r"\bnat\b|\bnat_|_nat\b|\bNat(?=[A-Z]|\b)|\bNAT",
     "bgp": r"\bbgp\b|_bgp\b|\bbgp_|\bBgp|\bBGP\b",
     "bfd": r"\bbfd\b|_bfd\b|\bbfd_|\bBfd|\bBFD",

@@ -18,6 +18,7 @@ from tests.feature_files import WORDS
 ALWAYS = (
     "unit/test_house_rules.py",
     "unit/test_feature_walls.py",
+    "unit/test_added_services_and_protocols.py",
     "unit/test_lint.py",
     "property/test_documents.py",
     "property/test_documents_on_fake_vpp.py",

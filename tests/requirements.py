@@ -6,6 +6,7 @@ one line with their number.
 
 import functools
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -70,6 +71,12 @@ def require_rustc() -> None:
     """Skip the running test, or all that use the running fixture, unless the Rust programs can be built."""
     if rust_program.compiler() is None:
         pytest.skip("there is no Rust compiler (Debian package rustc)")
+
+
+def require_dhcp() -> None:
+    """Skip the running test, or all that use the running fixture, without a DHCP server and a client."""
+    if not (shutil.which("dnsmasq") and shutil.which("busybox")):
+        pytest.skip("there is no DHCP server and client (Debian packages dnsmasq-base and busybox)")
 
 
 def skip_unmet(item: pytest.Item) -> None:

@@ -14,6 +14,7 @@ from appliance.config.load import parse_document
 from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
 from frr_config import VrfRouting
+from tests.property.dhcp_relay_documents import random_relays
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
 from tests.property.vrf_documents import DEFAULT, random_routings
@@ -45,6 +46,8 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
     document = {"system": _system(rng), "interfaces": interfaces, "acls": acls, "vrfs": vrfs}
     plain_links = {name: one for name, one in interfaces.items() if name not in members and "vrf" not in one}
     document |= random_nat(rng, plain_links, capabilities.driver)
+    if capabilities.driver == "vpp":
+        document |= random_relays(rng, document)
     addresses = {
         name: _one_of_each_network(interface["addresses"])
         for name, interface in interfaces.items()

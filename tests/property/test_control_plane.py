@@ -104,17 +104,20 @@ def _walk(seed: int) -> list[ControlPlane]:
 
 
 def test_every_document_leads_to_every_next() -> None:
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for seed in range(WALKS):
         table, before = Table(), ControlPlane()
         table.run(whole_table(before))
         for after in _walk(seed):
             table.run(changes(before, after))
             assert read(table.listing()).control_plane == after
-            seen |= {name for name in ("bgp", "ospf", "tunnels", "management") if getattr(after, name)}
-            seen |= {"ttl" for peer in after.bgp if peer.least_ttl}
+            seen |= {(peer.reason, "peer") for peer in after.peers}
+            seen |= {(link.reason, "link") for link in after.links}
+            seen |= {("management", "") for _ in after.management}
+            seen |= {("bgp", "TTL") for peer in after.peers if peer.reason == "bgp" and peer.form != "0"}
             before = after
-    assert seen == {"bgp", "ospf", "tunnels", "management", "ttl"}
+    assert seen >= {("bgp", "peer"), ("bgp", "TTL"), ("ospf", "link"), ("bfd", "peer"), ("bfd", "link")}
+    assert seen >= {("tunnel", "peer"), ("management", "")}
 
 
 def test_changed_step_by_step_or_made_at_once_it_is_the_same() -> None:

@@ -63,9 +63,18 @@ def copy_without(feature: str, own: Iterable[str], lists: Iterable[str], tree: P
         path.write_text("".join(kept))
 
 
+ON_VPP_ALONE: dict[str, Json] = {
+    "dhcp_relay": {"dhcp_relays": {"office": {"server": "192.0.2.1", "source_address": "192.0.2.2"}}}
+}
+"""Sections that the linux data plane refuses: no document has them but that of their feature."""
+
+
 def documents(feature: str) -> dict[str, Json]:
     """A document ``having`` the feature, an interface or a section, and the same one ``without`` it."""
-    having = json.loads((HERE / "router.json").read_text())
+    router = json.loads((HERE / "router.json").read_text())
+    having = {**router, **ON_VPP_ALONE.get(feature, {})}
+    if feature in ON_VPP_ALONE:
+        return {"having": having, "without": router}
     without = {name: section for name, section in having.items() if name != feature}
     without["interfaces"] = {
         name: settings for name, settings in having["interfaces"].items() if settings["type"] != feature

@@ -21,7 +21,7 @@ MACHINERY = (
     "compile.py",
     "config/*.py",
     "dataplane/*.py",
-    "dataplane/control_plane/compile.py",
+    "dataplane/control_plane/*.py",
     "dataplane/linux/*.py",
     "dataplane/vpp/*.py",
     "features/registry.py",
@@ -37,23 +37,24 @@ OTHER_MEANINGS = {"config/ip_protocols.py": "gre"}
 MOST_FILES = {
     "ethernet": 25,
     "bond": 11,
-    "gre": 8,
+    "gre": 7,
     "sub_interface": 14,
-    "loopback": 8,
+    "loopback": 7,
     "memif": 8,
     "acl": 48,
+    "dhcp_relay": 5,
     "nat": 19,
-    "bgp": 73,
-    "ospf": 48,
-    "vrf": 161,
-    "bfd": 27,
+    "bgp": 65,
+    "ospf": 41,
+    "vrf": 169,
+    "bfd": 18,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
 
 BFD watches neighbors of BGP and OSPF, so its folder and page name them, their models name its profile, and a
 session of BGP can be down for BFD, an adjacency of OSPF when BFD goes.
-After a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. A port forward may not
-take what BGP or BFD answers, and VPP's NAT drops what OSPF and eBGP send: NAT's checks name them.
+After a commit, `routing/reopening.py` sets up sessions of BGP that a limit had closed. VPP's NAT
+drops what OSPF and eBGP send: NAT's checks name them.
 A VRF is a part of every protocol's lines in FRR, and checks are given the document as one VRF sees it; VPP's
 library had tables before the product had VRFs (ADR 38). A VRF is also a part of the question to every view,
 tool and action that is about one: whatever answers passes it on, and says in its words which one it was.
@@ -61,7 +62,31 @@ Pages ask for one VRF and carry its name in their addresses and forms.
 Routes of a neighbor and the link state database are a part of the state each, with words of their own on
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
+A DHCP relay is that of one VRF and asks in one.
 A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs."""
+
+NAMELESS = (
+    "appliance/src/appliance/config/services.py",
+    "appliance/src/appliance/dataplane/control_plane/*.py",
+    *(
+        f"frr/src/frr_config/{name}.py"
+        for name in (
+            "bulk",
+            "config",
+            "layout",
+            "line",
+            "ordering",
+            "parsing",
+            "planning",
+            "rendering",
+            "tables",
+            "transition",
+        )
+    ),
+)
+"""Files that do what features declare, and name none of them: neither as words nor in examples."""
+PASSED_ON = {"vrf"}
+"""What others pass on without knowing more of it."""
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -110,15 +135,29 @@ def test_no_more_files_name_a_feature(feature: str) -> None:
     )
 
 
+@pytest.mark.parametrize("feature", sorted(WORDS.keys() - PASSED_ON))
+def test_what_does_as_features_declare_names_none(feature: str) -> None:
+    found = {pattern: [str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)] for pattern in NAMELESS}
+    assert all(found.values())
+    nameless = {path for paths in found.values() for path in paths}
+    assert nameless & set(naming(feature)) == set()
+
+
 def test_each_folder_of_a_feature_is_found_and_holds_files_of_the_same_names() -> None:
     assert {"bond", "gre", "nat", "bfd"} <= {*names()}
     for feature in names():
         assert FILES & {path.stem for path in (SOURCE / "features" / feature).glob("*.py")} > {"__init__"}
 
 
-def _run(program: str, *arguments: str) -> str:
+def printed_by(program: str, *arguments: str) -> str:
+    """What a program of its own prints, which may add features to those there are."""
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -127,7 +166,9 @@ def _run(program: str, *arguments: str) -> str:
 LOADED = """
 import json, sys
 from appliance.config import references, schema, validate
+from appliance.config.services import services
 schema.json_schema()
+services()
 plain = sorted(name for name in sys.modules if name.partition(".")[0] in {"vpp_config", "pyroute2"}
                or name.startswith(("appliance.dataplane", "appliance.engine")))
 from appliance.config.document import RouterConfig
@@ -138,7 +179,7 @@ print(json.dumps([plain, sorted(name for name in sys.modules if name.startswith(
 
 
 def test_the_document_loads_no_data_plane_and_the_linux_data_plane_loads_nothing_of_vpp() -> None:
-    assert json.loads(_run(LOADED)) == [[], []]
+    assert json.loads(printed_by(LOADED)) == [[], []]
 
 
 TUNNEL = {
@@ -234,7 +275,7 @@ def test_a_kind_of_interface_is_added_by_a_folder(tmp_path: Path) -> None:
     folder.mkdir()
     for name, text in TUNNEL.items():
         (folder / name).write_text(text)
-    seen = json.loads(_run(WITH_A_TUNNEL, str(tmp_path)))
+    seen = json.loads(printed_by(WITH_A_TUNNEL, str(tmp_path)))
     assert seen["kinds"] == ["bond", "ethernet", "gre", "loopback", "memif", "sub_interface", "tunnel"]
     assert seen["good"] == []
     assert seen["bad"] == [

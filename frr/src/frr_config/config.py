@@ -14,7 +14,7 @@ from frr_config.line import Context, Daemons, Line
 from frr_config.masking import mask_line
 from frr_config.protocols import PROTOCOLS
 from frr_config.syntax import ObjectKey
-from frr_config.tables import object_of, owners
+from frr_config.tables import object_of, opens, owners
 from frr_config.version import FrrVersion
 
 
@@ -112,10 +112,10 @@ class FrrConfig:
         ]
         above: Context = ()
         for line in self._ordered:
-            opened = (*line.context, line.text) if line.opens else line.context
+            opened = (*line.context, line.text) if opens(line) else line.context
             if opened != above:
                 written += _moved(above, opened)
-            if not line.opens:
+            if not opens(line):
                 written.append(" " * len(line.context) + (mask_line(line.text) if masked else line.text))
             above = opened
         written += _left(above, 0)

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from frr_config.config import FrrConfig
 from frr_config.errors import FrrCommandError, FrrError, FrrUnavailable
 from frr_config.health import DaemonHealth
-from frr_config.line import EMPTY_CONTEXTS, Line
+from frr_config.line import Line
 from frr_config.masking import mask_line
 from frr_config.operation import Operation
 from frr_config.parsing import merge
 from frr_config.state import State
 from frr_config.step import Command, Step
-from frr_config.tables import owners, required_daemons, setting_of
+from frr_config.tables import EMPTY_CONTEXTS, opens, owners, required_daemons, setting_of
 from frr_config.transaction import MOST_ENTRIES, Between, unhindered
 from frr_config.version import V8_4, FrrVersion
 
@@ -222,7 +222,7 @@ class _Kept:
     def drop(self, line: Line) -> None:
         """Remove a line, and what is below it."""
         self._forget(line)
-        if line.opens:
+        if opens(line):
             opened = (*line.context, line.text)
             for below in [below for below in self if below.context[: len(opened)] == opened]:
                 self._forget(below)

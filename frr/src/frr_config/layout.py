@@ -8,7 +8,7 @@ from frr_config.line import Line
 from frr_config.natural import SortKey, natural
 from frr_config.protocols import PROTOCOLS
 from frr_config.syntax import UNRANKED
-from frr_config.tables import meaning_of
+from frr_config.tables import meaning_of, opens
 
 _PLACES = sorted((at, starts) for protocol in PROTOCOLS for at, starts in protocol.places.items())
 _LAST = max(at for at, _ in _PLACES) + 1
@@ -27,13 +27,13 @@ def _context_key(line: Line) -> SortKey:
     meaning = meaning_of(line.context, line.text)
     if meaning is not None and meaning.form.last:
         section += 1
-    opened = (*line.context, line.text) if line.opens else line.context
+    opened = (*line.context, line.text) if opens(line) else line.context
     return (section, natural(root) if opened else (), len(opened), natural(" ".join(opened[1:])))
 
 
 def line_key(line: Line) -> SortKey:
     """Where a line stands in its context."""
-    if line.opens:
+    if opens(line):
         return ()
     meaning = meaning_of(line.context, line.text)
     if meaning is None:

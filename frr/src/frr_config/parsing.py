@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frr_config.config import FrrConfig
-from frr_config.line import EMPTY_CONTEXTS, Line
+from frr_config.line import Line
 from frr_config.normal import is_configuration
-from frr_config.tables import normal_line, without_repetitions
+from frr_config.tables import (
+    EMPTY_CONTEXTS,
+    OPENERS_AT_THE_TOP,
+    OPENERS_INSIDE,
+    normal_line,
+    without_repetitions,
+)
 from frr_config.version import FrrVersion
 
 # Top-level words that open a context even where a configuration file does not indent what is inside.
-_OPENERS = ("router ", "route-map ", "interface ", "vrf ", "key chain ", "bfd")
-_INNER_OPENERS = ("address-family ", "vnc ", "bmp targets ", "profile ")
+# Those of no protocol here are "key chain" and "vnc".
+_OPENERS = (*OPENERS_AT_THE_TOP, "key chain ")
+_INNER_OPENERS = (*OPENERS_INSIDE, "vnc ")
 
 
 def parse(text: str, version: FrrVersion) -> FrrConfig:

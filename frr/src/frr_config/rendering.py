@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from frr_config.config import FrrConfig
-from frr_config.line import Line
-from frr_config.protocols.bfd.render import bfd_lines
-from frr_config.protocols.bgp.monitoring import monitoring_lines
-from frr_config.protocols.bgp.render import bgp_lines
-from frr_config.protocols.fpm.render import fpm_lines
-from frr_config.protocols.ospf.render import ospf_lines
-from frr_config.protocols.policy.render import policy_lines
-from frr_config.protocols.static.render import static_lines
+from frr_config.protocols import PROTOCOLS
 from frr_config.routing import Routing, VrfRouting
+from frr_config.syntax import Wanted
 from frr_config.version import FrrVersion
 
 __all__ = ["render"]
@@ -36,22 +30,9 @@ def render(
     ``vrfs`` is the routing of each VRF by name, ``vrf_of`` the VRF of each interface that is in one.
     ``like`` was rendered before: what it knows of lines that are still there is not found out again.
     """
-    lines = [
-        *fpm_lines(wanted=feeds),
-        *bfd_lines(routing.bfd),
-        *policy_lines(routing.policy),
-        *_of_vrf("", routing, version),
-    ]
-    if indexed and routing.bgp is not None:
-        lines += monitoring_lines(routing.bgp.asn)
-    for name, own in (vrfs or {}).items():
-        lines += _of_vrf(name, own, version)
+    wanted = Wanted(routing, feeds, indexed)
+    lines = [line for protocol in PROTOCOLS for line in protocol.lines(wanted)]
+    for name, own in {"": routing, **(vrfs or {})}.items():
+        for protocol in PROTOCOLS:
+            lines += protocol.lines_of_vrf(own, version, name)
     return FrrConfig.of(lines, version, vrf_of, like)
-
-
-def _of_vrf(name: str, routing: VrfRouting, version: FrrVersion) -> Iterator[Line]:
-    yield from static_lines(routing.static, version, name)
-    if routing.bgp is not None:
-        yield from bgp_lines(routing.bgp, name)
-    if routing.ospf is not None:
-        yield from ospf_lines(routing.ospf, name)

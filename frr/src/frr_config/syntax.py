@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frr_config.line import Context, Daemons, Holders, Line
 from frr_config.step import Command
 from frr_config.version import FrrVersion
+
+if TYPE_CHECKING:
+    from frr_config.routing import Routing, VrfRouting
 
 NONE = "none"
 """The impact of a change that no session and no packet notices."""
@@ -250,6 +253,34 @@ class Section:
         return self.pattern.fullmatch(" / ".join(context))
 
 
+class Opener(NamedTuple):
+    """What lines begin with that open a context."""
+
+    words: str
+    inside: str = ""
+    """What the line begins with that opens the context they are in; empty: they are at the top."""
+    empty: bool = False
+    """FRR prints, and keeps, the context without anything in it: the line that opens it says nothing."""
+
+
+class Wanted(NamedTuple):
+    """What a whole router is to have."""
+
+    routing: Routing
+    feeds: bool
+    """A feeder beside zebra is told of its routes."""
+    indexed: bool
+    """An index beside bgpd is told of its routes of the default VRF."""
+
+
+def _no_lines(_wanted: Wanted) -> Iterable[Line]:
+    return ()
+
+
+def _no_lines_of_vrf(_routing: VrfRouting, _version: FrrVersion, _vrf: str) -> Iterable[Line]:
+    return ()
+
+
 def _as_it_is(_text: str) -> str | None:
     return None
 
@@ -272,6 +303,12 @@ class Protocol:
     sections: tuple[Section, ...]
     places: Mapping[int, tuple[str, ...]]
     """Where in the file lines with these beginnings stand: as FRR prints them, what is named first."""
+    openers: tuple[Opener, ...] = ()
+    """Of contexts that its lines are in, but for ``router``, which every protocol may have."""
+    lines: Callable[[Wanted], Iterable[Line]] = _no_lines
+    """Of what all VRFs share. May raise RenderError."""
+    lines_of_vrf: Callable[[VrfRouting, FrrVersion, str], Iterable[Line]] = _no_lines_of_vrf
+    """Of what a VRF has of its own, by name; empty: the default one. May raise RenderError."""
     daemons: tuple[str, ...] = ()
     """Daemons that run for it, besides zebra."""
     named_by_others: bool = False

@@ -10,10 +10,19 @@ from typing import NamedTuple
 from frr_config.line import Context, Daemons, Line
 from frr_config.masking import mask_line
 from frr_config.protocols import PROTOCOLS
-from frr_config.syntax import Form, Kind, ObjectKey, Section, Setting
+from frr_config.syntax import Form, Kind, ObjectKey, Opener, Section, Setting
 from frr_config.version import FrrVersion
 
 _NOBODY: Daemons = frozenset()
+_OPENERS = (Opener("router "), *(opener for protocol in PROTOCOLS for opener in protocol.openers))
+_KEPT_AT_THE_TOP = tuple(opener.words for opener in _OPENERS if not opener.inside and not opener.empty)
+_KEPT_INSIDE = tuple(opener for opener in _OPENERS if opener.inside and not opener.empty)
+OPENERS_AT_THE_TOP = tuple(opener.words for opener in _OPENERS if not opener.inside)
+"""What lines at the top begin with that open a context."""
+OPENERS_INSIDE = tuple(opener.words for opener in _OPENERS if opener.inside)
+"""What lines in a context begin with that open another one."""
+EMPTY_CONTEXTS = tuple(opener.words for opener in _OPENERS if opener.empty)
+"""What opens a context that FRR prints, and keeps, without anything in it: the opening line says nothing."""
 
 FOREIGN = Kind(
     "foreign", title=lambda name: f"foreign configuration: {mask_line(name)}", path=lambda _name: ""
@@ -27,6 +36,16 @@ class Meaning(NamedTuple):
     section: Section
     form: Form
     match: re.Match[str]
+
+
+def opens(line: Line) -> bool:
+    """Whether a line opens a context that FRR prints even where nothing is in it."""
+    if not line.context:
+        return line.text.startswith(_KEPT_AT_THE_TOP)
+    return len(line.context) == 1 and any(
+        line.text.startswith(opener.words) and line.context[0].startswith(opener.inside)
+        for opener in _KEPT_INSIDE
+    )
 
 
 @lru_cache(maxsize=1 << 16)

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from appliance.config import services
+from appliance.config.services import Form, Only, OpenLink, Peer, Ports, Protocols, Service
+from appliance.features import registry
 from tests.integration.linux.conftest import DOCUMENT, Router, run
 
 pytestmark = pytest.mark.root
@@ -324,6 +327,74 @@ def test_rules_that_somebody_changed_are_drift_and_come_back(router: Router) -> 
         run(router.middle, "nft", words)
         steps = router.commit(document())
         assert [step.key for step in steps if hasattr(step, "key")] == ["control_plane"], words
+
+
+SERVICES = (
+    Service(
+        "near",
+        "Near",
+        (Protocols((112, 250)), Ports("tcp", (7, 9), answers=True), Ports("udp", (7,), answers=True)),
+        {"far": Form((Only(Ports("tcp", (7,)), family="ipv4"), Only(least_ttl=9)), detail="from afar")},
+        (Only(Protocols((112,)), ttl=255), Only(Ports("udp", (7,)), family="ipv6")),
+    ),
+    Service("linked", "Linked", (Protocols((113,), "ipv6"),), links=(Only(least_ttl=254, family="ipv6"),)),
+)
+_SEND = """
+import socket, sys
+source, destination, protocol, *hops = sys.argv[1:]
+family = socket.AF_INET6 if ":" in source else socket.AF_INET
+raw = socket.socket(family, socket.SOCK_RAW, int(protocol))
+raw.bind((source, 0))
+for ttl in map(int, hops):
+    if family == socket.AF_INET6:
+        raw.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, ttl)
+    else:
+        raw.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, ttl)
+    raw.sendto(bytes(8), (destination, 0))
+"""
+
+
+@pytest.fixture
+def further_services(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What can be said of a service, of two features more."""
+    opened = (
+        OpenLink("near", "left0"),
+        OpenLink("linked", "left0"),
+        Peer("near", "10.77.2.0/24", "far"),
+        Peer("near", "2001:db8:77:2::2/128", "far"),
+    )
+    said: dict[str, Any] = {"SERVICES": SERVICES, "opens": lambda config: opened}
+    monkeypatch.setattr(services, "declared", lambda part, name: [*registry.declared(part, name), said[name]])
+    services.services.cache_clear()
+    yield
+    monkeypatch.undo()
+    services.services.cache_clear()
+
+
+def test_a_service_is_let_in_as_it_was_declared(router: Router, further_services: None) -> None:
+    (step,) = [step for step in router.commit(DOCUMENT) if step.key == "control_plane"]
+    assert step.summary.endswith(
+        ": open Linked on left0; open Near from 10.77.2.0/24 from afar; "
+        "open Near from 2001:db8:77:2::2 from afar; open Near on left0"
+    )
+    for own, far_own in zip(OWN, FAR_OWN, strict=True):
+        assert router.ping(router.left, own) and router.ping(router.right, far_own)
+    for source, own in zip(LEFT, OWN, strict=True):
+        run(router.left, sys.executable, "-c", _SEND, source, own, "112", "255", "254", "255", "253")
+    run(router.left, sys.executable, "-c", _SEND, LEFT[1], OWN[1], "113", "255", "254", "253")
+    for source, own in (("10.77.2.2", FAR_OWN[0]), ("2001:db8:77:2::2", FAR_OWN[1])):
+        run(router.right, sys.executable, "-c", _SEND, source, own, "250", "9", "8", "64")
+    for own, far_own in zip(OWN, FAR_OWN, strict=True):
+        # What was sent before has been looked at, too.
+        assert router.ping(router.left, own) and router.ping(router.right, far_own)
+    told = {service.reason: service for service in router.backend.control_plane_state().services}
+    assert (told["near"].title, told["near"].sources) == ("Near", ("10.77.2.0/24", "2001:db8:77:2::2"))
+    assert (told["linked"].by_source, told["linked"].by_interface) == (False, True)
+    left, right = counts(router), counts(router, "right0")
+    assert (left["accepted"]["near"], left["dropped"]["near"]) == (4, 4)
+    assert (left["accepted"]["linked"], left["dropped"]["linked"]) == (2, 1)
+    assert (right["accepted"]["near"], right["dropped"]["near"]) == (4, 2)
+    assert "linked" not in right["accepted"]
 
 
 def test_an_interface_that_is_not_the_documents_is_left_alone(router: Router) -> None:

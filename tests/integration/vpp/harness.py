@@ -203,6 +203,12 @@ class PrivateVpp:
         """``kill -9``: VPP and all it held are gone at once."""
         self._end(signal.SIGKILL)
 
+    def wait(self, timeout_s: float = 20.0) -> int:
+        """Wait until VPP has ended by itself; its return code. Raises ``subprocess.TimeoutExpired``."""
+        assert self._process is not None
+        code, self._process = self._process.wait(timeout=timeout_s), None
+        return code
+
     def _end(self, number: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is None:

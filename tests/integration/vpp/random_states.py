@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_interface, ip_network
+from ipaddress import IPv4Address, ip_address, ip_interface, ip_network
 from random import Random
 
 from tests.integration.vpp.harness import nic_mac
@@ -30,6 +30,7 @@ from vpp_config import (
 )
 from vpp_config.objects.bond import Bond, BondMode, LoadBalance
 from vpp_config.objects.bond_member import BondMember
+from vpp_config.objects.dhcp_relay import DhcpRelay, DhcpServer
 from vpp_config.objects.gre import GreTunnel
 from vpp_config.objects.lcp_pair import HostIfType
 
@@ -62,7 +63,8 @@ def random_state(random: Random, netns: str) -> VppState:
     sockets, memifs = _memifs(random)
     interfaces += memifs
     members = _members(random, interfaces)
-    objects: list[VppObject] = [*interfaces, *sockets, *members, *acls, *tables, *policers]
+    relays = _relays(random, [table.table_id for table in tables if table.family == "ipv4"])
+    objects: list[VppObject] = [*interfaces, *sockets, *members, *acls, *tables, *policers, *relays]
     bonded = {member.interface for member in members}
     for position, interface in enumerate(interfaces):
         if interface.name in bonded:
@@ -112,6 +114,20 @@ def _tunnels(random: Random) -> list[GreTunnel]:
             one, other = ip_address(source), ip_address(destination)
             made.append(GreTunnel(f"gre{number}", one, other, mtu, random.random() < 0.8))
     return made
+
+
+def _relays(random: Random, tables: list[int]) -> list[DhcpRelay]:
+    """Of table 0 and of others, to a server or two by any of them."""
+    servers = [DhcpServer(IPv4Address(f"192.0.2.{one}"), random.choice([0, *tables])) for one in (66, 67, 68)]
+    return [
+        DhcpRelay(
+            number,
+            IPv4Address(random.choice(["192.0.2.1", "192.0.2.2"])),
+            tuple(random.sample(servers, random.choice([1, 1, 2]))),
+        )
+        for number in (0, *tables)
+        if random.random() < 0.3
+    ]
 
 
 def _memifs(random: Random) -> tuple[list[MemifSocket], list[Interface]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_interface, ip_network
+from ipaddress import IPv4Address, ip_address, ip_interface, ip_network
 from random import Random
 
 import pytest
@@ -36,6 +36,7 @@ from vpp_config.client import Reply, Request, VppClient
 from vpp_config.errors import VppApiError, VppError
 from vpp_config.objects.bond import Bond
 from vpp_config.objects.bond_member import BondMember
+from vpp_config.objects.dhcp_relay import DhcpRelay, DhcpServer
 from vpp_config.objects.gre import GreTunnel
 
 _WALK_LENGTH = 100
@@ -104,6 +105,10 @@ _OFFERS = MemifSocket("left", 7, MemifRings(4096, 8192, 2, 3))
 _OFFERS_LESS = MemifSocket("left", 7, MemifRings(128, 2048, 1, 3))
 _MEMIF_MAC = "02:fe:00:00:00:01"
 _MEMIF = Memif("m0", _LISTENS.socket_id, 3, _MEMIF_MAC)
+_RELAY, _OTHER_RELAY = IPv4Address("192.0.2.1"), IPv4Address("192.0.2.9")
+_SERVER, _OTHER_SERVER = DhcpServer(IPv4Address("192.0.2.2")), DhcpServer(IPv4Address("192.0.2.3"))
+_SERVER_IN_BLUE = DhcpServer(IPv4Address("192.0.2.2"), 10)
+_RED = VrfTable(20, "red", "ipv4")
 _ONE, _TWO = Acl("one", (_PERMIT,)), Acl("two", (_PERMIT, _DENY))
 
 # What it stands on, one form of it, another form of it: both kept under one key.
@@ -185,6 +190,18 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
     ),
     "tunnel mtu": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, 1400)),
     "tunnel down": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, enabled=False)),
+    "relay's server": ([], DhcpRelay(0, _RELAY, (_SERVER,)), DhcpRelay(0, _RELAY, (_OTHER_SERVER,))),
+    "relay's servers": (
+        [], DhcpRelay(0, _RELAY, (_SERVER, _OTHER_SERVER)), DhcpRelay(0, _RELAY, (_OTHER_SERVER, _SERVER)),
+    ),
+    "relay's source": (
+        [_BLUE, _RED, InterfaceVrf("wan0", "ipv4", 10), _WAN, Address("wan0", ip_interface("192.0.2.1/24"))],
+        DhcpRelay(20, _RELAY, (_SERVER_IN_BLUE,)),
+        DhcpRelay(20, _OTHER_RELAY, (_SERVER_IN_BLUE,)),
+    ),
+    "relay's table": (
+        [_BLUE], DhcpRelay(10, _RELAY, (_SERVER,)), DhcpRelay(10, _RELAY, (_SERVER_IN_BLUE,)),
+    ),
     "access list": ([_WAN, AclBinding("wan0", ("one",))], _ONE, Acl("one", (_DENY, _PERMIT))),
     "binding": (
         [_WAN, _ONE, _TWO],

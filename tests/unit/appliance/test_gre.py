@@ -11,9 +11,10 @@ from pyroute2.netlink.exceptions import NetlinkError
 from appliance.compile import CompileContext, compile_document
 from appliance.config.capabilities import Capabilities
 from appliance.config.load import parse_document
+from appliance.config.services import Peer
 from appliance.config.validate import check
 from appliance.dataplane.control_plane.compile import compile_control_plane
-from appliance.dataplane.control_plane.policy import ControlPlane, TunnelEnd
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.control_plane.rules import peer_sets
 from appliance.dataplane.control_plane.step import describe
 from appliance.dataplane.kernel_need import lacking
@@ -149,7 +150,7 @@ def test_vpp_gets_the_tunnel_and_a_mirror_without_ethernet() -> None:
 
 def test_gre_is_let_in_from_where_tunnels_end() -> None:
     wanted = compile_control_plane(parse_document(STATES["two"]))
-    assert wanted.tunnels == (TunnelEnd("2001:db8:1::1/128", 47), TunnelEnd("203.0.113.1/32", 47))
+    assert wanted.peers == (Peer("tunnel", "2001:db8:1::1/128", "47"), Peer("tunnel", "203.0.113.1/32", "47"))
     assert peer_sets(wanted) == {
         "tunnel-ipv4-47": ("203.0.113.1/32",),
         "tunnel-ipv6-47": ("2001:db8:1::1/128",),

@@ -79,6 +79,14 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
             },
             "/routing/static/198.51.100.0~124/next_hops/0/bfd_profile",
         ),
+        (
+            Capabilities("linux"),
+            {
+                "interfaces": {"lan0": ETHERNET},
+                "dhcp_relays": {"office": {"server": "10.0.0.67", "source_address": "10.0.0.1"}},
+            },
+            "/dhcp_relays",
+        ),
         (Capabilities("vpp"), {"acls": {"neighbour-discovery": {}}}, "/acls/neighbour-discovery"),
     ],
 )

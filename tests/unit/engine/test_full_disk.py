@@ -83,9 +83,8 @@ def test_a_rollback_that_cannot_be_recorded_leaves_the_watch_that_stood(
     """Else an agent that starts then forgets that the revision is to be rolled back by itself."""
     engine = toy.engine()
     commit(engine, CONFIRMED)
-    watched: Any = SimpleNamespace(
-        ahead=lambda _: None, look=lambda *_: lambda _: {"readings": {}}, begun=lambda: None
-    )
+    before = SimpleNamespace(begin=lambda: None, end=lambda _: {"readings": {}})
+    watched: Any = SimpleNamespace(ahead=lambda _: None, look=lambda *_: before, begun=lambda: None)
     engine.watched.observer = watched
     assert engine.commit(CommitRequest(UNCONFIRMED, "alice", watch_s=60)).rolls_back
 

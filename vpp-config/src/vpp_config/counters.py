@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from vpp_config.errors import VppError
 from vpp_config.hit_totals import HitTotals, RuleHits
-from vpp_config.objects import Acl
+from vpp_config.objects import KINDS, Acl
 from vpp_config.punt_counts import PuntCounts, punt_counts
 from vpp_config.session import Session
 from vpp_config.stats import STATS_SOCKET, StatsSegment
@@ -33,13 +33,13 @@ HITS_EVERY_S = 10.0
 _NODE = re.compile(r"(?:[^/]*/){0,3}?[^/]*-(?:output|tx)(?=/)|[^/]*")
 """A node of VPP before a slash and its reason. Those that send on an interface have its name, and with it the
 slashes of names such as ``memif1/0``; reasons may have slashes, too."""
-# Counted under /err by VPP's nodes, and no packet was lost.
-_NOT_DROPS = frozenset({
-    "no error", "checked packets", "ACL permit packets", "total received block", "timed out block",
-    "replies_sent", "echo_replies_sent", "packets", "copies", "new sessions added",
-    "existing session packets", "replies_received", "request_received", "neighbor_solicitations_tx",
+# Counted under /err by VPP's nodes, and no packet was lost; kinds of objects say the same of theirs.
+_OF_ALL = (
+    "no error", "total received block", "timed out block", "replies_sent", "echo_replies_sent", "packets",
+    "copies", "replies_received", "request_received", "neighbor_solicitations_tx",
     "neighbor_advertisements_tx",
-})  # fmt: skip
+)  # fmt: skip
+_NOT_DROPS = frozenset(_OF_ALL).union(*(kind.no_drops for kind in KINDS))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pydantic import Field
 from appliance.config.acl_name import AclName
 from appliance.features.acl.model import Acl
 from appliance.features.dataplane.model import Dataplane
+from appliance.features.dhcp_relay.model import DhcpRelays
 from appliance.features.interface.model import InterfaceSettings
 from appliance.features.nat.model import Nat
 from appliance.features.registry import declared
@@ -62,6 +63,8 @@ class RouterConfig(Model):
     """Access lists by name."""
     nat: Nat | None = Field(default=None, title="NAT")
     """Address translation (NAT44): inside hosts share outside addresses. Unset means no translation."""
+    dhcp_relays: DhcpRelays = Field(default_factory=dict, title="DHCP relays")
+    """DHCP relays by name: one for each VRF whose clients have their server elsewhere."""
 
     def interfaces_of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         """The interfaces of one kind, by name."""

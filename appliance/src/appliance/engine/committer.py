@@ -32,7 +32,7 @@ from appliance.engine.store import RevisionStore
 from appliance.engine.transaction import Patience, Transaction
 from appliance.engine.turns import Kind, Turn, Turns
 from appliance.engine.view import View
-from appliance.engine.watched_commits import Service, WatchedCommits
+from appliance.engine.watched_commits import ReadingService, Service, WatchedCommits
 from appliance.errors import CommitFailed, Conflict, MillraceError
 from appliance.secrets import SecretBox
 
@@ -187,7 +187,7 @@ class Committer:
         if supersede:
             self.reserve.make_room()
         with self.view.moving:
-            desired, prepared, observed, read_service = self._look_and_compile(request, turn)
+            desired, prepared, observed, service_before = self._look_and_compile(request, turn)
             plan = self.live.plan(desired, observed)
             whole = self.running.revision == self.store.head
             if not plan and prepared.digest == self.running.prepared.digest and whole:
@@ -227,7 +227,7 @@ class Committer:
                 nonlocal service
                 if not supersede:
                     self.recorder.begin(self._disk, self.running, prepared, plan)
-                service = read_service(taken_down(plan))
+                service = service_before.end(taken_down(plan))
 
             def record() -> None:
                 self.note_reopening(reopening, prepared.config)
@@ -323,7 +323,7 @@ class Committer:
 
     def _look_and_compile(
         self, request: CommitRequest, turn: Turn
-    ) -> tuple[Desired, Prepared, Observed, Callable[[frozenset[str]], Service | None]]:
+    ) -> tuple[Desired, Prepared, Observed, ReadingService]:
         """Looking waits for other processes, and compiling does not. What the watch compares with is read
         while the plan is made."""
 
@@ -335,13 +335,14 @@ class Committer:
         try:
             self.watched.ahead(request, running.prepared.config)
             prepared = self.prepare(request.document)
+            service_before = self.watched.reading(
+                request, running.revision, running.prepared.config, prepared.config, prepared.digest
+            )
             desired = self.compile(prepared.config)
             observed = looking.result(go_on)
             # Not sooner: looking would wait for the same programs, and take longer than both in a row.
-            read_service = self.watched.reading(
-                request, running.revision, running.prepared.config, prepared.config, prepared.digest
-            )
-            return desired, prepared, observed, read_service
+            service_before.begin()
+            return desired, prepared, observed, service_before
         except Overtaken as overtaken:
             looking.abandon()
             raise Conflict(str(overtaken)) from overtaken

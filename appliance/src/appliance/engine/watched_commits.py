@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from appliance.engine.clock import Clock
 from appliance.engine.records import CommitRequest, timestamp
 from appliance.engine.reserve import Reserve
 from appliance.engine.store import RevisionStore
-from appliance.engine.watching import Observer, Watch, Watches
+from appliance.engine.watching import Observer, ServiceBefore, Watch, Watches
 from appliance.errors import MillraceError
 from appliance.state.watch import DEFAULT_WATCH_S, WatchReport
 
@@ -21,6 +21,23 @@ class Service(NamedTuple):
 
     before: Mapping[str, Any]
     revision: int
+
+
+class ReadingService(NamedTuple):
+    """Reading what the watch of a commit compares with."""
+
+    known: Service | None = None
+    before: ServiceBefore | None = None
+    revision: int = 0
+
+    def begin(self) -> None:
+        """Begin to read. Returns at once."""
+        if self.before is not None:
+            self.before.begin()
+
+    def end(self, taken_down: frozenset[str]) -> Service | None:
+        """What is compared with, told what the steps take down; None where nobody watches."""
+        return self.known if self.before is None else Service(self.before.end(taken_down), self.revision)
 
 
 class WatchedCommits:
@@ -38,17 +55,16 @@ class WatchedCommits:
 
     def reading(
         self, request: CommitRequest, running: int, before: RouterConfig, after: RouterConfig, digest: str
-    ) -> Callable[[frozenset[str]], Service | None]:
-        """Begin to read what the watch of a commit over revision ``running`` compares with. What is returned
-        gives it, told what the steps take down; it is None where nobody watches."""
+    ) -> ReadingService:
+        """What the watch of a commit over revision ``running`` compares with. The commit is foretold from now
+        on."""
         if request.watch_s == 0:
-            return lambda _: None
+            return ReadingService()
         # One that may itself be rolled back is compared with what it replaces.
         known = None if request.watch_s else self.known(running, digest)
         if known is not None or self.observer is None:
-            return lambda _: known
-        read = self.observer.look(before, after, request.caller)
-        return lambda taken_down: Service(read(taken_down), running)
+            return ReadingService(known)
+        return ReadingService(None, self.observer.look(before, after, request.caller), running)
 
     def known(self, running: int, digest: str) -> Service | None:
         """Of a way back: what was read before the commit that is taken back, so that the watch says whether

@@ -10,7 +10,7 @@ import bisect
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,8 +28,6 @@ log = logging.getLogger(__name__)
 
 KEPT = 300
 """Reports that are kept; the oldest go first."""
-ReadBefore = Callable[[frozenset[str]], Mapping[str, Any]]
-"""What service is right before the steps of a commit, told the interfaces that they take down or away."""
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -56,6 +54,16 @@ class Watch:
     over: bool = False
 
 
+class ServiceBefore(Protocol):
+    """Service right before the steps of a commit, and what is foretold of them. Nothing of it raises."""
+
+    def begin(self) -> None:
+        """Begin to read sessions and traffic. Returns at once."""
+
+    def end(self, taken_down: frozenset[str]) -> Mapping[str, Any]:
+        """What was read, and foretold of steps that take these interfaces down or away. It is quick."""
+
+
 class Observer(Protocol):
     """Whoever compares sessions and traffic. Nothing of it raises."""
 
@@ -67,11 +75,8 @@ class Observer(Protocol):
         before: RouterConfig,
         after: RouterConfig,
         caller: Caller | None,
-    ) -> ReadBefore:
-        """Begin to read what sessions and traffic are before a commit from one document to the other.
-
-        Returns at once. What it returns is called when the steps are known: it is quick.
-        """
+    ) -> ServiceBefore:
+        """Begin to foretell a commit from one document to the other. Returns at once."""
 
     def begun(self) -> None:
         """A watch began: see Watches.current."""

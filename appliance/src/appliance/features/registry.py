@@ -3,12 +3,14 @@
 ====================  =====================================================================================
 ``model.py``          a kind of interface says ``KIND``, its model: a subclass of ``InterfaceSettings``
 ``checks.py``         ``check(context)``: what no field can know alone. ``check_vrf(context)``: the same of
-                      what each VRF has of its own
+                      what each VRF has of its own. ``closed(config)``: interfaces by which VPP lets
+                      in answers and what is for their own addresses, but no broadcast; and what they are
 ``vpp.py``            ``objects(wanted)``: VPP's objects for a document. ``PATHS``: where in the document an
                       object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
                       what all have, by kind. ``NEEDS``: what the kernel must have for it
 ``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
-``control_plane.py``  ``opens(config)``: whom the router itself lets in, as fields of ``ControlPlane``
+``control_plane.py``  ``SERVICES``: its packets for the router itself, and how they can be let in.
+                      ``opens(config)``: from whom they are (``appliance.config.services``)
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
@@ -20,8 +22,9 @@
 ``memory.py``         ``heap_uses(config, workers)``: what it takes of VPP's main heap, at most
 ====================  =====================================================================================
 
-A file that a feature does not need is not there. Models and checks load nothing of a data plane, and the
-files of one data plane are loaded by that plane alone. Features come in the order of their names.
+A file that a feature does not need is not there. Models, checks and what is said of services load nothing of
+a data plane, and the files of one data plane are loaded by that plane alone. Features come in the order of
+their names.
 """
 
 from __future__ import annotations

@@ -6,11 +6,30 @@ from pydantic import Field
 
 from appliance.state.part import Answer, Everything, Part
 
+MOST_SOURCES = 200
+"""Of a service that are told one by one."""
+
+
+class RouterService(Answer):
+    """Packets of one kind that the router itself takes, and from whom."""
+
+    reason: str = Field(description="What they are called where packets are counted.")
+    title: str
+    by_source: bool = Field(description="Whether it is opened to addresses.")
+    by_interface: bool = Field(description="Whether it is opened to everybody on an interface.")
+    sources: tuple[str, ...] = Field((), description="Addresses and prefixes it is open to.")
+    more_sources: int = Field(0, description="How many more there are than are listed.")
+
 
 class GuardedInterface(Answer):
-    """Packets for the router itself that came in by one interface."""
+    """What one interface lets in for the router itself, and packets that came in by it."""
 
     interface: str
+    open_services: tuple[str, ...] = Field((), description="Reasons of services that are open to all on it.")
+    management_services: tuple[str, ...] = ()
+    management_sources: tuple[str, ...] = Field(
+        (), description="Prefixes that management is open to; where there is none, to everybody."
+    )
     accepted: dict[str, int] = Field({}, description="Packets by what they were accepted as.")
     dropped: dict[str, int] = Field({}, description="Packets by why they were dropped.")
 
@@ -27,13 +46,14 @@ class PuntPolicer(Answer):
 class ControlPlaneState(Answer):
     """What guards the router itself; there are policers on the vpp data plane only."""
 
+    services: tuple[RouterService, ...] = ()
     interfaces: tuple[GuardedInterface, ...]
     policers: tuple[PuntPolicer, ...]
 
 
 CONTROL_PLANE = Part(
     "control-plane",
-    "Packets for the router itself, accepted and dropped by reason on each data interface.",
+    "What the router itself takes and from whom; packets accepted and dropped by reason on each interface.",
     Everything,
     ControlPlaneState,
     lambda router, _: router.dataplane.control_plane_state(),

@@ -12,7 +12,6 @@ from appliance.config.document import RouterConfig
 from appliance.engine.clock import Clock
 from appliance.engine.foretold import Foretell
 from appliance.engine.own_path import Caller
-from appliance.engine.watching import ReadBefore
 from appliance.impact.change import NotLookedAt
 from appliance.impact.result import Result
 from appliance.watching.measure import AnyMeasure, Asked, Reading
@@ -58,6 +57,60 @@ class _TakenDown:
         return self._names
 
 
+Counted = Callable[[str, float], tuple[Reading, float] | None]
+"""A reading of counters from before a time, and how long before."""
+
+
+class BeforeCommit:
+    """See engine.watching.ServiceBefore."""
+
+    def __init__(
+        self,
+        concerned: Sequence[AnyMeasure],
+        read: Callable[[], Begun],
+        recent: Mapping[str, _Recent],
+        taken_down: _TakenDown,
+        foretold: Future[Result],
+        counted: Counted,
+        clock: Clock,
+    ) -> None:
+        self._concerned, self._read, self._recent = concerned, read, recent
+        self._taken_down, self._foretold = taken_down, foretold
+        self._counted, self._clock = counted, clock
+        self._begun: Begun | None = None
+
+    def begin(self) -> None:
+        """See ServiceBefore."""
+        self._begun = self._read()
+
+    def end(self, taken_down: frozenset[str]) -> Mapping[str, Any]:
+        """See ServiceBefore."""
+        self._taken_down.tell(taken_down)
+        begun, recent = self._begun or self._read(), self._recent
+        _wait(begun, recent)
+        # The time of a reading that has just come.
+        now_s = self._clock.boot_s()
+        fresh, unanswered = begun.readings(), begun.unanswered
+        readings, read_at_s = dict(fresh.found), dict.fromkeys(fresh.found, now_s)
+        for name in unanswered & recent.keys():
+            readings[name], read_at_s[name] = recent[name].reading, recent[name].at_s
+        earlier = {
+            one.name: found
+            for one in self._concerned
+            if one.counts
+            and one.name in readings
+            and (found := self._counted(one.name, read_at_s[one.name])) is not None
+        }
+        result = _within(self._foretold, FORETOLD_S)
+        return {
+            "readings": readings,
+            "ages_s": {name: round(now_s - at_s, 1) for name, at_s in read_at_s.items() if at_s < now_s},
+            "earlier": earlier,
+            "missing": {name: why for name, why in fresh.missing.items() if name not in readings},
+            "foretold": None if result is None else result.model_dump(mode="json"),
+        }
+
+
 class BeforeCommits:
     """Reads service before a commit without making it wait: what is late is taken from a recent reading."""
 
@@ -83,49 +136,21 @@ class BeforeCommits:
         self._ahead = self._readers.begin(first, {one.name: asked for one in first})
 
     def begin(
-        self,
-        before: RouterConfig,
-        after: RouterConfig,
-        caller: Caller | None,
-        counted: Callable[[str, float], tuple[Reading, float] | None],
-    ) -> ReadBefore:
-        """See Observer.look. ``counted``: a reading of counters from before a time, and how long before."""
-        concerned = [one for one in self._measures if one.concerns(before) or one.concerns(after)]
-        asked = Asked(self._router, after, before, within_s=_PING_S)
-        ahead, self._ahead = self._ahead, None
-        begun = self._readers.begin(concerned, {one.name: asked for one in concerned}, ahead)
-        recent = self._still_recent()
+        self, before: RouterConfig, after: RouterConfig, caller: Caller | None, counted: Counted
+    ) -> BeforeCommit:
+        """See Observer.look."""
         # Of the commit before, should it never have come to its steps.
         self._taken_down.tell(frozenset())
         known = self._taken_down = _TakenDown()
         foretold = self._foretelling.submit(self._foretell, before, after, caller, known)
+        ahead, self._ahead = self._ahead, None
 
-        def end(taken_down: frozenset[str]) -> Mapping[str, Any]:
-            known.tell(taken_down)
-            _wait(begun, recent)
-            # The time of a reading that has just come.
-            now_s = self._clock.boot_s()
-            fresh, unanswered = begun.readings(), begun.unanswered
-            readings, read_at_s = dict(fresh.found), dict.fromkeys(fresh.found, now_s)
-            for name in unanswered & recent.keys():
-                readings[name], read_at_s[name] = recent[name].reading, recent[name].at_s
-            earlier = {
-                one.name: found
-                for one in concerned
-                if one.counts
-                and one.name in readings
-                and (found := counted(one.name, read_at_s[one.name])) is not None
-            }
-            result = _within(foretold, FORETOLD_S)
-            return {
-                "readings": readings,
-                "ages_s": {name: round(now_s - at_s, 1) for name, at_s in read_at_s.items() if at_s < now_s},
-                "earlier": earlier,
-                "missing": {name: why for name, why in fresh.missing.items() if name not in readings},
-                "foretold": None if result is None else result.model_dump(mode="json"),
-            }
+        def read() -> Begun:
+            return self._readers.begin(concerned, {one.name: asked for one in concerned}, ahead)
 
-        return end
+        concerned = [one for one in self._measures if one.concerns(before) or one.concerns(after)]
+        asked = Asked(self._router, after, before, within_s=_PING_S)
+        return BeforeCommit(concerned, read, self._still_recent(), known, foretold, counted, self._clock)
 
     def _still_recent(self) -> dict[str, _Recent]:
         """What was read under the document that runs, so that nothing of a commit before is in it."""

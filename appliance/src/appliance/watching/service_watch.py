@@ -18,7 +18,7 @@ from appliance.engine.clock import Clock, SystemClock
 from appliance.engine.foretold import Foretell
 from appliance.engine.own_path import Caller
 from appliance.engine.records import timestamp
-from appliance.engine.watching import ReadBefore, Watch
+from appliance.engine.watching import ServiceBefore, Watch
 from appliance.impact.result import Result
 from appliance.state.watch import WatchReport, WatchState
 from appliance.watching.aftermath import Aftermath
@@ -119,7 +119,7 @@ class ServiceWatch:
         """See Observer."""
         self._before.ahead(before)
 
-    def look(self, before: RouterConfig, after: RouterConfig, caller: Caller | None) -> ReadBefore:
+    def look(self, before: RouterConfig, after: RouterConfig, caller: Caller | None) -> ServiceBefore:
         """See Observer."""
         return self._before.begin(before, after, caller, self._counted_before)
 

@@ -33,6 +33,7 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("address",),
     ("acl_binding",),
     ("nat", "nat_pool", "nat_own_address", "nat_mapping", "nat_interface"),
+    ("dhcp_relay",),
 )
 """The file of each kind; a feature is one line. The order is that of a plan where no dependency decides."""
 

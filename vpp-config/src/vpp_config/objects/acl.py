@@ -31,6 +31,9 @@ class Acl(VppObject):
     """
 
     kind = "acl"
+    no_drops = frozenset({
+        "checked packets", "ACL permit packets", "new sessions added", "existing session packets",
+    })  # fmt: skip
     tables: ClassVar[tuple[Request, ...]] = (_LISTS,)
     clears = ("acl",)
     gone: ClassVar = {"acl_del": frozenset({-6})}

@@ -58,6 +58,8 @@ class VppObject(Declared):
 
     plugins: ClassVar[tuple[str, ...]] = ()
     """Plugins of VPP that the kind cannot be without; what all need is in ``startup_conf``."""
+    no_drops: ClassVar[frozenset[str]] = frozenset()
+    """What nodes that serve the kind count under ``/err`` though no packet is lost, in VPP's words."""
     tables: ClassVar[tuple[Request, ...]] = ()
     """What observing the kind asks VPP once. A message that VPP does not know is answered by nothing."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appliance.dataplane.control_plane.answer import answer_of
 from appliance.dataplane.control_plane.policy import ControlPlane
-from appliance.dataplane.control_plane.rules import ACCEPTED, DROPPED, TABLE, changes, whole_table
-from appliance.dataplane.control_plane.rules_read import Reading, read
+from appliance.dataplane.control_plane.rules import TABLE, changes, whole_table
+from appliance.dataplane.control_plane.rules_read import read
 from appliance.dataplane.nftables import nft
-from appliance.state.control_plane import GuardedInterface
+from appliance.state.control_plane import ControlPlaneState
 
 
 class ControlPlaneGuard:
@@ -39,22 +40,6 @@ class ControlPlaneGuard:
         else:
             nft.transaction(changes(before, wanted))
 
-    def state(self) -> tuple[GuardedInterface, ...]:
-        """Each guarded interface, with packets by reason. Raises DataPlaneError."""
-        reading = self._table.now()
-        if reading is None:
-            return ()
-        return tuple(
-            GuardedInterface(
-                interface=name,
-                accepted=_of(reading, "accepted", ACCEPTED, name),
-                dropped=_of(reading, "dropped", DROPPED, name),
-            )
-            for name in reading.control_plane.interfaces
-        )
-
-
-def _of(reading: Reading, kind: str, reasons: tuple[str, ...], interface: str) -> dict[str, int]:
-    """An interface that lets nothing in for a reason has no such count."""
-    counts = {reason: reading.packets.get(f"{kind}-{reason}", {}).get(interface) for reason in reasons}
-    return {reason: packets for reason, packets in counts.items() if packets is not None}
+    def state(self) -> ControlPlaneState:
+        """What is let in on each guarded interface, with packets by reason. Raises DataPlaneError."""
+        return answer_of(self._table.now())

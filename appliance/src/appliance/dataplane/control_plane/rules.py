@@ -4,43 +4,37 @@ Layout of table ``inet millrace_control``::
 
     chain input (input)                 packets of the guarded interfaces go on in chain protect
     chain protect                       by protocol into the chains below; else dropped
-    chain bgp, ospf, bfd, tunnel, echo, icmp, traceroute, management
+    chain <service>                     of each service that the features declare
+    chain echo, icmp, traceroute, management
     set guarded                         names of the guarded interfaces
-    set bgp-<family>-<TTL>              neighbors by address; TTL is the least their packets may have
-    set bfd-<family>-<link or far>      neighbors by address, on the link or several hops away
-    set tunnel-<family>-<protocol>      other ends of tunnels by address
-    set links-bfd                       interfaces on which any neighbor may speak BFD
+    set <service>-<family>-<form>       who may use a service, by address, and in which form
+    set links-<service>                 interfaces on which everybody may, where some may by address
     set accepted-<reason>, dropped-<reason>, rate-<reason>
                                         interfaces, each with its own counter, or its own rate
 
 No rule names connection tracking: what a flood would fill is not there. Nothing but the sets and the chains
-``bgp``, ``bfd``, ``tunnel`` and ``management`` depends on the document, so that counts outlive a commit.
+of ``management`` and of services with forms depends on the document, so that counts outlive a commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.control_plane.policy import SERVICES, ControlPlane
+from appliance.config.services import MANAGEMENT, Family, Only, Ports, Protocols, Service, services
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.nftables.expressions import Json, add, match, meta, payload, prefix
 
 TABLE = "millrace_control"
 HOOK = ("input", 0, "accept")
 """Behind the access lists, which are asked before the kernel routes."""
 
-ACCEPTED = ("bgp", "ospf", "bfd", "tunnel", "neighbour-discovery", "echo", "icmp", "traceroute", "management")
-DROPPED = ("bgp", "ospf", "bfd", "tunnel", "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
 RATES = {"echo": 500, "icmp": 1000, "traceroute": 100}
 """Packets a second, and at once, of each interface."""
-FAMILIES = ("ipv4", "ipv6")
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 
-_BGP = 179
-_BFD, _BFD_ECHO, _BFD_FAR = 3784, 3785, 4784
-_IGMP, _TCP, _UDP, _OSPF = 2, 6, 17, 89
-_TUNNELS = [4, 41, 47]
-"""IP in IP, IPv6 in IP, and GRE."""
+_IGMP, _TCP, _UDP = 2, 6, 17
 NFPROTO = {"ipv4": 2, "ipv6": 10}
 _ACK_OR_RST = 0x14
 _TRACEROUTE = [33434, 33534]
@@ -50,8 +44,6 @@ _ANSWERS = {"icmp": [0, 3, 11, 12], "icmpv6": [1, 2, 3, 4, 129, 130]}
 _ECHO_REQUEST = {"icmp": 8, "icmpv6": 128}
 _SOURCE = {"ipv4": payload("ip", "saddr"), "ipv6": payload("ip6", "saddr")}
 _TTL = {"ipv4": payload("ip", "ttl"), "ipv6": payload("ip6", "hoplimit")}
-_FROM_THE_LINK = 255
-"""TTL that no packet from further away can have."""
 _ICMPX_PORT_UNREACHABLE = "port-unreachable"
 
 
@@ -60,45 +52,49 @@ def within(kind: str, **content: Any) -> Json:
     return {kind: {"family": "inet", "table": TABLE, **content}}
 
 
-def family_of(text: str) -> str:
+def accepted() -> tuple[str, ...]:
+    """Reasons for which packets are let in."""
+    return (*services(), "neighbour-discovery", "echo", "icmp", "traceroute", "management")
+
+
+def dropped() -> tuple[str, ...]:
+    """Reasons for which packets are dropped."""
+    return (*services(), "echo", "icmp", "traceroute", "management", "tcp", "udp", "other")
+
+
+def family_of(text: str) -> Family:
     """Of a prefix."""
     return "ipv6" if ":" in text else "ipv4"
 
 
-def bgp_set(family: str, least_ttl: int) -> str:
-    """Name of the set of a family's neighbors whose packets must have this TTL."""
-    return f"bgp-{family}-{least_ttl}"
-
-
-def bfd_set(family: str, *, multihop: bool) -> str:
-    """Name of the set of a family's neighbors that speak BFD."""
-    return f"bfd-{family}-{'far' if multihop else 'link'}"
+def links_set(service: Service) -> str:
+    """Name of the set of interfaces on which everybody may use it: where no peer can, that of the counts."""
+    return f"{'links' if service.forms else 'accepted'}-{service.reason}"
 
 
 def is_of_peers(name: str) -> bool:
-    """Whether a set holds addresses of neighbors, or of the other ends of tunnels."""
-    return name.startswith(("bgp-", "bfd-", "tunnel-"))
+    """Whether a set holds addresses of those who may use a service."""
+    return name.partition("-")[0] in services()
 
 
 def peer_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
     """Prefixes by set."""
     found: dict[str, list[str]] = {}
-    for peer in wanted.bgp:
-        found.setdefault(bgp_set(family_of(peer.prefix), peer.least_ttl), []).append(peer.prefix)
-    for one in wanted.bfd:
-        found.setdefault(bfd_set(family_of(one.prefix), multihop=one.multihop), []).append(one.prefix)
-    for end in wanted.tunnels:
-        found.setdefault(f"tunnel-{family_of(end.prefix)}-{end.protocol}", []).append(end.prefix)
+    for peer in wanted.peers:
+        name = f"{peer.reason}-{family_of(peer.prefix)}-{peer.form}"
+        found.setdefault(name, []).append(peer.prefix)
     return {name: tuple(sorted(prefixes)) for name, prefixes in found.items()}
 
 
 def interface_sets(wanted: ControlPlane) -> dict[str, tuple[str, ...]]:
-    """Interfaces by set: where OSPF or management is not opened there is nothing that could be accepted."""
-    sets = {"guarded": wanted.interfaces, "links-bfd": wanted.bfd_links}
-    sets |= {f"accepted-{reason}": wanted.interfaces for reason in ACCEPTED}
-    sets |= {f"dropped-{reason}": wanted.interfaces for reason in DROPPED}
+    """Interfaces by set: where management, or a service of links, is not opened nothing could be accepted."""
+    sets = {"guarded": wanted.interfaces}
+    sets |= {f"accepted-{reason}": wanted.interfaces for reason in accepted()}
+    sets |= {f"dropped-{reason}": wanted.interfaces for reason in dropped()}
     sets |= {f"rate-{reason}": wanted.interfaces for reason in RATES}
-    sets["accepted-ospf"] = wanted.ospf
+    for reason, service in services().items():
+        if service.links:
+            sets[links_set(service)] = wanted.links_of(reason)
     sets["accepted-management"] = tuple(sorted({opening.interface for opening in wanted.management}))
     return sets
 
@@ -125,13 +121,14 @@ def elements(name: str, members: tuple[str, ...]) -> Json:
 
 def chains(wanted: ControlPlane) -> dict[str, list[list[Json]]]:
     """Expressions of each rule, by chain."""
+    sets = peer_sets(wanted)
     return {
         "input": [[_interface_in("guarded"), _goto("protect")]],
         "protect": _protect(),
-        "bgp": [*_bgp_rules(wanted), *_refused("bgp")],
-        "ospf": [_accepted("ospf"), *_refused("ospf")],
-        "bfd": [*_bfd_rules(wanted), *_refused("bfd")],
-        "tunnel": [*_tunnel_rules(wanted), *_refused("tunnel")],
+        **{
+            reason: [*_peer_rules(service, sets), *_link_rules(service, wanted), *_refused(reason)]
+            for reason, service in services().items()
+        },
         "echo": [_limited("echo", {"accept": None}), *_refused("echo")],
         "icmp": [_limited("icmp", {"accept": None}), *_refused("icmp")],
         "traceroute": [
@@ -148,64 +145,81 @@ def _protect() -> list[list[Json]]:
     # Later pieces of a fragmented IPv6 packet, which are nothing without the first.
     answers += [[match(meta("l4proto"), _IGMP)]]
     answers += [[match({"exthdr": {"name": "frag", "field": "frag-off"}}, 0, "!=")]]
-    flags = {"&": [payload("tcp", "flags"), _ACK_OR_RST]}
     return [
         [
             match(payload("icmpv6", "type"), {"set": _SOLICITATIONS}),
             match(_TTL["ipv6"], 255),
             *_accepted("neighbour-discovery"),
         ],
-        [match(payload("tcp", "dport"), _BGP), _goto("bgp")],
-        [match(payload("tcp", "sport"), _BGP), match(flags, 0, "!="), _goto("bgp")],
-        [match(meta("nfproto"), NFPROTO["ipv4"]), match(meta("l4proto"), _OSPF), _goto("ospf")],
-        [match(meta("l4proto"), {"set": _TUNNELS}), _goto("tunnel")],
-        [match(payload("udp", "dport"), {"set": [_BFD, _BFD_ECHO, _BFD_FAR]}), _goto("bfd")],
+        *_by_service(),
         *([match(payload(name, "type"), number), _goto("echo")] for name, number in _ECHO_REQUEST.items()),
         *([*matches, _goto("icmp")] for matches in answers),
         [match(payload("udp", "dport"), {"range": _TRACEROUTE}), _goto("traceroute")],
-        [match(payload("tcp", "dport"), {"set": sorted(SERVICES.values())}), _goto("management")],
+        [match(payload("tcp", "dport"), {"set": sorted(MANAGEMENT.values())}), _goto("management")],
         [match(meta("l4proto"), _TCP), _interface_in("dropped-tcp"), {"drop": None}],
         [match(meta("l4proto"), _UDP), _interface_in("dropped-udp"), {"drop": None}],
         *_refused("other"),
     ]
 
 
-def _bgp_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
-    for name in sorted(peer_sets(wanted)):
-        kind, family, *rest = name.split("-")
-        if kind != "bgp":
-            continue
-        least_ttl = int(rest[0])
-        matches = [match(_SOURCE[family], f"@{name}")]
-        if least_ttl:
-            matches.append(match(_TTL[family], least_ttl, ">="))
-        yield [*matches, *_accepted("bgp")]
+def _by_service() -> Iterator[list[Json]]:
+    """Into the chains of the services."""
+    for reason, service in services().items():
+        for packets in service.packets:
+            yield [*_are(packets), _goto(reason)]
+            if isinstance(packets, Ports) and packets.answers:
+                flags = {"&": [payload("tcp", "flags"), _ACK_OR_RST]}
+                opens_nothing = [match(flags, 0, "!=")] if packets.transport == "tcp" else []
+                from_there = match(payload(packets.transport, "sport"), _one_of(packets.ports))
+                yield [from_there, *opens_nothing, _goto(reason)]
 
 
-def _bfd_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
-    """On a link nothing that came from further away; an echo packet has been forwarded once."""
-    control, echo = match(payload("udp", "dport"), _BFD), match(payload("udp", "dport"), _BFD_ECHO)
-    for name in sorted(peer_sets(wanted)):
-        kind, family, *rest = name.split("-")
-        if kind != "bfd":
-            continue
-        known = match(_SOURCE[family], f"@{name}")
-        if rest == ["far"]:
-            yield [known, match(payload("udp", "dport"), _BFD_FAR), *_accepted("bfd")]
-            continue
-        yield [known, control, match(_TTL[family], _FROM_THE_LINK), *_accepted("bfd")]
-        yield [known, echo, match(_TTL[family], _FROM_THE_LINK - 1, ">="), *_accepted("bfd")]
-    if wanted.bfd_links:
-        of_ipv4 = match(_TTL["ipv4"], _FROM_THE_LINK)
-        yield [_interface_in("links-bfd"), control, of_ipv4, *_accepted("bfd")]
+def _are(packets: Ports | Protocols) -> list[Json]:
+    """That a packet is one of these."""
+    if isinstance(packets, Ports):
+        return [match(payload(packets.transport, "dport"), _one_of(packets.ports))]
+    of_family = [_of_family(packets.family)] if packets.family is not None else []
+    return [*of_family, match(meta("l4proto"), _one_of(packets.numbers))]
 
 
-def _tunnel_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
-    for name in sorted(peer_sets(wanted)):
-        kind, family, *rest = name.split("-")
-        if kind == "tunnel":
-            ends = match(_SOURCE[family], f"@{name}")
-            yield [ends, match(meta("l4proto"), int(rest[0])), *_accepted("tunnel")]
+def _one_of(numbers: tuple[int, ...]) -> Any:
+    return numbers[0] if len(numbers) == 1 else {"set": sorted(numbers)}
+
+
+def _of_family(family: Family) -> Json:
+    return match(meta("nfproto"), NFPROTO[family])
+
+
+def _peer_rules(service: Service, sets: Iterable[str]) -> Iterator[list[Json]]:
+    for name in sorted(sets):
+        reason, family, form = name.split("-", 2)
+        for only in service.forms[form].accepted if reason == service.reason else ():
+            if only.family in (None, family):
+                yield [match(_SOURCE[family], f"@{name}"), *_asked(only, family), *_accepted(reason)]
+
+
+def _link_rules(service: Service, wanted: ControlPlane) -> Iterator[list[Json]]:
+    """Without forms, packets are counted on open links alone: the set of counts selects the interfaces."""
+    if service.forms and not wanted.links_of(service.reason):
+        return
+    come_in = [_interface_in(links_set(service))] if service.forms else []
+    for only in service.links:
+        if only.ttl is not None or only.least_ttl is not None:
+            for family in FAMILIES if only.family is None else (only.family,):
+                yield [*come_in, *_asked(only, family), *_accepted(service.reason)]
+        else:
+            of_family = [] if only.family is None else [_of_family(only.family)]
+            yield [*come_in, *of_family, *_asked(only, ""), *_accepted(service.reason)]
+
+
+def _asked(only: Only, family: str) -> list[Json]:
+    """What is asked of a packet, whose TTL is that of this family."""
+    found = [] if only.packets is None else _are(only.packets)
+    if only.ttl is not None:
+        found.append(match(_TTL[family], only.ttl))
+    if only.least_ttl is not None:
+        found.append(match(_TTL[family], only.least_ttl, ">="))
+    return found
 
 
 def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
@@ -213,14 +227,14 @@ def _management_rules(wanted: ControlPlane) -> Iterator[list[Json]]:
         matches = [match(meta("iifname"), opening.interface)]
         if opening.source:
             matches.append(_from(opening.source))
-        matches.append(match(payload("tcp", "dport"), SERVICES[opening.service]))
+        matches.append(match(payload("tcp", "dport"), MANAGEMENT[opening.service]))
         yield [*matches, *_accepted("management")]
 
 
 def _from(source: str) -> Json:
     network = ip_network(source)
     if network.prefixlen == 0:
-        return match(meta("nfproto"), NFPROTO[family_of(source)])
+        return _of_family(family_of(source))
     host = network.prefixlen == network.max_prefixlen
     value: Any = str(network.network_address) if host else prefix(source)
     return match(_SOURCE[family_of(source)], value)

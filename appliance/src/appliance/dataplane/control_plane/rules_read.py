@@ -7,20 +7,15 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from typing import Any
 
-from appliance.dataplane.control_plane.policy import (
-    SERVICES,
-    BfdPeer,
-    BgpPeer,
-    ControlPlane,
-    Opening,
-    TunnelEnd,
-)
+from appliance.config.services import MANAGEMENT, Opening, OpenLink, Peer, services
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.control_plane.rules import (
     HOOK,
     NFPROTO,
     chains,
     interface_sets,
     is_of_peers,
+    links_set,
     peer_sets,
     set_definition,
 )
@@ -29,7 +24,7 @@ from appliance.dataplane.nftables.expressions import Json
 _TCP_FLAGS = {"fin": 0x01, "syn": 0x02, "rst": 0x04, "psh": 0x08, "ack": 0x10, "urg": 0x20}
 _PORT_UNREACHABLE = ("port-unreachable", 1)
 _EVERYBODY = {NFPROTO["ipv4"]: "0.0.0.0/0", NFPROTO["ipv6"]: "::/0"}
-_SERVICE = {port: service for service, port in SERVICES.items()}
+_SERVICE = {port: service for service, port in MANAGEMENT.items()}
 
 
 @dataclass(frozen=True)
@@ -58,11 +53,8 @@ def read(listing: Json) -> Reading:
     members = {name: tuple(_member(one) for one in known.get("elem", ())) for name, known in sets.items()}
     read_back = ControlPlane(
         interfaces=tuple(sorted(members.get("guarded", ()))),
-        bgp=_peers(members),
-        ospf=tuple(sorted(members.get("accepted-ospf", ()))),
-        bfd=_bfd_peers(members),
-        bfd_links=tuple(sorted(members.get("links-bfd", ()))),
-        tunnels=_tunnels(members),
+        peers=_peers(members),
+        links=_links(members),
         management=_openings(rules.get("management", [])),
     )
     intact = hooks == {"input": HOOK} and _same_sets(sets, members, read_back) and _same(rules, read_back)
@@ -86,34 +78,24 @@ def _packets(element: Any) -> int:
     return int(counter["packets"]) if counter else 0
 
 
-def _peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BgpPeer, ...]:
+def _peers(members: Mapping[str, tuple[str, ...]]) -> tuple[Peer, ...]:
+    """Of sets that are not of our making there are none: they make the table an altered one."""
     peers = []
     for name, prefixes in members.items():
-        kind, _, rest = name.partition("-")
-        least_ttl = rest.partition("-")[2]
-        if kind == "bgp" and least_ttl.isdecimal():
-            peers += [BgpPeer(_canonical(prefix), int(least_ttl)) for prefix in prefixes]
+        reason, _, rest = name.partition("-")
+        form = rest.partition("-")[2]
+        if reason in services() and form in services()[reason].forms:
+            peers += [Peer(reason, _canonical(prefix), form) for prefix in prefixes]
     return tuple(sorted(peers))
 
 
-def _bfd_peers(members: Mapping[str, tuple[str, ...]]) -> tuple[BfdPeer, ...]:
+def _links(members: Mapping[str, tuple[str, ...]]) -> tuple[OpenLink, ...]:
     return tuple(
         sorted(
-            BfdPeer(_canonical(prefix), name.endswith("-far"))
-            for name, prefixes in members.items()
-            if name.startswith("bfd-")
-            for prefix in prefixes
-        )
-    )
-
-
-def _tunnels(members: Mapping[str, tuple[str, ...]]) -> tuple[TunnelEnd, ...]:
-    of_tunnels = {name: prefixes for name, prefixes in members.items() if name.startswith("tunnel-")}
-    return tuple(
-        sorted(
-            TunnelEnd(_canonical(prefix), int(name.rpartition("-")[2]))
-            for name, prefixes in of_tunnels.items()
-            for prefix in prefixes
+            OpenLink(reason, name)
+            for reason, service in services().items()
+            if service.links
+            for name in members.get(links_set(service), ())
         )
     )
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appliance.config.ip_protocols import PROTOCOLS
-from appliance.dataplane.control_plane.policy import ControlPlane, Opening
+from appliance.config.services import Opening, Peer, Service, services
+from appliance.dataplane.control_plane.policy import ControlPlane
 from appliance.dataplane.object_step import ObjectStep
 
 _SHOWN = 8
-_PROTOCOLS = {number: name.upper() for name, number in PROTOCOLS.items()}
 WHAT = "protection of the router itself"
 
 
@@ -43,32 +42,24 @@ def describe(before: ControlPlane | None, after: ControlPlane) -> str:
 
 def _more(one: ControlPlane, other: ControlPlane) -> Iterator[str]:
     """What the one lets in and the other does not."""
-    for peer in one.bgp:
-        if peer not in other.bgp:
-            ttl = f" with TTL {peer.least_ttl} or more" if peer.least_ttl else ""
-            yield f"BGP from {_host(peer.prefix)}{ttl}"
-    for name in one.ospf:
-        if name not in other.ospf:
-            yield f"OSPF on {name}"
-    for session in one.bfd:
-        if session not in other.bfd:
-            yield f"BFD from {_host(session.prefix)}{' over several hops' if session.multihop else ''}"
-    for name in one.bfd_links:
-        if name not in other.bfd_links:
-            yield f"BFD on {name}"
-    for end in one.tunnels:
-        if end not in other.tunnels:
-            yield f"{_PROTOCOLS.get(end.protocol, end.protocol)} from {_host(end.prefix)}"
+    peers = set(one.peers).difference(other.peers)
+    links = set(one.links).difference(other.links)
+    for reason, service in services().items():
+        yield from _from_peers(service, [peer for peer in peers if peer.reason == reason])
+        for link in sorted(link for link in links if link.reason == reason):
+            yield f"{service.words} on {link.interface}"
     for opening in one.management:
         if opening not in other.management:
             yield _opened(opening)
 
 
+def _from_peers(service: Service, peers: list[Peer]) -> Iterator[str]:
+    place = {name: at for at, name in enumerate(service.forms)}
+    for peer in sorted(peers, key=lambda peer: (peer.prefix, place[peer.form])):
+        form = service.forms[peer.form]
+        yield " ".join(filter(None, (form.words or service.words, "from", peer.source, form.detail)))
+
+
 def _opened(opening: Opening) -> str:
     source = f" from {opening.source}" if opening.source else ""
     return f"{opening.service} on {opening.interface}{source}"
-
-
-def _host(prefix: str) -> str:
-    address, _, length = prefix.partition("/")
-    return address if length == ("128" if ":" in address else "32") else prefix

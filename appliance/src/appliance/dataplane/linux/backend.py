@@ -205,8 +205,7 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
     def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself, accepted and dropped."""
         with self._available():
-            guarded = self._views.run(self._seen.control_plane.state)
-        return ControlPlaneState(interfaces=guarded, policers=())
+            return self._views.run(self._seen.control_plane.state)
 
     def neighbors(self) -> list[NeighborState]:
         """The kernel's ARP and ND tables."""

@@ -233,8 +233,8 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself: what VPP limits before, and what the mirrors' namespace lets in."""
         with self._available():
-            interfaces = self._views.run(ControlPlaneGuard().state)
-            return ControlPlaneState(interfaces=interfaces, policers=self._view.policers())
+            guarded = self._views.run(ControlPlaneGuard().state)
+            return guarded.model_copy(update={"policers": self._view.policers()})
 
     def neighbors(self) -> list[NeighborState]:
         """VPP's ARP and ND tables."""

@@ -7,7 +7,7 @@ from ipaddress import ip_address, ip_network
 
 from appliance.config.document import RouterConfig
 from appliance.config.vrf_view import DEFAULT_VRF, views
-from appliance.features.bfd.control_plane import opens
+from appliance.features.bfd.control_plane import links, opens, peers
 from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
 from frr_config.protocols.bfd.state import bfd_sessions
 
@@ -27,7 +27,7 @@ def _read(asked: Asked) -> Reading:
 
 
 def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
-    peers, links = _wanted(seen.after)
+    wanted, watched = _wanted(seen.after)
     for name, was in seen.before.items():
         now = seen.now.get(name)
         if was["state"] != "up" or (now is not None and now["state"] == "up"):
@@ -38,7 +38,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
             was["state"],
             "gone" if now is None else now["state"],
             "/routing/bfd",
-            asked_for=(was.get("vrf", ""), was["peer"]) not in peers and was["interface"] not in links,
+            asked_for=(was.get("vrf", ""), was["peer"]) not in wanted and was["interface"] not in watched,
             lasts_s=None,
             kinds=("session",),
             words=(was["peer"],),
@@ -47,19 +47,18 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
 
 def _wanted(config: RouterConfig) -> tuple[set[tuple[str, str]], set[str]]:
     """Peers, each with its VRF: several may have the same address. And links that are watched as a whole."""
-    peers: set[tuple[str, str]] = set()
-    links: set[str] = set()
+    wanted: set[tuple[str, str]] = set()
+    watched: set[str] = set()
     for vrf, view in views(config):
-        own = opens(view)
-        links.update(own["bfd_links"])
-        peers.update((vrf, str(ip_network(one.prefix).network_address)) for one in own["bfd"])
+        watched.update(link.interface for link in links(view))
+        wanted.update((vrf, str(ip_network(one.prefix).network_address)) for one in peers(view))
         # The session of a next hop in another VRF is there.
         for route in view.routing.static.values():
             for hop in route.next_hops:
                 if hop.vrf is not None and hop.bfd_profile is not None and hop.address is not None:
                     where = "" if hop.vrf == DEFAULT_VRF else hop.vrf
-                    peers.add((where, str(ip_address(hop.address))))
-    return peers, links
+                    wanted.add((where, str(ip_address(hop.address))))
+    return wanted, watched
 
 
 def _shows(reading: Reading) -> str:
@@ -67,7 +66,7 @@ def _shows(reading: Reading) -> str:
 
 
 def _concerns(config: RouterConfig) -> bool:
-    return any(own["bfd"] or own["bfd_links"] for own in (opens(view) for _, view in views(config)))
+    return any(True for _, view in views(config) for _ in opens(view))
 
 
 MEASURES = (

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import ip_network
-from typing import Any
 
 from appliance.config.document import RouterConfig
 from appliance.config.ip_protocols import PROTOCOLS
-from appliance.dataplane.control_plane.policy import TunnelEnd
+from appliance.config.services import Peer
 from appliance.features.gre.ends import destination_of
 from appliance.features.gre.model import Gre
 
 
-def opens(config: RouterConfig) -> dict[str, Any]:
+def opens(config: RouterConfig) -> Iterator[Peer]:
     """Where the tunnels end. VPP takes GRE itself, before anything is let in; the kernel does not."""
-    ends = {str(ip_network(destination_of(gre))) for _, gre in config.interfaces_of(Gre)}
-    return {"tunnels": tuple(TunnelEnd(end, PROTOCOLS["gre"]) for end in sorted(ends))}
+    for _, gre in config.interfaces_of(Gre):
+        yield Peer("tunnel", str(ip_network(destination_of(gre))), str(PROTOCOLS["gre"]))

@@ -8,6 +8,7 @@ from ipaddress import ip_network
 
 from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
+from appliance.config.services import MANAGEMENT
 from appliance.features.interface.model import InterfaceSettings
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Arrival, Change, NotLookedAt, is_up
@@ -20,7 +21,6 @@ from frr_config.types import IpAddress, IpNetwork
 LINKS: Fact[Interfaces] = Fact(
     "the links of interfaces", lambda live: Interfaces(interfaces=tuple(live.dataplane.interfaces_state()))
 )
-_PORTS = {"ssh": 22, "https": 443}
 _SHOWN = 5
 
 
@@ -247,9 +247,9 @@ def management(change: Change) -> Iterator[Finding]:
     if not arrival.direct:
         return
     closed = sorted(
-        set(_PORTS)
-        & {s for s in _PORTS if _opens(change, arrival, s, False)}
-        - {s for s in _PORTS if _opens(change, arrival, s, True)}
+        set(MANAGEMENT)
+        & {s for s in MANAGEMENT if _opens(change, arrival, s, False)}
+        - {s for s in MANAGEMENT if _opens(change, arrival, s, True)}
     )
     if closed:
         now = change.after.interfaces[name].link
@@ -331,7 +331,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
     router = next((one for one in own if one.version == arrival.address.version), None)
     if router is None:
         return
-    for service, port in _PORTS.items():
+    for service, port in MANAGEMENT.items():
         if arrival.direct and not _opens(change, arrival, service, after):
             continue
         for incoming in (True, False):

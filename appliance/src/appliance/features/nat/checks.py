@@ -10,13 +10,11 @@ from ipaddress import IPv4Address, IPv4Interface
 from appliance.config.context import Context
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
+from appliance.config.services import MANAGEMENT, Guarded, Opening, opened, service_at
 from appliance.errors import Problem
 from appliance.features.nat.addresses import forward_address, interface_address, span
 from appliance.features.nat.model import MOST_ADDRESSES, Nat, NatPortForward, bounds
 
-_SERVICE_PORTS = {"ssh": 22, "https": 443}
-_BGP = ("tcp", 179)
-_BFD = {("udp", 3784), ("udp", 3785), ("udp", 4784)}
 _NO_WORKERS = (
     "the linux data plane has no limit for NAT alone: net.netfilter.nf_conntrack_max is the kernel's, for all"
     " connections that it tracks"
@@ -84,6 +82,14 @@ def check(context: Context) -> Iterator[Problem]:
         yield from _on_vpp(context.config, nat, networks)
     elif nat.sessions_per_worker is not None:
         yield Problem("/nat/sessions_per_worker", _NO_WORKERS)
+
+
+def closed(config: RouterConfig) -> Mapping[str, str]:
+    """Outside interfaces: VPP's NAT drops what belongs to no session and no mapping. Their addresses are
+    excepted.
+    """
+    nat = config.nat
+    return {} if nat is None else dict.fromkeys(nat.outside, "an outside interface of NAT")
 
 
 def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
@@ -215,16 +221,16 @@ def _forwards(context: Context, nat: Nat, networks: _Networks) -> Iterator[Probl
 
 def _service(context: Context, interface: str, forward: NatPortForward) -> str | None:
     """What of the router itself is reached at the port on this interface."""
-    config, asked = context.config, (forward.protocol, forward.outside_port)
-    bgp = config.routing.bgp
-    if asked == _BGP and bgp is not None and bgp.neighbors:
-        return "BGP"
-    if asked in _BFD and config.routing.bfd.profiles:
-        return "BFD"
-    link = config.interfaces[interface].link
-    for service in link.management_services if link is not None else ():
-        if asked == ("tcp", _SERVICE_PORTS[service]):
-            return f"the management service {service}"
+    service = service_at(forward.protocol, forward.outside_port)
+    if service is not None and any(
+        not isinstance(one, Guarded | Opening) and one.reason == service.reason
+        for one in opened(context.default.config)
+    ):
+        return service.words
+    link = context.config.interfaces[interface].link
+    for name in link.management_services if link is not None else ():
+        if (forward.protocol, forward.outside_port) == ("tcp", MANAGEMENT[name]):
+            return f"the management service {name}"
     return None
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from frr_config.line import Daemons
 from frr_config.protocols.bfd.model import BfdProfile
-from frr_config.syntax import ANY, Form, Kind, Protocol, Section, Setting, by_name, escape, in_order
+from frr_config.protocols.bfd.render import bfd_lines
+from frr_config.syntax import ANY, Form, Kind, Opener, Protocol, Section, Setting, by_name, escape, in_order
 from frr_config.version import FrrVersion
 
 
@@ -49,6 +50,8 @@ PROTOCOL = Protocol(
         Section("bfd.*", (ANY,), _bfdd),
     ),
     places={5: ("bfd",)},
+    openers=(Opener("bfd", empty=True), Opener("profile ", inside="bfd")),
+    lines=lambda wanted: bfd_lines(wanted.routing.bfd),
     daemons=("bfdd",),
     named_by_others=True,
 )

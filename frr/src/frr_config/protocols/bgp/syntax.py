@@ -9,8 +9,14 @@ from typing import Any
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
 from frr_config.protocols.bgp.leaking import import_identities, import_title, imports_order, instances_order
-from frr_config.protocols.bgp.monitoring import MONITORING, MONITORING_LINES, MONITORING_OPENER
+from frr_config.protocols.bgp.monitoring import (
+    MONITORING,
+    MONITORING_LINES,
+    MONITORING_OPENER,
+    monitoring_lines,
+)
 from frr_config.protocols.bgp.peers import filtered_by, is_address, members_of, neighbors_in, reset_of
+from frr_config.protocols.bgp.render import bgp_lines
 from frr_config.protocols.policy.syntax import PREFIX_LIST
 from frr_config.step import Command
 from frr_config.syntax import (
@@ -19,10 +25,12 @@ from frr_config.syntax import (
     Form,
     Kind,
     ObjectKey,
+    Opener,
     Protocol,
     Refresh,
     Section,
     Setting,
+    Wanted,
     by_name,
     by_value,
     escape,
@@ -240,6 +248,11 @@ def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
     return found | import_identities(IMPORT, holders)
 
 
+def _monitoring(wanted: Wanted) -> Iterator[Line]:
+    if wanted.indexed and wanted.routing.bgp is not None:
+        yield from monitoring_lines(wanted.routing.bgp.asn)
+
+
 PROTOCOL = Protocol(
     "bgp",
     kinds=(POLICY_DELAY, BGP, PEER_GROUP, NEIGHBOR, FAMILY, IMPORT, MONITORING),
@@ -253,6 +266,12 @@ PROTOCOL = Protocol(
         Section(r"router bgp .*", (ANY,), _bgpd),
     ),
     places={60: ("bgp route-map delay-timer ",), 80: ("router bgp ",)},
+    openers=(
+        Opener("address-family ", inside="router bgp ", empty=True),
+        Opener("bmp targets ", inside="router bgp ", empty=True),
+    ),
+    lines=_monitoring,
+    lines_of_vrf=lambda routing, _, vrf: () if routing.bgp is None else bgp_lines(routing.bgp, vrf),
     daemons=("bgpd",),
     normal=_normal,
     refresh=_refresh,

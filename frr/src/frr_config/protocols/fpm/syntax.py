@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from frr_config.line import Daemons
+from frr_config.protocols.fpm.render import fpm_lines
 from frr_config.syntax import Form, Kind, Protocol, Section, by_name
 from frr_config.version import FrrVersion
 
@@ -21,4 +22,5 @@ PROTOCOL = Protocol(
         Section("", (Form("fpm address", FEED, by_name), Form("zebra dplane limit", QUEUE, by_name)), _zebra),
     ),
     places={0: ("fpm ", "zebra dplane ")},
+    lines=lambda wanted: fpm_lines(wanted=wanted.feeds),
 )

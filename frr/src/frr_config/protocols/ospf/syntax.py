@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from frr_config.line import Daemons, Holders, Line
+from frr_config.protocols.ospf.render import ospf_lines
 from frr_config.step import Command
 from frr_config.syntax import (
     ANY,
     Form,
     Kind,
     ObjectKey,
+    Opener,
     Protocol,
     Refresh,
     Section,
@@ -145,6 +147,8 @@ PROTOCOL = Protocol(
         Section(r"interface (?P<name>\S+)", _ON_INTERFACE, _ospfd),
     ),
     places={90: ("interface ",), 100: ("router ospf",)},
+    openers=(Opener("interface ", empty=True),),
+    lines_of_vrf=lambda routing, _, vrf: () if routing.ospf is None else ospf_lines(routing.ospf, vrf),
     daemons=("ospfd",),
     repeated=_said_twice,
     refresh=_refresh,

@@ -11,7 +11,8 @@ import re
 from frr_config.line import Daemons, Holders, Line
 from frr_config.protocols.policy.calls import call_order
 from frr_config.protocols.policy.communities import normal_communities
-from frr_config.syntax import ANY, Form, Kind, Protocol, Section, Setting, by_name, by_value, escape
+from frr_config.protocols.policy.render import policy_lines
+from frr_config.syntax import ANY, Form, Kind, Opener, Protocol, Section, Setting, by_name, by_value, escape
 from frr_config.version import FrrVersion
 
 
@@ -141,6 +142,8 @@ PROTOCOL = Protocol(
         50: ("bgp community-list ",),
         70: ("route-map ",),
     },
+    openers=(Opener("route-map "),),
+    lines=lambda wanted: policy_lines(wanted.routing.policy),
     named_by_others=True,
     normal=normal_communities,
 )

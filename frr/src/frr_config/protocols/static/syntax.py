@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
-from frr_config.syntax import NONE, Form, Kind, ObjectKey, Protocol, Ranker, Section, Setting, escape
+from frr_config.protocols.static.render import static_lines
+from frr_config.syntax import NONE, Form, Kind, ObjectKey, Opener, Protocol, Ranker, Section, Setting, escape
 from frr_config.version import FrrVersion
 
 _PATH = re.compile(
@@ -93,5 +94,7 @@ PROTOCOL = Protocol(
     kinds=(STATIC,),
     sections=(Section("", _LINES, _owners), Section(r"vrf \S+", _LINES, _owners)),
     places={10: ("ip route ", "ipv6 route "), 15: ("vrf ",)},
+    openers=(Opener("vrf ", empty=True),),
+    lines_of_vrf=lambda routing, version, vrf: static_lines(routing.static, version, vrf),
     daemons=("staticd",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from appliance.state.control_plane import CONTROL_PLANE, ControlPlaneState
+from appliance.state.control_plane import CONTROL_PLANE, ControlPlaneState, RouterService
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
@@ -21,12 +21,9 @@ from webui.ui.page import look, look_at_candidate, show
 from webui.ui.pager import Pager, pager
 from webui.ui.pointers import get
 
-_INTERFACES, _NEIGHBORS = 100, 200
+_INTERFACES = 100
 """On one page."""
 _TITLES = {
-    "bgp": "BGP",
-    "ospf": "OSPF",
-    "bfd": "BFD",
     "icmp": "ICMP",
     "echo": "Ping",
     "tcp": "Other TCP",
@@ -34,16 +31,20 @@ _TITLES = {
     "other": "Other",
     "neighbour-discovery": "Neighbor discovery",
 }
+"""Of reasons that are no service of a feature."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """An interface's own say in what it lets in."""
+    """What an interface lets in from everybody, and of management."""
 
     interface: str
-    ospf: bool
-    services: list[str]
-    sources: list[str]
+    has_page: bool
+    """It is the document's, and no VRF's device."""
+    open: list[bool]
+    """By service of links."""
+    services: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,13 @@ class Counts:
     rows: Pager[tuple[str, list[int | None]]]
 
 
-def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, int]]) -> Counts:
+def _counts(
+    request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, int]], titles: Mapping[str, str]
+) -> Counts:
     """Of packets by interface and reason; the query's `name` chooses the interfaces."""
     reasons = list(dict.fromkeys(reason for known in packets.values() for reason in known))
     return Counts(
-        [_TITLES.get(reason, reason.capitalize()) for reason in reasons],
+        [titles.get(reason, reason.capitalize()) for reason in reasons],
         pager(
             request,
             name,
@@ -69,47 +72,51 @@ def _counts(request: HttpRequest, name: str, packets: Mapping[str, Mapping[str, 
     )
 
 
-def _live(request: HttpRequest) -> dict[str, Any]:
+def _state() -> tuple[ControlPlaneState, str]:
+    """With why it is not known, if so."""
     live = look(lambda: agent().state(CONTROL_PLANE), ControlPlaneState(interfaces=(), policers=()))
-    state: ControlPlaneState = live.value
+    return live.value, live.failure
+
+
+def _packets(request: HttpRequest, state: ControlPlaneState) -> dict[str, Any]:
+    titles = {**_TITLES, **{service.reason: service.title for service in state.services}}
+    dropped = {row.interface: row.dropped for row in state.interfaces}
+    accepted = {row.interface: row.accepted for row in state.interfaces}
     return {
-        "dropped": _counts(request, "dropped", {row.interface: row.dropped for row in state.interfaces}),
-        "accepted": _counts(request, "accepted", {row.interface: row.accepted for row in state.interfaces}),
+        "dropped": _counts(request, "dropped", dropped, titles),
+        "accepted": _counts(request, "accepted", accepted, titles),
         "policers": state.policers,
-        "failure": live.failure,
     }
 
 
-def _openings(candidate: Candidate) -> Iterable[Opening]:
-    ospf = get(candidate.document, "/routing/ospf/interfaces", {})
-    for name, settings in get(candidate.document, "/interfaces", {}).items():
-        if settings.get("type") != "loopback":
-            yield Opening(
-                name,
-                name in ospf and not ospf[name].get("passive"),
-                list(settings.get("management_services", ())),
-                list(settings.get("management_sources", ())),
-            )
-
-
-def _neighbors(candidate: Candidate) -> list[str]:
-    neighbors = get(candidate.document, "/routing/bgp/neighbors", {})
-    return [address for address, one in neighbors.items() if one.get("enabled", True)]
+def _openings(state: ControlPlaneState, of_links: list[RouterService], candidate: Candidate) -> list[Opening]:
+    interfaces = get(candidate.document, "/interfaces", {})
+    return [
+        Opening(
+            row.interface,
+            row.interface in interfaces,
+            [service.reason in row.open_services for service in of_links],
+            row.management_services,
+            row.management_sources,
+        )
+        for row in state.interfaces
+    ]
 
 
 @require_GET
 @role_required(Role.VIEWER)
 def control_plane(request: HttpRequest) -> HttpResponse:
-    """What the document opens, and the packets counted for it."""
+    """What is open, and the packets counted for it."""
     candidate, away = look_at_candidate(request)
-    live, neighbors = _live(request), _neighbors(candidate)
+    state, failure = _state()
+    of_links = [service for service in state.services if service.by_interface]
     context = {
-        **live,
-        "openings": pager(request, "openings", list(_openings(candidate)), _INTERFACES),
-        "neighbors": neighbors[:_NEIGHBORS],
-        "more_neighbors": max(0, len(neighbors) - _NEIGHBORS),
-        "away": away or live["failure"],
-        "api_calls": reads(("Packets by reason", "/state/control-plane")),
+        **_packets(request, state),
+        "services": [service for service in state.services if service.by_source],
+        "of_links": of_links,
+        "openings": pager(request, "openings", _openings(state, of_links, candidate), _INTERFACES),
+        "away": away or failure,
+        "api_calls": reads(("What is open, and packets by reason", "/state/control-plane")),
     }
     return show(request, "ui/control_plane.html", "control_plane", context)
 
@@ -118,4 +125,4 @@ def control_plane(request: HttpRequest) -> HttpResponse:
 @role_required(Role.VIEWER)
 def control_plane_counts(request: HttpRequest) -> HttpResponse:
     """The tables of packets, as a fragment."""
-    return render(request, "ui/control_plane_counts.html", _live(request))
+    return render(request, "ui/control_plane_counts.html", _packets(request, _state()[0]))
