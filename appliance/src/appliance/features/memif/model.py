@@ -20,8 +20,7 @@ PowerOfTwo = Annotated[int, AfterValidator(_power_of_two)]
 
 
 class Memif(LinkSettings):
-    """A link through shared memory to another process on this machine: a second VPP, a firewall, a generator.
-    """
+    """A shared-memory link to another process on this machine: a second VPP, a firewall, a generator."""
 
     takes_vlans: ClassVar[bool] = True
     link_fields: ClassVar[tuple[str, ...]] = ("role", "socket", "id")
