@@ -57,7 +57,7 @@ def test_nothing_is_added_to_an_object_that_was_removed(browser: Client) -> None
     post(browser, "/table/acls/act", action="delete", name=["edge-in"])
     answer = browser.post("/add/acls/edge-in/rules", rule, secure=True)
     assert answer.status_code == 422
-    assert "Access list edge-in was removed meanwhile" in answer.content.decode()
+    assert "Access list edge-in was removed in the meantime" in answer.content.decode()
     assert "edge-in" not in _wanted().get("acls", {})  # type: ignore[operator]  # a document
     get(browser, "/add/acls/edge-in/rules", 404)
     get(browser, "/add/vrfs/nowhere/routing/static", 404)

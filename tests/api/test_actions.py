@@ -99,4 +99,4 @@ def test_the_page_has_a_button_for_those_who_may(
     assert answer.status_code == (200 if may else 403)
     assert _commands(router) == (["clear bgp 192.0.2.1"] if may else [])
     if may:
-        assert "cleared, the session is set up anew" in answer.content.decode()
+        assert "cleared, the session is set up again" in answer.content.decode()

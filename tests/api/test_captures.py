@@ -41,7 +41,7 @@ class _Scripted:
         records.feed(DATA)
         if wanted.seconds > 1:
             stop.wait(30)
-        return Ended("it was stopped" if stop.is_set() else "1 seconds were over", 0)
+        return Ended("it was stopped" if stop.is_set() else "the limit of 1 seconds was reached", 0)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_the_download_is_the_whole_file_and_in_the_audit_log(
 ) -> None:
     operator = client_of("operator")
     name = operator("POST", "captures", {"interface": "wan0", "packets": 2000, "seconds": 1}).body["id"]
-    assert _wait_done(operator, name)["ended"] == "1 seconds were over"
+    assert _wait_done(operator, name)["ended"] == "the limit of 1 seconds was reached"
     browser = Client(headers={"host": "testserver"})
     browser.force_login(User.objects.get(username="operator"), "django.contrib.auth.backends.ModelBackend")
     answer = browser.get(f"/captures/{name}/file", secure=True)

@@ -59,7 +59,7 @@ def test_a_field_that_both_changed_is_asked_about(browser: Client, client_of: Ma
     response = browser.post("/edit/interfaces/lan0", {**opened, "/mtu": "9000"}, secure=True)
     asked = html.unescape(response.content.decode())
     assert response.status_code == 422
-    assert "somebody else set this to 1400 meanwhile; it was its default when you opened the form" in asked
+    assert "somebody else has set this to 1400; it was its default when you opened the form" in asked
     assert 'data-take="1400"' in asked
     again = fields(response.content.decode())
     assert again["/mtu"] == ["9000"]
@@ -72,7 +72,7 @@ def test_an_object_removed_meanwhile_is_not_added_unseen(browser: Client, client
     opened = fields(get(browser, "/edit/interfaces/lo1"))
     client_of("engineer", "ann").delete("config/interfaces/lo1")
     response = browser.post("/edit/interfaces/lo1", {**opened, "/description": "x"}, secure=True)
-    assert "was removed meanwhile" in response.content.decode()
+    assert "was removed in the meantime" in response.content.decode()
 
 
 def test_a_saved_secret_and_what_has_pages_of_its_own_stay(browser: Client, client_of: MakeClient) -> None:
@@ -125,7 +125,7 @@ def test_what_the_page_did_not_show_is_not_committed(browser: Client, router: Ro
     sent = {"comment": "one tab", "confirm_s": "0", "version": shown["version"]}
     refused = browser.post("/changes/commit", sent, secure=True)
     page = refused.content.decode()
-    assert refused.status_code == 409 and "not those that this page showed" in page
+    assert refused.status_code == 409 and "no longer those that this page showed" in page
     assert "from the other tab" in page and "one tab" in page
     assert router.client.config() == before
     post(browser, "/changes/commit", comment="both", confirm_s="0", version=fields(page)["version"])
@@ -237,10 +237,8 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     assert browser.get("/changes/pending?of=-2", secure=True).headers["HX-Refresh"] == "true"
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-3", secure=True).headers
     page = re.sub(r"\s+", " ", get(browser, "/changes"))
-    assert (
-        "Sessions or traffic got worse after revision 2, and it was rolled back by itself. Revision 3 runs"
-        in page
-    )
+    sentence = "Sessions or traffic got worse after revision 2, and it was rolled back automatically."
+    assert f"{sentence} Revision 3 runs" in page
     assert "rolled back, sessions or traffic got worse" in get(browser, "/history")
 
 
@@ -283,7 +281,7 @@ def test_above_a_form_of_a_commit_the_end_is_said_in_its_place_and_nothing_is_lo
     over = browser.get("/changes/pending?of=2-2&held=1", secure=True)
     assert (over.status_code, "HX-Refresh" in over.headers) == (286, False)
     words = re.sub(r"\s+", " ", over.content.decode())
-    assert "Revision 2 waits for no confirmation any more; revision 3 runs." in words
+    assert "Revision 2 no longer awaits confirmation; revision 3 runs." in words
     assert 'href="/history/2#watch-report"' in words
     # No commit waits when the page is made, so it does not poll, and nothing appears above the form.
     assert "/changes/pending" not in get(browser, "/changes")

@@ -90,7 +90,7 @@ def test_the_pages_have_the_button_and_say_since_when(router: RouterInMemory, cl
     assert "Since the interface was made" in page and 'action="/actions/clear-counters"' in page
     for asked, back in (({"interface": "lan0"}, "/interfaces/lan0"), ({"acl": "edge-in"}, "/acls/edge-in")):
         answer = browser.post("/actions/clear-counters", {**asked, "next": back}, secure=True, follow=True)
-        assert "cleared: they are shown from now on" in answer.content.decode()
+        assert "cleared: they are shown from zero" in answer.content.decode()
     page = " ".join(get(browser, "/interfaces/lan0").split())
     assert "cleared by operator" in page and "Since the interface was made" not in page
     assert "cleared by operator" in get(browser, "/acls/edge-in")

@@ -70,8 +70,11 @@ def test_a_first_list_of_ipv4_rules_drops_all_ipv6_of_the_lan(engineer: ApiClien
     ]
     dropped, denied = body["result"]["findings"]
     assert dropped["text"].startswith("All IPv6 packets received on lan0, except neighbor discovery, are")
-    assert dropped["text"].endswith("no rule of it is for IPv6.")
-    assert denied["text"] == "Of the IPv4 packets received on lan0, what rule 10 of lan-in denies is dropped."
+    assert dropped["text"].endswith("no rule is for IPv6.")
+    assert (
+        denied["text"]
+        == "Of the IPv4 packets received on lan0, those that rule 10 of lan-in denies are dropped."
+    )
     rules["30"] = {"action": "permit", "family": "ipv6"}
     engineer.put("config/acls/lan-in", {"rules": rules})
     again = plan(engineer, "/interfaces/lan0", {"acl_in": ["lan-in"]})
@@ -113,7 +116,9 @@ def test_a_management_source_that_excludes_whoever_asks(engineer: ApiClient, rou
     router.arrival = Arrival(ip_address("10.10.0.7"), "lan0")
     body = plan(engineer, "/interfaces/lan0", {"management_sources": ["10.9.0.0/24"]})
     assert findings(body) == [("certain", "management", "/interfaces/lan0/management_sources")]
-    assert body["result"]["findings"][0]["text"].startswith("You lose https and ssh: 10.10.0.7 comes by lan0")
+    assert body["result"]["findings"][0]["text"].startswith(
+        "You lose https and ssh: 10.10.0.7 arrives on lan0"
+    )
     assert findings(plan(engineer, "/interfaces/lan0", {"management_sources": ["10.10.0.0/24"]})) == []
 
 

@@ -75,8 +75,8 @@ def test_what_is_wrong_is_named(folder: Path, client_of: MakeClient, query: str,
 
 def test_a_router_that_was_told_of_no_logs_says_so(router: RouterInMemory, client_of: MakeClient) -> None:
     answer = client_of("operator").get("logs")
-    assert answer.status == 404 and "told of no logs" in answer.body["detail"]
-    assert "told of no logs" in get(browser_of("operator", client_of), "/logs")
+    assert answer.status == 404 and "this agent has no logs" in answer.body["detail"]
+    assert "this agent has no logs" in get(browser_of("operator", client_of), "/logs")
 
 
 def test_passwords_of_this_and_of_earlier_revisions_leave_no_agent(

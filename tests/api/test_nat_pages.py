@@ -194,7 +194,7 @@ def test_what_was_not_looked_at_is_said_and_can_be_cleared(
     found: int,
 ) -> None:
     assert viewer is not None
-    left_out = "The 60,000 sessions of 10.10.0.9 were not looked at."
+    left_out = "The 60,000 sessions of 10.10.0.9 were not read."
 
     def _some(_: object, asked: NatSessionsQuery) -> NatSessions:
         page = tuple(sessions[: min(found, asked.limit)])
@@ -231,7 +231,7 @@ def test_a_data_plane_that_does_not_answer_is_not_taken_for_an_agent_that_is_awa
     [
         ({}, "Table in use 300 of 1,200 (25 %)"),
         ({"timed_out": 9000}, "Timed out 9,000, whose places new sessions take"),
-        ({"refused": 17}, "Refused 17 packets, as the table was full"),
+        ({"refused": 17}, "Refused 17 packets, because the table was full"),
         ({"evicted": 4}, "Ended early 4 sessions, to make room"),
         ({"in_use": 1, "fullness": 1 / 1200}, "1 of 1,200 (below 1 %)"),
         # A worker of VPP whose hosts have more than those of the others.

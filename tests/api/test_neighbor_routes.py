@@ -154,7 +154,7 @@ def test_a_table_that_is_too_long_says_so(frr: RecordedFrr, viewer: Client, path
     much("ospfd: show ip ospf json", "lsaExternalCounter")
     frr.asked.clear()
     words = _words(get(viewer, path))
-    assert "shown of up to" in words
+    assert "lists of up to" in words and "are shown, because FRR does nothing" in words
     assert not any(command.endswith(("json detail", "database json")) for command in frr.asked)
     assert not any("received-routes" in command for command in frr.asked)
 

@@ -76,7 +76,7 @@ def test_an_operator_traces_reads_and_removes(
     name = begun.body["id"]
     assert operator("POST", "traces", wanted).status == 409
     result = _done(operator, name)
-    assert result["trace"]["ended"] == "2 packets were reached"
+    assert result["trace"]["ended"] == "the limit of 2 packets was reached"
     assert result["packets"][0]["steps"][0]["lines"] == [f"  {EVIL}"]
     # A viewer sees that it is there, and not what is in it.
     assert [one["id"] for one in viewer.get("state/traces").body["traces"]] == [name]

@@ -202,7 +202,7 @@ def test_a_part_is_no_json(admin: ApiClient) -> None:
 def test_switching_needs_a_whole_slot(admin: ApiClient, appliance: Appliance, router: RouterInMemory) -> None:
     refused = admin.post("upgrade/switch", {})
     assert refused.status == 404
-    assert "slot b holds no whole system" in refused.body["detail"]
+    assert "slot b holds no complete system" in refused.body["detail"]
     trial.decide(appliance.machine)
     content = slots.Content(version="0.9.0", schema_version=1)
     found = slots.read(appliance.paths).contents

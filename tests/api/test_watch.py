@@ -68,10 +68,13 @@ def test_the_pages_offer_it_and_say_what_happens(client_of: MakeClient) -> None:
     number = client_of("engineer").get("changes").body["items"][0]["id"]
     client_of("engineer").merge(f"config/interfaces/lan0?change={number}", {"mtu": 1400})
     page = get(browser, "/changes")
-    assert "Roll back by itself when sessions or traffic get worse" in page and "What counts as worse" in page
+    assert (
+        "Roll back automatically when sessions or traffic get worse" in page
+        and "What counts as worse" in page
+    )
     page = post(browser, "/changes/commit", comment="", confirm_s="0", watch="1", watch_s="120")
     assert "Sessions and traffic after revision 2 are watched for" in page
-    assert "Revision 1 comes back by itself" in page and "Keep it anyway" in page
+    assert "Revision 1 comes back automatically" in page and "Keep it anyway" in page
     assert "watching r2" in page
     shown = get(browser, "/history/2")
     assert (

@@ -236,7 +236,7 @@ def _came(finding: Json, told: Foretold, measured: Measured) -> bool | None:
             if before and what.startswith("received") and what.rpartition(" ")[2] in sessions_of(text)
         )
     prefixes = _PREFIX.findall(text)[:1]
-    if text.startswith(("Packets to", "Nothing leads to")) and prefixes:
+    if text.startswith(("Packets to", "No route leads to")) and prefixes:
         network = ip_network(prefixes[0])
         if network.prefixlen < _LONGEST[network.version]:
             return None  # longer ones lead to what is measured

@@ -121,7 +121,7 @@ def test_no_view_holds_bgpd(routes: int, tmp_path: Path) -> None:
             refused, took_ms = _foretold(routing, routes)
             held_ms, sum_ms = _held_ms(client)
             print(f"{refused}\n{took_ms:.0f} ms; bgpd held {held_ms:.2f} ms at most, {sum_ms:.0f} ms in all")
-            assert re.match(rf"\d+ of the \d+ looked at of {routes:,} IPv4 unicast routes from", refused)
+            assert re.match(rf"\d+ of the \d+ examined of {routes:,} IPv4 unicast routes from", refused)
             assert held_ms < _HELD_MS
             inside, took_ms = _ask(routing, "received", prefix="16.0.0.0/16", within=True)
             held_ms, sum_ms = _held_ms(client)

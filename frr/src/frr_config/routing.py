@@ -18,7 +18,7 @@ __all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute", "VrfRouting
 
 
 class VrfRouting(Model):
-    """What a VRF has of its own: its routes and its instances of the routing protocols."""
+    """Routing of one VRF: its static routes and its instances of the routing protocols."""
 
     static: dict[Prefix, StaticRoute] = Field(default_factory=dict, title="Static routes", max_length=100000)
     """Static routes by prefix."""
@@ -47,4 +47,4 @@ class Routing(VrfRouting):
     policy: Policy = Field(default_factory=Policy, title="Policy")
     """Prefix lists, AS path lists, community lists and route maps."""
     bfd: Bfd = Field(default_factory=Bfd, title="BFD")
-    """Profiles of sessions that watch the way to a neighbor."""
+    """Profiles of sessions that monitor the path to a neighbor."""

@@ -152,7 +152,7 @@ def test_no_view_asks_for_the_whole_table(viewed: Viewed) -> None:
 def test_what_is_too_long_for_a_list_is_said(viewed: Viewed) -> None:
     page = viewed.get("routes?limit=1000")
     assert page["unlisted"]["ipv4"] > ROUTES
-    assert f"a list is shown of up to {LISTED:,}" in page["note"]
+    assert f"only lists of up to {LISTED:,} are shown" in page["note"]
     assert page["counts"]["ipv4"]["bgp"] == {"rib": ROUTES, "fib": ROUTES}
     static = viewed.get("routes?protocol=static&family=ipv4&limit=1000")
     assert (static["total"], len(static["routes"]), static["note"]) == (STATICS, STATICS, "")

@@ -101,7 +101,7 @@ def test_packets_of_the_filter_until_the_number_is_reached(
     state = files.start(wanted, "nina")
     _ping(netns, 20, size=400)
     ended = when_ended(files, state)
-    assert (ended.state, ended.packets, ended.ended) == ("done", 7, "7 packets were reached")
+    assert (ended.state, ended.packets, ended.ended) == ("done", 7, "the limit of 7 packets was reached")
     assert ended.lost == 0
     packets = packets_of(files, ended, tmp_path)
     assert [packet[ICMP].type for packet in packets] == [8] * 7
@@ -141,10 +141,10 @@ def test_seconds_and_bytes_are_limits(files: CaptureFiles, netns: str, tmp_path:
     small = files.start(CaptureWanted(interface="lan0", size_bytes=8192, filter="icmp"), "nina")
     _ping(netns, 30, size=1000)
     ended = when_ended(files, small)
-    assert ended.ended == "8192 bytes were reached"
+    assert ended.ended == "the limit of 8192 bytes was reached"
     assert 8192 - 1100 < ended.size_bytes <= 8192
     assert len(packets_of(files, ended, tmp_path)) == ended.packets == 7
-    assert when_ended(files, short).ended == "1 seconds were over"
+    assert when_ended(files, short).ended == "the limit of 1 seconds was reached"
     assert 1 <= time.monotonic() - began < 12
 
 

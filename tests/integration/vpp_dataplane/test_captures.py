@@ -66,7 +66,7 @@ def test_the_number_of_packets_and_of_their_bytes_is_vpps(
     state = files.start(CaptureWanted(interface="right0", packets=5, snap_bytes=64), "nina")
     assert router.ping(router.left, "10.77.2.2", count=10)
     ended = when_ended(files, state)
-    assert (ended.state, ended.packets, ended.ended) == ("done", 5, "5 packets were reached")
+    assert (ended.state, ended.packets, ended.ended) == ("done", 5, "the limit of 5 packets was reached")
     packets = packets_of(files, ended, tmp_path)
     assert len(packets) == 5
     assert {len(packet) for packet in packets} == {64}
@@ -81,19 +81,19 @@ def test_a_capture_without_packets_ends_well_and_the_next_one_works(
             CaptureWanted(interface="left0", seconds=1, direction="out", filter="udp"), "nina"
         )
         ended = when_ended(files, state)
-        assert (ended.state, ended.packets, ended.ended) == ("done", 0, "1 seconds were over")
+        assert (ended.state, ended.packets, ended.ended) == ("done", 0, "the limit of 1 seconds was reached")
 
 
 def test_vpp_captures_once_at_a_time_and_what_another_agent_left_isended(
     router: Router, files: CaptureFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = files.start(CaptureWanted(interface="left0"), "nina")
-    with pytest.raises(Conflict, match="captures packets already"):
+    with pytest.raises(Conflict, match="runs only one at a time"):
         files.start(CaptureWanted(interface="right0"), "nina")
     files.stop(first.id)
     _vppctl(router, "pcap trace rx max 10 file by-hand.pcap")
     try:
-        with pytest.raises(Conflict, match="not by this router's agent"):
+        with pytest.raises(Conflict, match="the router's agent did not start"):
             files.start(CaptureWanted(interface="right0"), "nina")
     finally:
         # Without packets it ends, and VPP calls that an error.

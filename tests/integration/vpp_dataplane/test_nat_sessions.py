@@ -166,7 +166,7 @@ def test_a_host_with_very_many_sessions_is_left_out_unless_it_is_named(
     found = asked(router)
     assert found.total == 20
     assert {one.inside_address for one in found.sessions} == {"10.77.1.9"}
-    assert found.left_out.startswith(f"The 300 sessions of {INSIDE} were not looked at")
+    assert found.left_out.startswith(f"The 300 sessions of {INSIDE} were not read")
     for host, number in ((INSIDE, 300), ("10.77.1.9", 20)):
         named = asked(router, inside=host)
         assert (named.total, named.left_out) == (number, "")

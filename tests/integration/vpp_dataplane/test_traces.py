@@ -80,7 +80,7 @@ def test_packets_are_followed_from_where_they_arrive_to_where_they_leave(
     assert router.ping(router.right, "10.77.1.2", count=5)
     assert router.ping(router.left, "10.77.2.2", count=20)
     result = _ended(traces, state)
-    assert (result.trace.state, result.trace.ended) == ("done", "5 packets were reached")
+    assert (result.trace.state, result.trace.ended) == ("done", "the limit of 5 packets was reached")
     assert [one.number for one in result.packets] == [1, 2, 3, 4, 5]
     for packet in result.packets:
         nodes = [step.node for step in packet.steps]

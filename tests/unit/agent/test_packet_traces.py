@@ -78,7 +78,7 @@ def test_a_trace_ends_when_its_packets_are_there_and_is_taken_away(setting: Sett
     state = setting.traces.start(WANTED, "nina")
     assert (state.state, state.author, setting.mark.exists()) == ("running", "nina", True)
     ended = setting.ended(state)
-    assert (ended.state, ended.ended, ended.packets) == ("done", "3 packets were reached", 3)
+    assert (ended.state, ended.ended, ended.packets) == ("done", "the limit of 3 packets was reached", 3)
     assert setting.traces.result(state.id).packets == (PACKET,) * 3
     assert setting.vpp.armed == 0 and not setting.mark.exists()
 
@@ -106,7 +106,7 @@ def test_the_last_ones_are_kept(setting: Setting) -> None:
 def test_packets_of_other_interfaces_use_up_the_room_and_the_reason_says_so(setting: Setting) -> None:
     setting.vpp.seen = Seen((PACKET,), 3)
     ended = setting.ended(setting.traces.start(WANTED, "nina"))
-    assert ended.ended == "3 packets were reached, 2 of them of other interfaces"
+    assert ended.ended == "the limit of 3 packets was reached, 2 of them of other interfaces"
     assert ended.packets == 1
 
 

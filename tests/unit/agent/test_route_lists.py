@@ -85,7 +85,7 @@ def test_a_table_too_long_for_a_list_is_counted_and_said() -> None:
     assert ("list", "ipv4", None) not in zebra.asked
     assert answer["unlisted"] == {"ipv4": 1_000_015}
     assert answer["counts"]["ipv4"]["bgp"] == {"rib": 1_000_000, "fib": 1_000_000}
-    assert "There are 1,000,015 IPv4 routes; a list is shown of up to 10,000." in answer["note"]
+    assert "There are 1,000,015 IPv4 routes; only lists of up to 10,000 are shown." in answer["note"]
     # The family that is short is listed.
     assert (answer["total"], {row["family"] for row in answer["routes"]}) == (3, {"ipv6"})
 

@@ -60,7 +60,7 @@ def test_where_the_tables_disagree(rib: RibRow, kernel: RouteAnswer, fib: RouteA
 def test_a_longer_match_than_the_ribs_is_named() -> None:
     other = _entry("192.0.2.1", prefix="198.51.100.0/25")
     shown = side_by_side(_rib("192.0.2.1"), other, ONE, "198.51.100.7")
-    assert shown.disagreement == "the kernel takes 198.51.100.0/25 for it"
+    assert shown.disagreement == "the kernel uses 198.51.100.0/25 for it"
 
 
 class _Tables:

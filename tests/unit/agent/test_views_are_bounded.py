@@ -55,7 +55,7 @@ SHORT = {
 }
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
-    "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
+    "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "dhcp-relays", "control-plane", "neighbors", "hardware",
     "forwarding",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "benches", "counters", "traces",
     "feeder", "bgp/index", "bgp/search", "bgp/search?asn=65010&offset=900000&limit=200",

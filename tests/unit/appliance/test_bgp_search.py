@@ -175,7 +175,7 @@ def test_a_table_that_is_too_long_and_a_bgpd_that_is_away_are_said(toy: ToyBgpIn
     assert found.says.startswith("Searched the first 1,050 routes")
     toy.status = {**STATUS, "state": "connecting", "why": "connection refused"}
     found = search(router, BgpSearchQuery())
-    assert found.note == "bgpd does not tell the index of its routes: connection refused."
+    assert found.note == "bgpd does not send its routes to the index: connection refused."
     assert found.says == "The index waits for bgpd."
 
 

@@ -285,7 +285,7 @@ def test_the_setting_is_of_vpp_alone(tmp_path: Path) -> None:
     settings = tmp_path / "agent.json"
     given = {"socket": "/s", "state_dir": "/d", "dataplane": "linux", "feeder_socket": "/f"}
     settings.write_text(json.dumps(given))
-    with pytest.raises(ValidationFailed, match="feeder_socket is of the vpp data plane alone"):
+    with pytest.raises(ValidationFailed, match="feeder_socket is only for the vpp data plane"):
         load(settings)
 
 

@@ -101,12 +101,12 @@ def test_a_reading_walks_over_the_table_so_often_and_says_where_it_ended(
     vpp, client = _vpp({1: 3, 2: 2, 3: 4, 10: 1})
     total, shown, left_out = _seen(vpp, port=1000)
     assert (total, shown) == (2, ["10.0.0.1:1000", "10.0.0.2:1000"])
-    assert left_out.startswith("5 sessions, of hosts from 10.0.0.3 on, were not looked at")
+    assert left_out.startswith("5 sessions, of hosts from 10.0.0.3 on, were not read")
     assert _asked_for(client.questions) == ["10.0.0.1", "10.0.0.2"]
     # A page beyond is shorter, and how many there are is known all the same.
     total, shown, left_out = _seen(vpp, offset=2, limit=7)
     assert (total, shown) == (10, ["10.0.0.1:1002", "10.0.0.2:1000", "10.0.0.2:1001"])
-    assert left_out.startswith("4 sessions, of hosts from 10.0.0.3 on, were not looked at")
+    assert left_out.startswith("4 sessions, of hosts from 10.0.0.3 on, were not read")
     assert _seen(vpp, port=1000, inside="10.0.0.10") == (1, ["10.0.0.10:1000"], "")
     assert counted(vpp, 9) is None
     assert counted(vpp, 100) is None, "not all of them can be read"
@@ -122,7 +122,7 @@ def test_a_host_with_very_many_is_only_asked_for_by_name_and_to_clear(
     vpp, client = _vpp({1: 5, 2: 2, 3: 4})
     total, shown, left_out = _seen(vpp)
     assert (total, shown) == (2, ["10.0.0.2:1000", "10.0.0.2:1001"])
-    assert left_out.startswith("The 5 sessions of 10.0.0.1 and of 1 other host were not looked at")
+    assert left_out.startswith("The 5 sessions of 10.0.0.1 and of 1 other host were not read")
     assert _asked_for(client.questions) == ["10.0.0.2"]
     assert _seen(vpp, inside="10.0.0.3", limit=1, offset=3) == (4, ["10.0.0.3:1003"], "")
     assert users(vpp) == {"10.0.0.1": 5, "10.0.0.2": 2, "10.0.0.3": 4}

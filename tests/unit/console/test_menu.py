@@ -110,7 +110,7 @@ def test_dns_servers_of_the_configuration_are_not_asked_for(booted: Host) -> Non
     (booted.layout.etc / "resolv.conf").write_text(text)
     before = load(booted.layout.instance.read_bytes()).dns_servers
     keys = use(booted, "1", "", "192.0.2.10/24", "", "off", "")
-    assert any("as the configuration names them" in line for line in keys.said)
+    assert any("set in the configuration, under System" in line for line in keys.said)
     instance = load(booted.layout.instance.read_bytes())
     assert (instance.management.address, instance.dns_servers) == ("192.0.2.10/24", before)
     assert booted.text("etc/resolv.conf") == text

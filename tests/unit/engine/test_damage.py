@@ -259,7 +259,7 @@ def test_with_nothing_whole_the_router_is_left_as_it_is(toy: Router) -> None:
     engine = toy.engine()
     engine.recover()
     assert toy.live() == live
-    assert "no other one is whole: the router is left as it is" in engine.damage()[0]
+    assert "no other revision is intact: the router is left as it is" in engine.damage()[0]
     assert commit(engine, document(route(7))).revision == 3
     assert engine.damage()[0].startswith("revision 2 is damaged")
     assert routes_of(toy) == {route(7)}
@@ -409,7 +409,7 @@ def test_a_damaged_key_costs_the_secrets(toy: Router, harm: Harm) -> None:
     engine = started(toy)
     assert (engine.revision, routes_of(toy) >= {route(1)}) == (1, True)
     (told,) = engine.damage()
-    assert told.startswith("the secret at /routing/bgp/neighbors/192.0.2.2/password does not open")
+    assert told.startswith("the secret at /routing/bgp/neighbors/192.0.2.2/password cannot be opened")
     assert toy.routing.state["neighbor 192.0.2.2"] == "65001 "
     commit(engine, wanted)
     assert engine.damage() == []

@@ -123,7 +123,7 @@ def test_one_that_waited_is_checked_again_when_its_turn_comes(halting: Halting) 
     halting.begin_halted(LONG, "alice")
     bob = halting.begin_queued(CONFIRMED, "bob", base_revision=0)
     halting.released.set()
-    assert error_of(bob) == ("conflict", "the change is based on revision 0, and 1 runs")
+    assert error_of(bob) == ("conflict", "the change is based on revision 0, but 1 runs")
 
 
 def test_the_queue_is_bounded_and_says_who_is_in_the_way(
@@ -270,7 +270,7 @@ def test_those_who_wait_are_refused_when_the_agent_stops(halting: Halting) -> No
     alice = halting.begin_halted(LONG, "alice")
     bob = halting.begin_queued(CONFIRMED, "bob")
     halting.engine.turns.dismiss()
-    assert error_of(bob) == ("conflict", "the agent stops: nothing of this was done")
+    assert error_of(bob) == ("conflict", "the agent is stopping: nothing of this was done")
     halting.released.set()
     assert alice.result(_DEADLINE_S).revision == 1
 

@@ -121,7 +121,7 @@ def test_routes_that_outlive_bgp_are_an_alarm_once_zebra_had_the_time() -> None:
     assert list(stale(Look({}, _config()))) == []
     (one,) = stale(Look({"ipv4": 27_740}, _config()))
     assert (one.kind, one.object, one.patience_s) == ("stale_routes", "bgp", 60.0)
-    assert "27,740 IPv4 routes" in one.summary
+    assert "27,740 IPv4 BGP routes" in one.summary
     (check,) = (check for check in every_check() if check.name == "routes left by BGP")
     assert check.concerns(_config()) and not check.concerns(BGP)
 

@@ -1,4 +1,4 @@
-"""When NAT's table of sessions is an alarm."""
+"""When NAT's session table is an alarm."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_it_begins_at_80_percent_and_ends_with_some_room(fullness: float, stands
 
 def test_the_first_look_knows_no_rate() -> None:
     (one,) = _found(_FULL)
-    assert one.summary == "NAT's table of sessions is 100% full"
+    assert one.summary == "NAT's session table is 100% full"
     assert one.evidence == {"in use": "1,000 of 1,000 entries"}
 
 
 def test_packets_that_are_refused_are_critical() -> None:
     (one,) = _found(_with(_FULL, refused=1203), _FULL)
     assert (one.kind, one.severity) == ("nat_table_full", "critical")
-    assert one.summary == "NAT refuses new sessions: 1,200 packets were dropped, as its table is full"
+    assert one.summary == "NAT refuses new sessions: 1,200 packets were dropped, because its table is full"
     assert one.evidence["dropped"] == "1,200 packets in 5 s"
 
 

@@ -75,7 +75,7 @@ def test_the_clock_is_only_read() -> None:
         (-10, 31, None, ""),
         (-10, 29, "warning", "expires on 2026-07-30"),
         (-400, -1, "major", "expired on 2026-06-30"),
-        (2, 400, "major", "holds from 2026-07-03 on"),
+        (2, 400, "major", "is valid from 2026-07-03"),
     ],
 )
 def test_a_certificate_is_told_of_before_it_expires(

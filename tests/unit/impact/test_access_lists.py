@@ -33,7 +33,7 @@ def test_a_list_that_permits_both_families_drops_nothing() -> None:
 def test_a_family_without_a_rule_is_dropped(way: str) -> None:
     (dropped, denied) = found(_bind("lan0", {"10": DENY_ICMP, "20": ANY4}, way))
     assert kinds([dropped]) == [("certain", "traffic", f"/interfaces/lan0/{way}")]
-    assert "All IPv6 packets" in dropped.text and "no rule of it is for IPv6" in dropped.text
+    assert "All IPv6 packets" in dropped.text and "no rule is for IPv6" in dropped.text
     assert dropped.evidence == "lan0 has 2001:db8:10::1/64"
     assert denied.grade == "possible"
 
@@ -53,14 +53,14 @@ def test_what_was_dropped_before_is_no_news() -> None:
 def test_deny_any_before_everything_and_in_the_middle() -> None:
     first = _bind("lan0", {"10": ANY4, "20": ANY6})
     (all_of_it,) = found(_patch({"5": {"action": "deny"}}), first=first)
-    assert all_of_it.grade == "certain" and "every rule of it that is reached denies IPv4" in all_of_it.text
+    assert all_of_it.grade == "certain" and "every rule that is reached denies IPv4" in all_of_it.text
     rules = {"3": {"action": "permit", "protocol": "tcp"}, "5": {"action": "deny"}}
     shadow, part = found(_patch(rules), first=first)
     assert kinds([shadow]) == [("certain", "traffic", "/acls/new/rules/5")]
     assert shadow.text == (
         "On lan0, rule 5 of new denies every IPv4 packet: the 1 IPv4 rule after it is never reached."
     )
-    assert part.text == "Of the IPv4 packets received on lan0, what rule 5 of new denies is dropped."
+    assert part.text == "Of the IPv4 packets received on lan0, those that rule 5 of new denies are dropped."
 
 
 def test_only_wider_rules_drop_nothing_and_narrower_ones_may() -> None:
@@ -68,9 +68,10 @@ def test_only_wider_rules_drop_nothing_and_narrower_ones_may() -> None:
     assert found(_patch({"5": {"action": "permit", "protocol": "icmp", "icmp_type": 8}}), first=first) == []
     assert found(_patch({"10": None}), first=first) == []
     (narrower,) = found(_patch({"15": {"action": "deny", "protocol": "udp"}}), first=first)
-    assert narrower.text.endswith("what rules 10, 15 of new deny is dropped.")
+    assert narrower.text.endswith("those that rules 10, 15 of new deny are dropped.")
     (no_any,) = found(_patch({"20": {**ANY4, "protocol": "tcp"}}), first=first)
-    assert no_any.text.endswith("what rule 10 of new denies and what no rule permits is dropped.")
+    which = "those that rule 10 of new denies and those that no rule permits"
+    assert no_any.text.endswith(f"{which} are dropped.")
 
 
 def test_the_sessions_of_the_router_s_own() -> None:
@@ -95,7 +96,7 @@ def test_an_adjacency_outlives_a_list_that_refuses_only_its_unicast() -> None:
     refused = {"10": {"action": "permit", "protocol": "icmp"}, "20": ANY6}
     (ospf,) = [one for one in found(_bind("core0", refused)) if one.text.startswith("OSPF")]
     assert ospf.grade == "possible"
-    assert ospf.depends_on.startswith("the adjacency has to be formed anew")
+    assert ospf.depends_on.startswith("the adjacency has to be formed again")
 
 
 def test_answers_that_are_let_back_in_leave_it_open() -> None:

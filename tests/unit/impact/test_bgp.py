@@ -156,14 +156,14 @@ def test_an_interface_that_is_made_anew_takes_its_sessions_down() -> None:
     findings = found(mtu, taken_down=frozenset({"wan0", "core0"}))
     ospf, internal, external = sorted(findings, key=lambda one: one.text)
     assert kinds([external]) == [("certain", "session", AT)]
-    assert "wan0, which the neighbor is on, is made anew; it comes up again" in external.text
+    assert "wan0, which the neighbor is on, is recreated; it comes up again" in external.text
     assert (internal.grade, internal.depends_on) == (
         "possible",
-        "it does not outlast the moment in which the interface is away",
+        "it does not outlast the moment in which the interface is gone",
     )
-    assert "the adjacency with 10.255.0.2: core0 is made anew" in ospf.text
+    assert "the adjacency with 10.255.0.2: core0 is recreated" in ospf.text
     removed = found({"interfaces": {"wan0": None}}, taken_down=frozenset({"wan0"}))
-    assert not any("made anew" in one.text for one in removed)
+    assert not any("is recreated" in one.text for one in removed)
 
 
 def _route(prefix: str, *, neighbor: str = PEER, sent_to: tuple[str, ...] = (), **more: Any) -> BgpEntry:
@@ -190,7 +190,7 @@ def test_routes_that_new_rules_refuse_are_counted_and_named() -> None:
     assert certain.text == (
         f"1 of 2 IPv4 unicast routes from {PEER} are refused by the new rules: 203.0.113.0/24."
     )
-    refused = "which of the routes that were refused until now pass: FRR does not tell of them"
+    refused = "some of the routes that were refused until now pass: FRR does not report them"
     assert possible.depends_on == refused
 
 
@@ -210,7 +210,7 @@ def test_prefixes_that_new_rules_withdraw_or_add_are_counted() -> None:
     back = {"routing": {"policy": {"prefix_lists": {"own": {"rules": {"10": {"prefix": "0.0.0.0/0"}}}}}}}
     (possible,) = found(back, facts=_counting(*kept), first=patch)
     assert possible.grade == "possible" and "2 that are not sent now pass the new rules." in possible.text
-    assert possible.depends_on == "whether something else keeps the new ones back"
+    assert possible.depends_on == "nothing else holds the new ones back"
 
 
 def test_rules_that_change_nothing_of_what_is_sent_are_no_finding() -> None:
@@ -225,7 +225,7 @@ def test_other_attributes_of_routes_that_stay_are_counted() -> None:
     patch = {"routing": {"policy": {"route_maps": {"in": {"rules": rules}}}}}
     (possible,) = found(patch, facts=_counting(TAKEN[0], _route("203.0.113.0/24"), TAKEN[2]))
     assert possible.grade == "possible" and "2 get other attributes." in possible.text
-    assert possible.depends_on.startswith("which route is the best by its new attributes")
+    assert possible.depends_on.startswith("the new attributes change which route is the best")
 
 
 def test_what_the_old_rules_may_have_set_is_not_taken_for_what_was_received() -> None:
@@ -244,9 +244,9 @@ def test_of_many_routes_some_are_judged_and_that_is_said() -> None:
     none = {"10": {"action": "permit", "prefix": "192.0.2.0/24"}}
     patch = {"routing": {"policy": {"prefix_lists": {"some": {"rules": none}}}}}
     certain, possible = found(patch, facts=_counting(*many))
-    assert certain.text.startswith("2,000 of the 2,000 looked at of 6,000 IPv4 unicast routes from")
+    assert certain.text.startswith("2,000 of the 2,000 examined of 6,000 IPv4 unicast routes from")
     assert "and 1,995 more." in certain.text
-    assert "the 4,000 routes that were not looked at" in possible.depends_on
+    assert "the 4,000 routes that were not examined" in possible.depends_on
 
 
 def test_some_of_a_table_too_long_to_be_listed_are_judged_by_their_prefixes() -> None:
@@ -257,9 +257,9 @@ def test_some_of_a_table_too_long_to_be_listed_are_judged_by_their_prefixes() ->
     facts = {**UP, TABLES["ipv4_unicast"]: Table(tuple(some), sample_of=size)}
     certain, possible = found(patch, facts=facts)
     assert certain.text.startswith(
-        f"4 of the 5 looked at of 900,000 IPv4 unicast routes from {PEER} are refused"
+        f"4 of the 5 examined of 900,000 IPv4 unicast routes from {PEER} are refused"
     )
-    assert "the 899,995 routes that were not looked at" in possible.depends_on
+    assert "the 899,995 routes that were not examined" in possible.depends_on
     # Nothing of the sample is this neighbor's.
     facts[TABLES["ipv4_unicast"]] = Table((_route("203.0.9.0/24", neighbor=INTERNAL),), sample_of=size)
     (possible,) = found(patch, facts=facts)

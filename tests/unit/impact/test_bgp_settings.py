@@ -75,11 +75,11 @@ def test_own_as_in_paths_may_be_heard_less_or_more_often() -> None:
     first = _family(PEER, allowas_in=2)
     (fewer,) = found(_family(PEER, allowas_in=1), first=first)
     assert fewer.text == (
-        f"{PEER} is no longer heard where this router's AS is in the path of a route more than 1 time "
+        f"{PEER} no longer has its routes accepted if this router's AS is in their AS path more than 1 time "
         "(IPv4 unicast)."
     )
     (none,) = found(_family(PEER, allowas_in=None), first=first)
-    assert "is in the path of a route (IPv4" in none.text
+    assert "is in their AS path (IPv4" in none.text
     (more,) = found(_family(PEER, allowas_in=3), first=first)
     assert "up to 3 times" in more.text
 
@@ -105,7 +105,7 @@ def test_what_is_redistributed_by_other_rules_is_told() -> None:
     first["routing"]["policy"] = {"route_maps": {"other": {"rules": {"10": {"action": "deny"}}}}}
     (finding,) = found(_bgp(ipv4_unicast={"redistribute": {"static": {"route_map": "other"}}}), first=first)
     assert kinds([finding]) == [("possible", "routes", "/routing/bgp/ipv4_unicast")]
-    assert "by other rules to 2 neighbors: static routes: route map other is new" in finding.text
+    assert "to 2 neighbors change: static routes: route map other is new" in finding.text
     rules = {"routing": {"policy": {"route_maps": {"in": {"rules": {"10": {"action": "deny"}}}}}}}
     told = [one.text for one in found(rules, first=first) if one.path == "/routing/bgp/ipv4_unicast"]
     assert len(told) == 1 and "connected routes: route map in changes" in told[0]

@@ -51,7 +51,7 @@ def test_another_address_in_the_same_network_is_another_gateway() -> None:
     (finding,) = found(_lan(addresses=["10.10.0.254/24", "2001:db8:10::1/64"]))
     assert kinds([finding]) == [("possible", "traffic", "/interfaces/lan0/addresses")]
     assert finding.text.startswith("lan0 no longer has 10.10.0.1: hosts that send their packets by it")
-    assert finding.depends_on == "hosts there have it as their gateway, or speak to it"
+    assert finding.depends_on == "hosts there use it as their gateway, or connect to it"
     down = InterfaceState(name="lan0", type="ethernet", enabled=True, link="down", mtu=1500)
     facts = {LINKS: Interfaces(interfaces=(down,))}
     (alone,) = found(_lan(addresses=["10.10.0.254/24", "2001:db8:10::1/64"]), facts=facts)
@@ -100,7 +100,7 @@ def test_a_caller_who_stays_in_is_not_told_anything() -> None:
     assert found(_lan(management_sources=["10.10.0.0/28"]), first=OPEN, caller=ME) == []
     lost = found(_lan(enabled=False), first=OPEN, caller=ME)
     assert lost[0].kind == "management", "it comes before everything else"
-    assert lost[0].text.startswith("You lose the router: lan0 is disabled")
+    assert lost[0].text.startswith("You lose access to the router: lan0 is disabled")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_caller_who_stays_in_is_not_told_anything() -> None:
         ({"addresses": ["10.66.0.1/24"]}, "addresses", "certain", "no longer has 10.10.0.1"),
         ({"addresses": ["2001:db8:10::1/64"]}, "addresses", "certain", "no longer has 10.10.0.1"),
         ({"addresses": ["10.10.0.254/24"]}, "addresses", "possible", "no longer has 10.10.0.1"),
-        ({"vrf": "blue"}, "vrf", "certain", "moves to VRF blue, and the router is managed in the default"),
+        ({"vrf": "blue"}, "vrf", "certain", "moves to VRF blue, and the router can only be managed in"),
     ],
 )
 def test_a_caller_whose_end_at_the_router_goes(
@@ -119,7 +119,7 @@ def test_a_caller_whose_end_at_the_router_goes(
     lost = found(change, first=OPEN, caller=ME)
     (told,) = [one for one in lost if one.kind == "management"]
     assert (told.grade, told.path) == (grade, f"/interfaces/lan0/{path}")
-    assert told.text.startswith("You lose the router: lan0") and words in told.text
+    assert told.text.startswith("You lose access to the router: lan0") and words in told.text
 
 
 def test_a_way_that_was_shut_already_is_not_lost_again() -> None:
@@ -155,7 +155,7 @@ def test_a_caller_from_nowhere_is_told_that_his_way_was_not_looked_at() -> None:
     after = parse_document(merge_patch(ROUTER, _lan(description="x")))
     answer = foretell(Change(parse_document(ROUTER), after, is_remote=True))
     assert any(
-        one.startswith("your own connection: as far as the router knows, you do not come")
+        one.startswith("your own connection: as far as the router knows, you do not reach")
         for one in answer.not_looked_at
     )
     assert "your own connection" not in answer.looked_at
@@ -185,7 +185,7 @@ def test_a_bond_lasts_as_long_as_one_of_its_members() -> None:
     assert texts({"bond0": {"members": ["nic8"]}}) == []
     assert texts({"bond0": {"hash_policy": "layer2"}}) == []
     both = texts({"nic8": {"enabled": False}, "nic9": {"enabled": False}})
-    assert any("10.88.0.0/24 are no longer reached on bond0: all it is made of" in text for text in both)
+    assert any("10.88.0.0/24 are no longer reached on bond0: all its parts" in text for text in both)
     assert any("10.89.0.0/24 are no longer reached on bond0.7" in text for text in both)
 
 
@@ -206,7 +206,7 @@ def test_another_mode_of_a_bond_needs_the_other_end_to_follow() -> None:
 def test_a_bond_that_needs_two_members_is_down_with_one() -> None:
     two = {"interfaces": {**BOND["interfaces"], "bond0": {**BOND["interfaces"]["bond0"], "minimum_links": 2}}}
     texts = [one.text for one in found({"interfaces": {"nic9": {"enabled": False}}}, first=two)]
-    why = "fewer than the 2 that it needs of its parts are enabled."
+    why = "fewer of its parts are enabled than the 2 that it needs."
     assert any(text.endswith(f"no longer reached on bond0: {why}") for text in texts)
     assert any("10.89.0.0/24 are no longer reached on bond0.7" in text for text in texts)
 
@@ -236,7 +236,7 @@ def test_a_member_that_comes_may_have_a_link() -> None:
     instead = {"interfaces": {"bond0": {"members": ["nic9", "nic7"]}, "nic7": nic}}
     links = _linked(nic8="up", nic9="down", nic7="up")
     (finding,) = [one for one in found(instead, first=BOND, facts=links) if one.kind == "traffic"]
-    assert (finding.grade, finding.depends_on) == ("possible", "nic7 gets none")
+    assert (finding.grade, finding.depends_on) == ("possible", "nic7 gets no link")
 
 
 def test_more_members_needed_than_have_a_link_take_the_bond_down() -> None:

@@ -238,4 +238,4 @@ def test_a_limit_of_sessions_refuses_the_next_ones_of_hosts_that_are_at_it() -> 
 def test_shorter_timeouts_forget_connections_that_are_silent() -> None:
     (finding,) = _told(limited, DOCUMENT, _nat(timeouts={"udp_s": 60, "icmp_s": 90}))
     assert (finding.grade, finding.path) == ("possible", "/nat/timeouts")
-    assert finding.text.endswith("after a shorter silence: UDP 60 s instead of 300 s.")
+    assert finding.text.endswith("after a shorter idle time: UDP 60 s instead of 300 s.")

@@ -20,7 +20,7 @@ def _static(**routes: Any) -> dict[str, Any]:
 def test_a_route_that_goes_leaves_its_destination_without_one() -> None:
     (finding,) = found(_static(**{"198.51.100.0/24": None}), first=NO_PROTOCOL)
     assert kinds([finding]) == [("certain", "routes", "/routing/static/198.51.100.0~124")]
-    assert finding.text.startswith("Nothing leads to 198.51.100.0/24 any more")
+    assert finding.text.startswith("No route leads to 198.51.100.0/24 any more")
 
 
 def test_a_shorter_route_or_a_protocol_may_take_its_place() -> None:
@@ -28,7 +28,7 @@ def test_a_shorter_route_or_a_protocol_may_take_its_place() -> None:
     assert instead.grade == "possible"
     assert "go by 198.51.100.0/24 instead" in instead.text
     (protocol,) = found(_static(**{"198.51.100.0/24": None}))
-    assert (protocol.grade, protocol.depends_on) == ("possible", "no routing protocol brings one")
+    assert (protocol.grade, protocol.depends_on) == ("possible", "no routing protocol provides one")
 
 
 def test_next_hops_whose_network_goes() -> None:
@@ -126,7 +126,7 @@ def test_a_route_that_ospf_takes_from_the_table_is_no_longer_announced_when_it_g
         ({"redistribute": {"static": {"route_map": "in"}}}, "static routes: route map in is new"),
         ({"default_information": {"route_map": "in"}}, "the default route: route map in is new"),
         ({"default_information": {"always": False}}, "no longer announces the default route (while it has"),
-        ({"areas": {"0.0.0.9": {"no_summary": True}}}, "routes of other areas in area 0.0.0.9, but for a"),
+        ({"areas": {"0.0.0.9": {"no_summary": True}}}, "routes of other areas in area 0.0.0.9, except a"),
     ],
 )
 def test_ospf_announces_by_other_rules(ospf: dict[str, Any], words: str) -> None:
@@ -171,7 +171,7 @@ def test_a_next_hop_that_bfd_watches_from_now_on_may_not_answer_it() -> None:
     watched = {"routing": {"bfd": {"profiles": {"fast": {}}}, "static": routes}}
     (finding,) = found(watched)
     assert kinds([finding]) == [("possible", "routes", "/routing/static/198.51.100.0~124")]
-    assert finding.text.endswith("goes by 10.10.0.2 (BFD profile fast) only while it is seen to answer.")
+    assert finding.text.endswith("uses 10.10.0.2 (BFD profile fast) only while it is seen to answer.")
     unwatched = _static(**{"198.51.100.0/24": {"next_hops": [{"address": "10.10.0.2"}]}})
     assert found(unwatched, first=watched) == []
 
@@ -244,7 +244,7 @@ def test_other_costs_and_metrics_lead_packets_another_way(
     before, after = {"routing": {"ospf": first}}, {"routing": {"ospf": then}}
     (finding,) = found(after, first=before)
     assert kinds([finding]) == [("possible", "routes", "/routing/ospf")]
-    assert finding.text.startswith("OSPF leads packets another way") and said in finding.text
+    assert finding.text.startswith("OSPF sends packets by another path") and said in finding.text
     assert found(after, first=before, facts={ADJACENCIES: OspfState()}) == []
 
 

@@ -139,7 +139,7 @@ def test_packets_that_sessions_of_a_vrf_live_by_come_by_its_interfaces() -> None
 
 def _between(before: dict[str, Any], patch: dict[str, Any]) -> list[str]:
     change = Change(parse_document(before), parse_document(merge_patch(before, patch)), ToldFacts({}))
-    return [one.text for one in foretell(change).findings if "takes over" in one.text]
+    return [one.text for one in foretell(change).findings if "imports" in one.text]
 
 
 IMPORTING: dict[str, Any] = {
@@ -165,13 +165,13 @@ def test_what_a_vrf_takes_over_goes_with_its_source_and_with_its_own_bgp() -> No
     """Neither has a neighbor: no session closes, and nothing is announced to anybody."""
     own = {"vrfs": {"red": {"routing": {"bgp": None}}}}
     (gone,) = _between(IMPORTING, own)
-    assert gone == "BGP of VRF red no longer takes over IPv4 unicast routes of other VRFs."
+    assert gone == "BGP of VRF red no longer imports IPv4 unicast routes of other VRFs."
     source = {"vrfs": {"blue": {"routing": {"bgp": None}}}}
     (without,) = _between(IMPORTING, source)
-    assert without == "BGP of VRF red no longer takes over IPv4 unicast routes from VRF blue."
+    assert without == "BGP of VRF red no longer imports IPv4 unicast routes from VRF blue."
     network: dict[str, Any] = {"vrfs": {"blue": {"routing": {"bgp": {"ipv4_unicast": {"networks": []}}}}}}
     down = {"interfaces": {"lan1": {"enabled": False}}}
-    expected = ["BGP of VRF red no longer takes over 10.7.0.0/24 from VRF blue."]
+    expected = ["BGP of VRF red no longer imports 10.7.0.0/24 from VRF blue."]
     assert _between(IMPORTING, network) == _between(IMPORTING, down) == expected
     rules = {"routing": {"policy": {"route_maps": {"some": {"rules": {"10": {"action": "deny"}}}}}}}
     (by_others,) = _between(IMPORTING, rules)

@@ -292,7 +292,7 @@ def test_a_disk_that_does_not_keep_what_is_written(
         _install(router)
     assert router.slot("b")[: 1 << 20] == bytes(1 << 20)
     assert not slots.read(router.paths).contents["b"].whole
-    with pytest.raises(UpgradeRefused, match="holds no whole system"):
+    with pytest.raises(UpgradeRefused, match="holds no complete system"):
         _install(router, SWITCH)
     assert _good(router) == {"good": "a", "try": ""}
 
@@ -309,7 +309,7 @@ def test_a_crash_while_writing_leaves_no_system(router: Appliance, monkeypatch: 
     router.upload(file_system())
     with pytest.raises(KeyboardInterrupt):
         _install(router)
-    with pytest.raises(UpgradeRefused, match="holds no whole system"):
+    with pytest.raises(UpgradeRefused, match="holds no complete system"):
         _install(router, SWITCH)
 
 

@@ -84,6 +84,6 @@ def test_nothing_is_claimed_from_what_is_old_or_hangs(setting: Setting) -> None:
     setting.looked()
     setting.hangs.clear()
     setting.now_s += 3600
-    assert setting.watch.look() == ((), {"Redis": "it was not looked at lately"})
+    assert setting.watch.look() == ((), {"Redis": "it has not been checked recently"})
     setting.hangs.set()
     wait_until(lambda: setting.watch.look() == ((), {}), timeout_s=20, what="the look that hung")

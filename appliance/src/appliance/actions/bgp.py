@@ -23,8 +23,8 @@ class ClearBgp(OfVrf):
     neighbor: Literal["all"] | Address = Field(description="Address of a neighbor, or all.")
     soft: Literal["in", "out"] | None = Field(
         None,
-        description="Keeps the session: in asks for the neighbor's routes again, out sends this router's. "
-        "Null: the session is closed and set up anew.",
+        description="Keeps the session: in requests the neighbor's routes again, out sends this router's. "
+        "Null: the session is closed and set up again.",
     )
     family: Literal["ipv4_unicast", "ipv6_unicast"] | None = Field(
         None, description="Only this address family; with soft alone."
@@ -34,7 +34,7 @@ class ClearBgp(OfVrf):
     def _family_is_soft(self) -> Self:
         if self.family is not None and self.soft is None:
             raise PydanticCustomError(
-                "family", "family needs soft: a session is set up anew for all its families"
+                "family", "family needs soft: a session is set up again for all its families"
             )
         return self
 
@@ -58,7 +58,7 @@ def _act(router: Router, asked: ClearBgp, _author: str) -> Done:
         case "out":
             said = f"{who}: this router's routes are sent again{family}"
         case _:
-            said = f"{who}: cleared, the session is set up anew"
+            said = f"{who}: cleared, the session is set up again"
     return Done(done=(said,))
 
 
@@ -82,7 +82,7 @@ def _words(words: list[str]) -> Mapping[str, Any] | None:
 
 CLEAR_BGP = Action(
     "clear-bgp",
-    "Close BGP sessions and set them up anew, or exchange their routes again.",
+    "Close BGP sessions and set them up again, or exchange their routes again.",
     ClearBgp,
     _act,
     _words,

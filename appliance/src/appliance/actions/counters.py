@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class ClearCounters(Question):
     """Which counters are cleared: those of an interface, of an access list, or all."""
 
-    interface: InterfaceName | None = Field(None, description="Those of this interface.")
-    acl: AclName | None = Field(None, description="The hits of this access list.")
-    all: bool = Field(False, description="Those of every interface and every access list.")
+    interface: InterfaceName | None = Field(None, description="Counters of this interface.")
+    acl: AclName | None = Field(None, description="Hits of this access list.")
+    all: bool = Field(False, description="Counters of every interface and hits of every access list.")
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
@@ -55,7 +55,7 @@ def _act(router: Router, asked: ClearCounters, author: str) -> Done:
 
 def _cleared(what: str, names: list[str]) -> str:
     who = f"{what} {names[0]}" if len(names) == 1 else f"{len(names):,} {what}s"
-    return f"counters of {who} cleared: they are shown from now on, and metrics go on"
+    return f"counters of {who} cleared: they are shown from zero; metrics are not affected"
 
 
 def _words(words: list[str]) -> Mapping[str, Any] | None:
@@ -69,7 +69,8 @@ def _words(words: list[str]) -> Mapping[str, Any] | None:
 
 CLEAR_COUNTERS = Action(
     "clear-counters",
-    "Show counters from now on: those of an interface, the hits of an access list, or all. Metrics go on.",
+    "Show counters from zero: those of an interface, the hits of an access list, or all. Metrics are not "
+    "affected.",
     ClearCounters,
     _act,
     _words,

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 class ClearNatSessions(NatSessionsFilter):
     """Which sessions are cleared: those that match all that is given, or all."""
 
-    inside_port: int | None = Field(None, ge=0, le=65535, description="Only those with this port inside.")
-    outside_port: int | None = Field(None, ge=0, le=65535, description="Only those with this port outside.")
-    remote_port: int | None = Field(
-        None, ge=0, le=65535, description="Only those with this port at the other end."
+    inside_port: int | None = Field(None, ge=0, le=65535, description="Only sessions with this inside port.")
+    outside_port: int | None = Field(
+        None, ge=0, le=65535, description="Only sessions with this outside port."
     )
-    all: bool = Field(False, description="Every session; nothing else is given then.")
+    remote_port: int | None = Field(
+        None, ge=0, le=65535, description="Only sessions with this port at the other end."
+    )
+    all: bool = Field(False, description="Every session; nothing else may be given then.")
 
     @model_validator(mode="after")
     def _all_or_some(self) -> Self:
         if self.all == bool(_given(self)):
-            raise PydanticCustomError("some", "give all, or what the sessions have to match: one of the two")
+            raise PydanticCustomError("some", "give either all, or what the sessions must match")
         return self
 
     def matches(self, one: NatSession) -> bool:
@@ -58,7 +60,7 @@ def _act(router: Router, asked: ClearNatSessions, _author: str) -> Done:
         nothing = "no session matches" if not asked.all else "no session is translated now"
         raise NotFound(f"{nothing}. {ended.left_out}".removesuffix(". "))
     number = "1 session" if ended.sessions == 1 else f"{ended.sessions:,} sessions"
-    cleared = f"{number} of NAT cleared: what still sends begins a new one"
+    cleared = f"{number} of NAT cleared: traffic that goes on begins new sessions"
     return Done(done=(cleared, ended.left_out) if ended.left_out else (cleared,))
 
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 class ClearNeighbors(Question):
     """Which entries are cleared: those of an interface, an address or both, or all."""
 
-    interface: InterfaceName | None = Field(None, description="Only those on this interface.")
-    address: Address | None = Field(None, description="Only those of this address.")
-    all: bool = Field(False, description="Every entry that was learned; nothing else is given then.")
+    interface: InterfaceName | None = Field(None, description="Only entries on this interface.")
+    address: Address | None = Field(None, description="Only entries of this address.")
+    all: bool = Field(False, description="Every learned entry; nothing else may be given then.")
 
     @model_validator(mode="after")
     def _all_or_some(self) -> Self:
         if self.all == (self.interface is not None or self.address is not None):
-            raise PydanticCustomError("some", "give all, or an interface or an address: one of the two")
+            raise PydanticCustomError("some", "give either all, or an interface or an address")
         return self
 
 
@@ -38,9 +38,10 @@ def _target(asked: ClearNeighbors) -> str:
 def _act(router: Router, asked: ClearNeighbors, _author: str) -> Done:
     forgotten = router.dataplane.forget_neighbors(asked.interface, asked.address)
     if not forgotten:
-        raise NotFound("no entry that was learned matches" if not asked.all else "no entry was learned")
+        raise NotFound("no learned entry matches" if not asked.all else "no entry was learned")
     number = "1 entry" if forgotten == 1 else f"{forgotten:,} entries"
-    return Done(done=(f"{number} of ARP and IPv6 neighbors cleared: what is sent next asks for them again",))
+    then = "packets to them resolve them again"
+    return Done(done=(f"{number} of ARP and IPv6 neighbors cleared: {then}",))
 
 
 def _words(words: list[str]) -> Mapping[str, Any] | None:

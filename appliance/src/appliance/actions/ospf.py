@@ -29,7 +29,7 @@ class ClearOspfNeighbor(Question):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.neighbor is None) == (self.interface is None):
-            raise PydanticCustomError("one", "give neighbor or interface: one of the two")
+            raise PydanticCustomError("one", "give either neighbor or interface")
         return self
 
 
@@ -48,7 +48,7 @@ def _act(router: Router, asked: ClearOspfNeighbor, _author: str) -> Done:
         for vrf, ospf in running:
             if asked.interface in ospf.interfaces:
                 router.routing.operate(clear_interface(asked.interface, vrf))
-                return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up anew",))
+                return Done(done=(f"OSPF on {asked.interface}: cleared, its adjacencies are set up again",))
         raise NotFound(f"OSPF does not run on an interface {asked.interface}")
     # Routers in several VRFs may have the same router ID, and ospfd clears it in all.
     there = [vrf for vrf, _ in running if _has(router, vrf, str(asked.neighbor))]
@@ -58,7 +58,7 @@ def _act(router: Router, asked: ClearOspfNeighbor, _author: str) -> Done:
     return Done(
         done=tuple(
             f"OSPF neighbor {asked.neighbor}{f' in VRF {vrf}' if vrf else ''}: cleared, the adjacency is set "
-            "up anew"
+            "up again"
             for vrf in there
         )
     )
@@ -77,7 +77,7 @@ def _words(words: list[str]) -> Mapping[str, Any] | None:
 
 CLEAR_OSPF_NEIGHBOR = Action(
     "clear-ospf-neighbor",
-    "Forget OSPF neighbors and set their adjacencies up anew.",
+    "Forget OSPF neighbors and set their adjacencies up again.",
     ClearOspfNeighbor,
     _act,
     _words,

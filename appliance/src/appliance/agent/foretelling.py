@@ -78,7 +78,7 @@ class Foretelling:
             return None
         except (TimeoutError, MillraceError) as error:
             reading.cancel()
-            log.info("what a packet will cost is not told: %s", str(error) or "no answer in time")
+            log.info("the cost of a packet is not foretold: %s", str(error) or "no answer in time")
             return None
 
     def close(self) -> None:

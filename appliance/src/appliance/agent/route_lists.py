@@ -102,11 +102,11 @@ class RouteLists:
 def _too_many(family: Family, protocol: str | None, count: int) -> str:
     whose = f"There are {count:,} {_WORDS[family]} routes" + (f" of {protocol}" if protocol else "")
     other = "" if protocol else ", or for the list of a protocol that has fewer"
-    return f"{whose}; a list is shown of up to {LISTED:,}. Ask for a prefix or an address{other}."
+    return f"{whose}; only lists of up to {LISTED:,} are shown. Ask for a prefix or an address{other}."
 
 
 def _resting(wait_s: float) -> str:
     return (
-        "The list was not read: each reading keeps FRR from its updates, and it was read often just now. "
+        "The list was not read: each reading delays FRR's updates, and it was read often just now. "
         f"Ask again in {max(1, round(wait_s))} s, or for a prefix or an address."
     )

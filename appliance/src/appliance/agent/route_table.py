@@ -24,8 +24,8 @@ _OWN_KINDS = {"local", "broadcast", "multicast"}
 """Entries that a table makes on its own."""
 _DROPS = {"blackhole", "unreachable", "prohibit"}
 _FED = (
-    "Connected and local routes are not in this list, which is of what FRR told VPP: ask for their prefix, "
-    "or for protocol connected."
+    "Connected and local routes are not in this list, which holds what FRR sent to VPP: ask for their "
+    "prefix, or for protocol connected."
 )
 
 
@@ -365,7 +365,7 @@ def _differs(rib: RibRow, answer: RouteAnswer, destination: str) -> str:
     if answer.kind in _DROPS:
         return "" if dropped else f"drops what is sent {_to(destination)}"
     if answer.prefix not in (None, rib.prefix):
-        return f"takes {answer.prefix} for it"
+        return f"uses {answer.prefix} for it"
     has = {hop.address for hop in answer.next_hops if hop.address is not None}
     if has and has != wanted and (wanted or dropped):
         return f"sends it to {', '.join(sorted(has))}"

@@ -108,7 +108,7 @@ class AgentSettings(_Settings):
         if self.dataplane == "vpp" and (self.vpp_api_socket is None or self.vpp_stats_socket is None):
             raise ValueError("the vpp data plane needs vpp_api_socket and vpp_stats_socket")
         if self.dataplane != "vpp" and self.feeder_socket is not None:
-            raise ValueError("feeder_socket is of the vpp data plane alone")
+            raise ValueError("feeder_socket is only for the vpp data plane")
         return self
 
 

@@ -191,7 +191,7 @@ class UpgradeApi:
         found = self._free()
         content = found.contents.get(found.other)
         if content is None or not content.whole:
-            raise NotFound(f"slot {found.other} holds no whole system")
+            raise NotFound(f"slot {found.other} holds no complete system")
         admit_schema(content.version, content.schema_version, self._document_schema())
         self._ask(
             Request(

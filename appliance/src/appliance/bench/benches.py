@@ -299,7 +299,7 @@ class Benches:
     def _sweep(self) -> None:
         left = self._dataplane.look(vpp=lambda vpp: _swept(vpp.client), linux=_not_here)
         if left:
-            raise Conflict(f"VPP keeps {left} things of a bench")
+            raise Conflict(f"VPP still has {left} objects of a bench")
         self.may_have_left = False
 
     def _path(self, bench: str) -> Path:

@@ -177,7 +177,7 @@ def require_quiet(found: Mapping[str, float], seconds: float, anyway: bool) -> b
         more = f" and {len(loud) - 5} more" if len(loud) > 5 else ""
         raise Conflict(
             f"traffic passes, and a bench would disturb it: {listed}{more} packets a second over "
-            f"{seconds:.1f} s, where up to {MOST_PPS:,.0f} on an interface are little enough. Try again when "
+            f"{seconds:.1f} s, where up to {MOST_PPS:,.0f} on an interface are allowed. Try again when "
             "it is quiet, or with --anyway"
         )
     return bool(loud)

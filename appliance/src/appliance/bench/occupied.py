@@ -22,7 +22,7 @@ def why_occupied(engine: Engine, captures: CaptureFiles, traces: PacketTraces) -
     if (watch := engine.watched.now()) is not None:
         return (
             f"revision {watch['revision']} is watched for {watch['left_s']:.0f} more seconds, and a bench "
-            "would look like trouble: wait (show watch)"
+            "would look like a fault: wait (show watch)"
         )
     if (capture := next((one for one in captures.all() if one.state == "running"), None)) is not None:
         return f"packets are captured: end it with `capture stop {capture.id}`, or wait (show captures)"

@@ -60,12 +60,12 @@ class Records:
             if end > len(data):
                 break
             if self.size_bytes + end > self._most_bytes:
-                self.full = f"{self._most_bytes} bytes were reached"
+                self.full = f"the limit of {self._most_bytes} bytes was reached"
                 break
             at = end
             self.packets += 1
             if self.packets >= self._most:
-                self.full = f"{self._most} packets were reached"
+                self.full = f"the limit of {self._most} packets was reached"
                 break
         return at
 

@@ -127,7 +127,7 @@ class KernelSource:
                 if stop.is_set():
                     why = "it was stopped"
                 elif time.monotonic() >= end:
-                    why = f"{wanted.seconds} seconds were over"
+                    why = f"the limit of {wanted.seconds} seconds was reached"
                 elif _has_data(pipe, min(0.2, end - time.monotonic())):
                     if not (data := os.read(pipe, _PIPE_BYTES)):
                         break
@@ -136,7 +136,7 @@ class KernelSource:
         finally:
             lost = self._finish()
         if not why:
-            raise CaptureFailed(f"tcpdump ended by itself: {_reason(self._lines())}")
+            raise CaptureFailed(f"tcpdump ended unexpectedly: {_reason(self._lines())}")
         return Ended(why, lost)
 
     def _errors(self, patience_s: float) -> str:

@@ -44,8 +44,8 @@ class VppSource:
     """
 
     note = (
-        "VPP captures into its memory and writes when it ends. The filter is applied then: "
-        "the limit of packets counts those that the filter leaves out, too."
+        "VPP captures into its memory and writes the file when the capture ends. The filter is applied then: "
+        "the limit of packets also counts those that the filter leaves out."
     )
 
     def __init__(self, dataplane: DataPlane, folder: Path = _FOLDER) -> None:
@@ -76,9 +76,9 @@ class VppSource:
                 if stop.wait(min(_POLL_S, max(0.0, end - time.monotonic()))):
                     why = "it was stopped"
                 elif time.monotonic() >= end:
-                    why = f"{wanted.seconds} seconds were over"
+                    why = f"the limit of {wanted.seconds} seconds was reached"
                 elif self._ask(_captured) >= wanted.packets:
-                    why = f"{wanted.packets} packets were reached"
+                    why = f"the limit of {wanted.packets} packets was reached"
         finally:
             _ours.discard(self._name)
             written = self._ask(_end)
@@ -94,9 +94,11 @@ class VppSource:
         status = _status(vpp)
         if "enabled" in status:
             if _PREFIX not in status:
-                raise Conflict("VPP captures packets already, and not by this router's agent: end that first")
+                raise Conflict(
+                    "VPP already runs a capture that the router's agent did not start: end it first"
+                )
             if any(name in status for name in _ours):
-                raise Conflict("VPP captures packets already, and does so once at a time: stop that capture")
+                raise Conflict("VPP already runs a capture, and runs only one at a time: stop that capture")
             # An agent that ended left it.
             _end(vpp)
         for left in self._folder.glob(f"{_PREFIX}*.pcap"):
@@ -126,7 +128,7 @@ class VppSource:
             raise CaptureFailed(f"VPP's file cannot be read: {error.strerror}") from error
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise CaptureFailed("what stands in the place of VPP's file is no file")
+                raise CaptureFailed("the path of VPP's file is not a file")
             if wanted.filter:
                 tcpdump.filtered(descriptor, wanted.filter, records)
             else:

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.remove("--json")
         as_json = True
     if options.command is not None and words:
-        parser.error(f"-c is followed by all the commands: {' '.join(words)} would not be done")
+        parser.error(f"-c is followed by all the commands: {' '.join(words)} would not be run")
     author = _author()
     agent = AgentClient(options.socket, command_line_of=author)
     session = Session(agent, author, as_json, caller_address())
@@ -72,7 +72,7 @@ def _run(session: Session, lines: Iterable[str]) -> int:
             sys.stderr.write(f"{told(error)}\n")
             return 2 if isinstance(error, CommandError) else 1
     if session.candidate is not None and session.candidate.changed:
-        sys.stderr.write("the candidate was not committed; its changes are forgotten\n")
+        sys.stderr.write("the candidate was not committed; its changes are discarded\n")
         return 1
     return 0
 

@@ -17,8 +17,8 @@ def show_alarms(agent: AgentClient, words: list[str]) -> Output:
     parts = [_told(one) for one in answer.alarms]
     parts += [f"not checked: {name}: {text.clean(reason)}" for name, reason in answer.unchecked.items()]
     if answer.looked_s_ago is None:
-        parts.append("the router has not been looked at yet")
-    return Output(answer.model_dump(mode="json"), "\n".join(parts) or "no alarm stands")
+        parts.append("the router has not been checked yet")
+    return Output(answer.model_dump(mode="json"), "\n".join(parts) or "no active alarms")
 
 
 def _told(one: Alarm) -> str:

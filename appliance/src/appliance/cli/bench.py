@@ -144,6 +144,6 @@ def _lines(result: BenchResult) -> Iterator[str]:
     yield ", ".join(f"{name} {text.clean(version)}" for name, version in result.versions.items())
     if result.foreign:
         yield "other traffic passed when it began, and may have taken its share"
-    yield "It does not tell:"
+    yield "It does not show:"
     for one in result.unknown:
         yield f"  {one}"

@@ -14,7 +14,7 @@ from appliance.client.answers import CommitAnswer
 from appliance.state.commits import CommitUnderWay
 
 USAGE = "cancel commit [ID]            stop a commit that runs or waits, and undo it; without ID the only one"
-GOES_ON = "the commit goes on: `show commits` tells how far it is, `cancel commit` stops and undoes it"
+GOES_ON = "the commit goes on: `show commits` shows its progress, `cancel commit` stops and undoes it"
 Tell = Callable[[CommitUnderWay], None]
 
 
@@ -99,6 +99,6 @@ def committed(answer: CommitAnswer) -> Output:
         if answer.confirm_reason:
             lines.append(f"because {text.clean(answer.confirm_reason)}")
     if answer.watch_s is not None:
-        what = " and rolled back by itself if it gets worse" if answer.rolls_back else ""
+        what = ", and it rolls back automatically if they get worse" if answer.rolls_back else ""
         lines.append(f"sessions and traffic are watched for {answer.watch_s:.0f} seconds{what}: show watch")
     return Output(dict(answer), "\n".join(lines))

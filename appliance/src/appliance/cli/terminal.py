@@ -100,7 +100,7 @@ def may_forget(ask: Callable[[str], str], changes: int) -> bool:
     these = "1 change" if changes == 1 else f"{changes} changes"
     while True:
         try:
-            answer = ask(f"{these} not committed. Leave and forget? [yes,no] (no) ").strip().lower()
+            answer = ask(f"{these} not committed. Leave and discard? [yes,no] (no) ").strip().lower()
         except KeyboardInterrupt:
             return False
         except EOFError:

@@ -12,7 +12,7 @@ from appliance.cli.output import Output
 from appliance.client import AgentClient
 from appliance.errors import Conflict
 
-USAGE = "update [ours|theirs]          take over what others have committed since `configure`"
+USAGE = "update [ours|theirs]          merge what others have committed since `configure`"
 _KEEP: dict[tuple[str, ...], Side | None] = {(): None, ("ours",): "ours", ("theirs",): "theirs"}
 
 
@@ -29,7 +29,7 @@ def update(agent: AgentClient, candidate: Candidate, words: list[str]) -> Output
         f"{one.path}: {_side(one.ours)} here, {_side(one.theirs)} in revision {running.revision}"
         for one in conflicts
     ]
-    lines.append("nothing was taken over: `update ours` keeps what is here, `update theirs` what runs")
+    lines.append("nothing was merged: `update ours` keeps what is here, `update theirs` what runs")
     return Output(data, "\n".join(lines))
 
 
@@ -45,4 +45,4 @@ def offered(agent: AgentClient, candidate: Candidate) -> Iterator[None]:
     except Conflict as error:
         if agent.status().revision == candidate.revision:
             raise
-        raise Conflict(f"{error}: `update` takes it over, with the same changes") from error
+        raise Conflict(f"{error}: `update` merges it and keeps the candidate's changes") from error

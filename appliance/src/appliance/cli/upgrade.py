@@ -88,7 +88,7 @@ def _watch(agent: AgentClient, say: Say) -> Output:
         raise CommandError(f"the upgrade failed: {text.clean(str(now['detail']))}")
     if state == "ready":
         return Output(now, "the other slot is written; `upgrade switch` boots it")
-    return Output(now, "the router reboots; `show upgrade` tells afterwards whether the version was kept")
+    return Output(now, "the router reboots; `show upgrade` shows afterwards whether the version was kept")
 
 
 def _say(said: str) -> None:

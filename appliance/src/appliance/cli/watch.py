@@ -35,7 +35,7 @@ def _headline(report: WatchReport) -> str:
     said = f"revision {report.revision}: {STATES[report.state]}"
     if report.state == "watching":
         said += f" for {report.left_s:.0f} more seconds"
-        said += "; it rolls back by itself if sessions or traffic get worse" if report.rolls_back else ""
+        said += "; it rolls back automatically if sessions or traffic get worse" if report.rolls_back else ""
     if report.rolled_back_to is not None:
         said += f"; revision {report.rolled_back_to} is back"
     if report.as_before_since is not None:

@@ -65,7 +65,7 @@ class StatusAnswer(Answer):
 
     @property
     def damage(self) -> list[str]:
-        """What of the recorded state cannot be read: what runs instead and what to do, a sentence each."""
+        """Recorded state that cannot be read: what runs instead and what to do, a sentence each."""
         return list(self.get("damage", ()))
 
     @property

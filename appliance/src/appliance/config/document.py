@@ -33,7 +33,7 @@ else:
 
 
 class RouterConfig(Model):
-    """Everything a router is told. The API, forms, CLI, validation and plan derive from it."""
+    """The complete configuration of a router. The API, forms, CLI, validation and plan derive from it."""
 
     schema_version: Literal[1] = Field(default=1, title="Schema version")
     """Version of this schema; older documents are migrated when they are read."""
@@ -51,9 +51,9 @@ class RouterConfig(Model):
     vrfs: dict[VrfName, Vrf] = Field(
         default_factory=dict, title="VRFs", max_length=MOST_VRFS, json_schema_extra={"x-noun": "VRF"}
     )
-    """VRFs by name. What is put into none is in the default one."""
+    """VRFs by name. Whatever names no VRF is in the default VRF."""
     routing: Routing = Field(default_factory=Routing, title="Routing")
-    """Static routes, BGP and OSPF of the default VRF, and the policy of all."""
+    """Static routes, BGP and OSPF of the default VRF, and the policy that all VRFs share."""
     acls: dict[AclName, Acl] = Field(
         default_factory=dict,
         title="Access lists",
@@ -62,7 +62,7 @@ class RouterConfig(Model):
     )
     """Access lists by name."""
     nat: Nat | None = Field(default=None, title="NAT")
-    """Address translation (NAT44): inside hosts share outside addresses. Unset means that there is none."""
+    """Address translation (NAT44): inside hosts share outside addresses. Unset means no translation."""
     dhcp_relays: DhcpRelays = Field(default_factory=dict, title="DHCP relays")
     """DHCP relays by name: one for each VRF whose clients have their server elsewhere."""
 

@@ -86,7 +86,7 @@ class Menu:
             [
                 "Management network",
                 "",
-                "Enter keeps what stands in brackets, - takes it away, Escape leaves without a change.",
+                "Enter keeps the value in brackets, - removes it, Escape leaves without a change.",
                 "",
             ]
         )
@@ -94,7 +94,7 @@ class Menu:
         of_document = document_names_resolvers(self.layout)
         for name, prompt, now in _questions(instance):
             if name == "dns_servers" and of_document:
-                self.terminal.say("  DNS servers: as the configuration names them, under System")
+                self.terminal.say("  DNS servers: set in the configuration, under System")
                 continue
             default = now
             if name.endswith("_gateway"):
@@ -123,7 +123,7 @@ class Menu:
         if first is None:
             return
         if self.terminal.ask("  Once more: ", hidden=True) != first:
-            self._pause("The two are not the same. Nothing was changed.")
+            self._pause("The two passwords differ. Nothing was changed.")
             return
         set_password(self.layout, first)
         self.terminal.say("Changed for ssh and the shell; now the web page ...")

@@ -61,7 +61,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     facts.append(("Web page", "  ".join(urls) or "no address yet"))
     if status.password is not None:
         facts.append(("Sign in", f"admin / {status.password}"))
-        facts.append(("", "(made for this router and shown until it is changed)"))
+        facts.append(("", "(generated for this router and shown until it is changed)"))
     else:
         facts.append(("Sign in", "admin"))
     if status.device is None:

@@ -63,14 +63,14 @@ def refuse_while_others_decide(committer: Committer, base_revision: int | None) 
     """Raises Conflict when the running revision is not the commit's base, or may still be rolled back."""
     running = committer.running.revision
     if base_revision not in (None, running):
-        raise Conflict(f"the change is based on revision {base_revision}, and {running} runs")
+        raise Conflict(f"the change is based on revision {base_revision}, but {running} runs")
     if (pending := committer.confirmation.pending) is not None:
         raise Conflict(f"revision {pending.revision} awaits confirmation: confirm it or roll it back first")
     if (watch := committer.watches.armed) is not None:
         left_s = committer.watches.left_s(watch)
         raise Conflict(
-            f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back by itself if "
-            "sessions or traffic got worse: wait, keep it, or roll it back first"
+            f"revision {watch.revision} is watched for {left_s:.0f} more seconds and rolls back "
+            "automatically if sessions or traffic get worse: wait, keep it, or roll it back first"
         )
     if (worse := committer.watches.condemned) is not None and worse.revision == running:
         raise Conflict(f"sessions or traffic got worse after revision {running}, and it is being rolled back")

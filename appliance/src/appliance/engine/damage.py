@@ -22,11 +22,11 @@ def concerning_what_runs(
             )
         else:
             sentences.append(
-                f"revision {head} is damaged ({problem}), and no other one is whole: the router is left as "
-                "it is. Commit its configuration anew, from a backup"
+                f"revision {head} is damaged ({problem}), and no other revision is intact: the router is "
+                "left as it is. Commit its configuration again, from a backup"
             )
     sentences += [
-        f"the secret at {pointer} does not open with this router's key and is left out: commit it anew"
+        f"the secret at {pointer} cannot be opened with this router's key and is left out: commit it again"
         for pointer in shut
     ]
     return sentences

@@ -190,7 +190,7 @@ class Engine:
         """
         watch = self._committer.watches.call_off(f"{author} called the rollback off")
         if watch is None:
-            raise Conflict("no revision is watched to be rolled back by itself")
+            raise Conflict("no revision is watched for an automatic rollback")
         log.info("%s keeps revision %s, whatever its watch sees", author, watch.revision)
         return watch.revision
 

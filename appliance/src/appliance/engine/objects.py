@@ -191,7 +191,7 @@ class Objects:
                         log.error("%s; the copy of it is used", problem)
                     self._is_sound(name)
                     return text, ""
-                problem = f"{file.path.name[:8]}…{file.path.suffix} was altered: it does not have its digest"
+                problem = f"{file.path.name[:8]}…{file.path.suffix} was altered: it does not match its digest"
             except (OSError, ValueError, TypeError, KeyError, RecursionError, zlib.error, Damaged) as error:
                 problem = f"{file.path.name[:8]}…{file.path.suffix} cannot be read: {error}"
         return None, problem
@@ -209,7 +209,7 @@ class Objects:
             return "".join(self._whole.pieces)
         text, problem = self._first_sound(name, digest)
         if text is None:
-            raise Damaged(f"what it is a delta to is damaged: {problem}")
+            raise Damaged(f"the object it is a delta to is damaged: {problem}")
         return text
 
     def _put(self, file_name: str, data: bytes) -> None:
@@ -243,7 +243,7 @@ class Objects:
 def make_own_folder(folder: Path) -> None:
     """Make a folder for the caller alone; anything else of its name is set aside. Raises OSError."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        log.error("%s is no folder: it is set aside as %s.damaged", folder, folder.name)
+        log.error("%s is not a folder: it is set aside as %s.damaged", folder, folder.name)
         durable.rename(folder, f"{folder.name}.damaged")
     durable.make_folder(folder, 0o700)
 
@@ -252,5 +252,5 @@ def _unpacked(data: bytes) -> str:
     unpacking = zlib.decompressobj()
     text = unpacking.decompress(data, MAX_TEXT_BYTES)
     if not unpacking.eof or unpacking.unused_data:
-        raise ValueError("it is cut off, or has something behind its end")
+        raise ValueError("it is cut off, or has data after its end")
     return text.decode()

@@ -352,7 +352,7 @@ class RevisionStore:
         if revision.revision != number or not all(
             isinstance(text, str) for text in (revision.digest, revision.details, revision.time)
         ):
-            raise ValueError("it is of another revision")
+            raise ValueError("it belongs to another revision")
         return revision
 
     def _remember(self, revision: Revision) -> None:

@@ -161,7 +161,7 @@ class Turns:
                 while self._holder is not None or self._waiting[0] is not turn:
                     turn.check()
                     if turn.is_dismissed:
-                        raise Conflict("the agent stops: nothing of this was done")
+                        raise Conflict("the agent is stopping: nothing of this was done")
                     left_s = ends_s - time.monotonic()
                     if left_s <= 0:
                         raise Conflict(self._late(turn, wait_s))
@@ -176,7 +176,7 @@ class Turns:
     def _late(self, turn: Turn, wait_s: float) -> str:
         ahead = self._ahead(turn)
         waited = f" after {wait_s:.0f} s" if wait_s >= 1 else ""
-        return f"another commit is under way: its turn did not come{waited}, behind {joined(ahead)}"
+        return f"another commit is under way: this one got no turn{waited}, behind {joined(ahead)}"
 
     def _busy(self) -> str:
         return "the router is busy" if self._holder is None else f"{self._holder.title} is under way"

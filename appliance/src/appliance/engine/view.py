@@ -90,7 +90,7 @@ class View:
         """
         held = self.moving.acquire(timeout=wait_s)
         if not held and not anyway:
-            raise Conflict("the router is being looked at")
+            raise Conflict("the router is being observed")
         try:
             yield
         finally:

@@ -40,7 +40,7 @@ def parts_down(look: Look[Mapping[str, PartHealth]]) -> Iterator[Finding]:
             name,
             "critical",
             f"{part.label or name} is down: {part.detail}",
-            "The system restarts it by itself. If it stays down, look at its log with journalctl.",
+            "The system restarts it automatically. If it stays down, read its log with journalctl.",
             evidence,
         )
 
@@ -61,7 +61,7 @@ def drift(look: Look[Seen]) -> Iterator[Finding]:
         f"The router differs from its document in {len(seen.drift)} step{'s'[: len(seen.drift) != 1]}",
         "The agent repairs it. If this persists, a step of the repair fails: see the evidence."
         if repairs or seen.waiting
-        else "Commit the document again to put it back, or set the drift policy to repair.",
+        else "Commit the document again to restore it, or set the drift policy to repair.",
         lines,
         patience_s=UNDER_WAY_S,
     )
@@ -107,8 +107,8 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
                 "rolled_back",
                 name,
                 "major",
-                f"Revision {report.revision} was rolled back by itself: {_first(report)}",
-                "The page of the revision says what got worse. Mend it before you commit the change again.",
+                f"Revision {report.revision} was rolled back automatically: {_first(report)}",
+                "The revision's page says what got worse. Fix it before you commit the change again.",
                 evidence,
             )
         elif report.state == "worse" and report.surprises and report.as_before_since is None:
@@ -121,9 +121,9 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
                 f"Still worse after the rollback in revision {report.revision}: {_first(report)}"
                 if is_way_back
                 else f"Sessions or traffic got worse after revision {report.revision}: {_first(report)}",
-                "The rollback did not bring it back: look for the cause outside of the document."
+                "The rollback did not restore it: look for the cause outside the document."
                 if is_way_back
-                else "The page of the revision says what got worse. Roll back if it is due to the commit.",
+                else "The revision's page says what got worse. Roll back if the commit caused it.",
                 evidence,
             )
         elif report.state == "interrupted" and report.rolls_back:
@@ -131,7 +131,7 @@ def service(look: Look[tuple[WatchReport, ...]]) -> Iterator[Finding]:
                 "watch_interrupted",
                 name,
                 "warning",
-                f"The watch of revision {report.revision} was interrupted: it does not roll back by itself",
+                f"The watch of revision {report.revision} was interrupted: no automatic rollback follows",
                 "Check the sessions and the traffic yourself, and roll back if they are not as before.",
                 {"why": report.note},
             )

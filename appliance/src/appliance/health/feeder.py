@@ -19,8 +19,8 @@ FILLING_ENDS = 0.75
 """The share of the routes that VPP has room for."""
 _STANDING = ("route_table_filling", "routes")
 _SIZE = (
-    "Where the machine has the memory set main_heap_mb and stats_segment_mb of /dataplane higher, or its"
-    " route_scale to full_tables: VPP is started again. Or take fewer routes, by a prefix list or a"
+    "If the machine has the memory, raise main_heap_mb and stats_segment_mb of /dataplane, or set its"
+    " route_scale to full_tables: this restarts VPP. Or accept fewer routes, by a prefix list or a"
     " neighbor's maximum."
 )
 _SHOWN = 5
@@ -42,8 +42,8 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             "routes",
             "major",
             f"VPP is {behind_s:.0f} s behind FRR: it forwards by older routes",
-            "The feeder goes on by itself. If it does not get on, VPP is busy or gone: see health, and the"
-            " load of its threads.",
+            "The feeder catches up automatically. If it does not, VPP is busy or gone: see health, and the"
+            " load of VPP's threads.",
             {
                 "changes on the way": str(state.pending),
                 "VPP": "connected" if state.vpp_connected else state.vpp_error,
@@ -58,7 +58,7 @@ def feeder(look: Look[FeederState]) -> Iterator[Finding]:
             "major",
             f"VPP refused {refused:,} route{'s'[: refused != 1]} that FRR wants: packets for them go"
             " elsewhere or are dropped",
-            "The evidence counts what VPP said, since the feeder was started. It is tried again every 2 s.",
+            "The evidence counts VPP's answers since the feeder was started. It tries again every 2 s.",
             {reason: str(count) for reason, count in state.refusals.items()},
             patience_s=_REFUSED_S,
         )
@@ -76,7 +76,7 @@ def _of_vrfs(state: FeederState) -> Iterator[Finding]:
             "major",
             f"VPP does not have {named[0]} as FRR wants it{' and others' if len(named) > 1 else ''}: packets"
             " of the VRF go elsewhere or are dropped",
-            "The feeder gives VPP such a route again by itself. If it stays, see the log of VPP.",
+            "The feeder automatically gives VPP such a route again. If it persists, see VPP's log.",
             {"routes": ", ".join(named[:_SHOWN])},
             patience_s=_REFUSED_S,
         )

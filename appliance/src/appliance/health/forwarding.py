@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from appliance.agent.router import Router
 
 _SHOWN = 5
-_BY_ITSELF = "The feeder tells VPP of it again by itself, every 15 s while it differs. "
+_BY_ITSELF = "The feeder gives VPP the route again automatically, every 15 s while it differs. "
 _BY_HAND = (
-    "The page Routes shows RIB, kernel and FIB side by side. Clearing the session that the route is from"
-    " has it announced anew; if it stays, restart FRR: systemctl restart frr."
+    "The page Routes shows RIB, kernel and FIB side by side. Clear the session that the route is from to have"
+    " it announced again; if the difference persists, restart FRR: systemctl restart frr."
 )
 
 

@@ -55,7 +55,8 @@ def unknown(look: Look[Mapping[str, Any]]) -> Iterator[Finding]:
             name,
             "major",
             f"FRR does not know {', '.join(addresses[:3])} of interface {name}, and routes nothing over it",
-            "The router tells FRR again by itself. If this stays, restart FRR: systemctl restart frr.",
+            "The router gives FRR the addresses again automatically. If this persists, restart FRR: "
+            "systemctl restart frr.",
             {"addresses": ", ".join(addresses)},
             pointer=f"/interfaces/{name}",
             patience_s=PATIENCE_S,

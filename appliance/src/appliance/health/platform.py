@@ -99,7 +99,7 @@ def programs(look: Look[tuple[str, ...]]) -> Iterator[Finding]:
             "program_failed",
             name,
             "major",
-            f"{name} failed, and is not started again by itself",
+            f"{name} failed, and is not restarted automatically",
             f"See why in its log (journalctl -b -u {name}), then start it: systemctl restart {name}.",
         )
 
@@ -112,7 +112,7 @@ def clock(look: Look[bool]) -> Iterator[Finding]:
             "clock_not_kept",
             "clock",
             "warning",
-            "The clock follows none of the time servers of the document",
+            "The clock is synchronized to none of the document's time servers",
             "Check that the servers answer over the management network: chronyc sources.",
             {"servers": servers},
             pointer="/system/ntp_servers",
@@ -126,15 +126,15 @@ def certificate(look: Look[Validity | None]) -> Iterator[Finding]:
     if found is None:
         return
     begins, ends = _day(found.begins_s), _day(found.ends_s)
-    advice = "Put a new certificate in its place: browsers and clients refuse one that does not hold."
+    advice = "Replace it with a new certificate: browsers and clients refuse one that is not valid."
     severity: Severity = "major"
     if found.now_s < found.begins_s:
-        summary = f"The certificate of the page holds from {begins} on, and the clock is before that"
+        summary = f"The web page's certificate is valid from {begins}, and the clock is before that"
         advice = "Set the clock: it is most likely wrong."
     elif found.now_s > found.ends_s:
-        summary = f"The certificate of the page expired on {ends}"
+        summary = f"The web page's certificate expired on {ends}"
     elif found.ends_s - found.now_s < EXPIRES_SOON_S:
-        summary, severity = f"The certificate of the page expires on {ends}", "warning"
+        summary, severity = f"The web page's certificate expires on {ends}", "warning"
     else:
         return
     evidence = {"valid from": begins, "valid until": ends, "the router's clock": _day(found.now_s)}
@@ -151,7 +151,7 @@ def trial(look: Look[slots.Slots | None]) -> Iterator[Finding]:
             "slot_on_trial",
             f"slot {found.running}",
             "warning",
-            f"The system in slot {found.running} is on trial: unless it is found healthy the router goes"
+            f"The system in slot {found.running} is on trial: unless it is found healthy, the router goes"
             f" back to slot {found.good}",
             "Wait for the end of the trial; commits are refused until then.",
         )
@@ -161,7 +161,7 @@ def trial(look: Look[slots.Slots | None]) -> Iterator[Finding]:
             f"slot {found.tried}",
             "warning",
             f"The next boot tries the system in slot {found.tried}",
-            "Restart the router when it suits, or install another upgrade.",
+            "Restart the router when convenient, or install another upgrade.",
         )
 
 

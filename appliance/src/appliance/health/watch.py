@@ -256,7 +256,7 @@ class HealthWatch:
                     check.name,
                     findings[MOST_FINDINGS].severity,
                     f"{more} more alarms of the check of {check.name} are not listed",
-                    "Mend those that are listed.",
+                    "Fix those that are listed.",
                 )
             ]
         return findings
@@ -267,7 +267,7 @@ class HealthWatch:
             if check.mends is not None:
                 check.mends(self._router, look)
         except MillraceError as error:
-            log.warning("what the check of %s found cannot be mended: %s", check.name, error)
+            log.warning("what the check of %s found cannot be repaired: %s", check.name, error)
         finally:
             self._mending.discard(check.name)
 
@@ -358,7 +358,7 @@ class HealthWatch:
             try:
                 busy_s = self.look(only_due=True)
             except Exception:
-                log.exception("looking at the router's health failed")
+                log.exception("checking the router's health failed")
             took_s = time.monotonic() - began_s
             if self._stop.wait(max(self._period_s - took_s, rest_after(busy_s))):
                 return

@@ -231,6 +231,6 @@ def _places(cursor: str) -> dict[str, _Place | None]:
     for text in () if cursor == "none" else cursor.split(";"):
         found = _PLACE.match(text)
         if found is None or found[1] not in PARTS:
-            raise ValidationFailed([Problem("", "this cursor is of no page of these logs")])
+            raise ValidationFailed([Problem("", "this cursor belongs to no page of these logs")])
         places[found[1]] = _Place(int(found[2]), int(found[3]))
     return places

@@ -190,5 +190,5 @@ def _matches(parts: Sequence[str]) -> list[str]:
 
 def _checked(cursor: str) -> str:
     if not _CURSOR.match(cursor):
-        raise ValidationFailed([Problem("", "this cursor is of no page of these logs")])
+        raise ValidationFailed([Problem("", "this cursor belongs to no page of these logs")])
     return cursor

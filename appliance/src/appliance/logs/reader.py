@@ -8,8 +8,8 @@ from appliance.logs.redaction import Redaction, Strike
 from appliance.logs.source import Found, LogSource, Wanted, at_least
 from appliance.state.logs import LogLine, LogPage, LogQuery
 
-SHORT = "older lines were not looked at: ask for those before these"
-NONE = "this agent was told of no logs: its settings name neither files nor a journal"
+SHORT = "older lines were not searched: ask for those before these"
+NONE = "this agent has no logs: its settings name neither files nor a journal"
 
 
 class Logs:

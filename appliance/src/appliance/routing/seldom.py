@@ -69,6 +69,6 @@ class Seldom(Generic[V]):
 
 def _resting(wait_s: float) -> str:
     return (
-        "The list was not read: each reading keeps FRR from its updates, and it was read often just now. "
+        "The list was not read: each reading delays FRR's updates, and it was read often just now. "
         f"Ask again in {max(1, round(wait_s))} s, or for a single entry."
     )

@@ -25,13 +25,13 @@ class Alarm(Answer):
     object: str = Field(description="What it is about: an interface, a neighbor, a part of the router.")
     severity: Severity
     summary: str = Field(description="One sentence.")
-    since: str = Field(description="When it began, by the router's clock as it stands.")
+    since: str = Field(description="When it began, by the router's current clock.")
     for_s: float = Field(description="Seconds since it began; no change of the clock moves it.")
     evidence: dict[str, str] = Field({}, description="The values that were seen.")
     advice: str = Field(description="What to do about it.")
     pointer: str = Field("", description="JSON pointer of the object in the document.")
     checked: bool = Field(
-        True, description="False: it stood when it could last be checked, and it cannot be checked now."
+        True, description="False: it was active when it could last be checked, and it cannot be checked now."
     )
 
 
@@ -42,7 +42,7 @@ class Alarms(Answer):
     counts: dict[Severity, int] = Field({}, description="By severity; those that are 0 are left out.")
     worst: Severity | None = None
     looked_s_ago: float | None = Field(
-        None, description="How old this is. Null: the router has not been looked at since the agent started."
+        None, description="How old this is. Null: the router has not been checked since the agent started."
     )
     checks: tuple[str, ...] = Field(
         (),
@@ -64,7 +64,7 @@ class AlarmEvent(Answer):
     object: str
     severity: Severity
     summary: str
-    lasted_s: float | None = Field(None, description="Of a cleared one: how long it stood.")
+    lasted_s: float | None = Field(None, description="Of a cleared alarm: how long it was active.")
     revision: int = Field(description="The revision that ran then.")
     evidence: dict[str, str] = {}
     advice: str = ""

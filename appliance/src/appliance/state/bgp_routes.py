@@ -27,13 +27,13 @@ class BgpRoutesQuery(BgpNeighborQuery):
     longest: bool = Field(False, description="Of a prefix: the longest that has its first address.")
     within: bool = Field(False, description="Of a prefix: the list of it and longer ones inside it.")
     family: Literal["ipv4", "ipv6"] = Field(
-        "ipv4", description="Of this address family; of a prefix its own."
+        "ipv4", description="Of this address family; a prefix has its own."
     )
     community: Community | None = Field(
         None, description="Only with this community, standard or large, such as 65001:100."
     )
     asn: int | None = Field(None, ge=0, le=4294967295, description="Only with this AS number in the AS path.")
-    offset: int = Field(0, ge=0, le=1_000_000, description="Skip so many first.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Number to skip from the start.")
     limit: int = Field(50, ge=1, le=200, description="Routes in one page.")
 
     _which = field_validator("longest", "within")(of_one_prefix)
@@ -49,9 +49,9 @@ class PolicyVerdict(Answer):
     """What the policy, as it is configured now, says of a route."""
 
     verdict: Literal["permit", "deny", "unknown"]
-    rule: str = Field("", description="Which rule says it; several where what is known fits several.")
+    rule: str = Field("", description="The rule that decides; several where what is known fits several.")
     changes: tuple[str, ...] = Field((), description="What the rule sets, in words.")
-    depends_on: str = Field("", description="What is not known and decides; empty where all is known.")
+    depends_on: str = Field("", description="What decides and is not known; empty where all is known.")
 
 
 class BgpRoute(Answer):
@@ -70,7 +70,7 @@ class BgpRoute(Answer):
     communities: tuple[str, ...] | None = None
     large_communities: tuple[str, ...] | None = None
     extended_communities: tuple[str, ...] | None = None
-    best: bool = Field(False, description="It is the path that is used of its prefix.")
+    best: bool = Field(False, description="It is the path used for its prefix.")
     valid: bool = Field(True, description="Its next hop can be reached.")
     since_epoch_s: Number | None = None
     policy: PolicyVerdict
@@ -98,7 +98,7 @@ class BgpRoutes(Answer):
     listed: bool = Field(True, description="False where the table is too long for a list.")
     note: str = Field("", description="What is not in the answer, and why.")
     age_s: Number = Field(0, description="Seconds since FRR was asked for the list.")
-    list_limit: int = Field(description="Routes of a family up to which there are lists.")
+    list_limit: int = Field(description="Lists are shown up to this number of routes of a family.")
     offset: int
     limit: int
 

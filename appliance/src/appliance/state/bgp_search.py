@@ -57,7 +57,7 @@ class BgpSearchQuery(Question):
         description="Only with these AS numbers next to each other in the AS path, such as 65001 65010.",
     )
     path_length: PathLength | None = Field(
-        None, description="Only with so many AS numbers in the AS path: a number, or a range such as 3-5."
+        None, description="Only with this many AS numbers in the AS path: a number, or a range such as 3-5."
     )
     community: SearchedCommunity | None = Field(
         None,
@@ -68,7 +68,7 @@ class BgpSearchQuery(Question):
         None, description="Only accepted from the neighbor with this address; self for this router's own."
     )
     next_hop: Gateway | None = Field(None, description="Only with this next hop.")
-    offset: int = Field(0, ge=0, le=10_000_000, description="Skip so many first.")
+    offset: int = Field(0, ge=0, le=10_000_000, description="Number to skip from the start.")
     limit: int = Field(100, ge=1, le=200, description="Routes in one page.")
 
     @field_validator("prefix")
@@ -139,9 +139,10 @@ class FoundRoute(Answer):
     cluster_list: tuple[str, ...] = ()
     atomic_aggregate: bool = False
     aggregator: str | None = Field(None, description="AS number and address.")
-    age_s: Number | None = Field(None, description="Seconds since bgpd got it.")
+    age_s: Number | None = Field(None, description="Seconds since bgpd received it.")
     as_of_s: Number | None = Field(
-        None, description="Of this router's own: seconds since bgpd told of it. Its going may not be told."
+        None,
+        description="Of this router's own: seconds since bgpd reported it. Its removal may not be reported.",
     )
 
     @property
@@ -203,7 +204,7 @@ class BgpIndexState(Answer):
     state: IndexState = Field(description=STATES)
     why: str = Field("", description="What the index, or this router, says of that.")
     since_s: Number = Field(0, description="How long it is in this state.")
-    idle_s: int | None = Field(None, description="Seconds until it lets go of all, if nobody searches.")
+    idle_s: int | None = Field(None, description="Seconds until it discards all routes, if nobody searches.")
     truncated: bool = Field(False, description="There are more routes than it may hold.")
     ipv4: IndexedFamily = IndexedFamily()
     ipv6: IndexedFamily = IndexedFamily()
@@ -236,8 +237,8 @@ def _gauges(state: BgpIndexState) -> Iterator[Gauge]:
 BGP_SEARCH = Part(
     "bgp-search",
     "Routes that BGP accepted in the default VRF, searched by prefix, AS path, community, neighbor or next "
-    "hop.\n\nThe first search has the index read them from bgpd, and is answered with what is there: ask "
-    "again until it is `complete`. The index lets go of them when nobody searches for a quarter of an hour.",
+    "hop.\n\nThe first search makes the index read them from bgpd, and returns what is there: ask again "
+    "until it is `complete`. The index discards them when nobody searches for a quarter of an hour.",
     BgpSearchQuery,
     BgpSearch,
     _search,

@@ -37,7 +37,8 @@ class LacpPort(Answer):
     key: int
     port: int | None = None
     flags: tuple[str, ...] | None = Field(
-        None, description="What its state says, such as collecting; null where the data plane does not tell."
+        None,
+        description="What its state says, such as collecting; null where the data plane does not report it.",
     )
 
 
@@ -48,11 +49,11 @@ class BondMemberState(Answer):
     interface: str
     state: Literal["active", "standby", "waiting", "down", "unknown"] = Field(
         description="active: packets are sent by it. standby: another one is used. waiting: LACP has not"
-        " agreed with the other end. unknown: the data plane does not tell."
+        " agreed with the other end. unknown: the data plane does not report it."
     )
-    reason: str = Field("", description="Why it is not active, as far as the data plane tells.")
+    reason: str = Field("", description="Why it is not active, as far as the data plane reports it.")
     actor: LacpPort | None = Field(None, description="This end, in mode 802.3ad.")
-    partner: LacpPort | None = Field(None, description="The other end; null while nothing is heard of it.")
+    partner: LacpPort | None = Field(None, description="The other end; null while nothing comes from it.")
     rx_packets: int | None = None
     rx_bytes: int | None = None
     tx_packets: int | None = None
@@ -207,7 +208,7 @@ def _not_agreed(actor: LacpPort | None, partner: LacpPort | None) -> str:
     if silent or partner is None or not partner.flags:
         return "no LACP packet has come from the other end"
     if not _PASSING.issubset(partner.flags):
-        return "the other end does not pass packets by it"
+        return "the other end does not pass packets on it"
     return "LACP has not agreed with the other end"
 
 

@@ -43,7 +43,7 @@ class CaptureWanted(Question):
         MOST_SNAP_BYTES,
         ge=LEAST_SNAP_BYTES,
         le=MOST_SNAP_BYTES,
-        description="Bytes kept of each packet: 128 are headers, and little of what people say.",
+        description="Bytes kept of each packet: 128 are headers, and little of the payload.",
     )
 
 
@@ -61,7 +61,7 @@ class CaptureState(Answer):
     size_bytes: int = Field(description="Of the file, so far.")
     lost: int | None = Field(
         None,
-        description="Packets that passed and were not captured for want of time; null where nobody says.",
+        description="Packets that passed and were not captured for want of time; null where not reported.",
     )
     note: str = Field("", description="What to know about it on this data plane.")
 

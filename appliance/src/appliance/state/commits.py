@@ -11,7 +11,7 @@ from appliance.state.part import Answer
 Stage = Literal["queued", "planning", "applying", "verifying", "recording", "undoing"]
 STAGES: dict[str, str] = {
     "queued": "waits for its turn",
-    "planning": "looks at the router and plans",
+    "planning": "observes the router and plans",
     "applying": "applies",
     "verifying": "reads the router back",
     "recording": "records the revision",
@@ -34,7 +34,7 @@ class CommitUnderWay(Answer):
         "cancelled; undoing: a step failed, or it was cancelled."
     )
     position: int = Field(0, description="0 for the one that runs, 1 for the next.")
-    ahead: tuple[str, ...] = Field((), description="Who is before it, the one that runs first.")
+    ahead: tuple[str, ...] = Field((), description="Those ahead of it, the one that runs first.")
     step: int = Field(0, description="The step that is applied, from 1; 0 before the first.")
     steps: int = Field(0, description="How many there are; 0 until that is known.")
     doing: str = Field("", description="What that step does.")
@@ -60,7 +60,7 @@ class CommitsUnderWay(Answer):
 
     running: CommitUnderWay | None = Field(None, description="Null when none runs.")
     queued: tuple[CommitUnderWay, ...] = ()
-    most_queued: int = Field(description="So many may wait; the next is refused.")
+    most_queued: int = Field(description="This many may wait; the next is refused.")
 
 
 def joined(names: tuple[str, ...]) -> str:

@@ -19,9 +19,7 @@ class FedRoutes(Answer):
 
     wanted: int = Field(0, description="FRR wants them in the FIB.")
     in_vpp: int = Field(0, description="VPP has them.")
-    stale: int = Field(
-        0, description="FRR has not told of them since it came back; VPP keeps them until then."
-    )
+    stale: int = Field(0, description="FRR has not sent them since it came back; VPP keeps them until then.")
     refused: int = Field(0, description="VPP refused them as they are now; tried again every 2 s.")
     waiting: int = Field(0, description="None of their next hops leads over an interface of VPP's.")
     held_back: int = Field(0, description="VPP has no room for them: packets go by a shorter prefix.")
@@ -58,11 +56,11 @@ class FeederState(Answer):
     """Who carries the routes; where it is the feeder, everything it knows of itself."""
 
     carrier: Carrier = Field(
-        description="feeder; linux_nl, VPP's plugin that copies the kernel's routes and tells nothing of"
-        " itself; or kernel, where no VPP forwards."
+        description="feeder; linux_nl, VPP's plugin that copies the kernel's routes and reports"
+        " nothing; or kernel, where no VPP forwards."
     )
     frr_connected: bool = False
-    frr_told_all: bool = Field(False, description="FRR has told of all its routes since it connected.")
+    frr_told_all: bool = Field(False, description="FRR has sent all its routes since it connected.")
     vpp_connected: bool = False
     vpp_error: str = Field("", description="Why VPP is not connected.")
     vpp_swept: bool = Field(False, description="VPP holds no routes that an earlier feeder left.")
@@ -77,7 +75,7 @@ class FeederState(Answer):
     withdrawn: int = Field(0, description="Routes that VPP took out again.")
     refusals: dict[str, int] = Field({}, description="Messages that VPP refused, by its reason.")
     unsupported: dict[str, int] = Field(
-        {}, description="What FRR told that VPP would need and the feeder cannot give it, by kind."
+        {}, description="What FRR sent that VPP would need and the feeder cannot give it, by kind."
     )
     last_burst_routes: int = Field(0, description="Changes in the last time that VPP was behind.")
     last_burst_ms: int = Field(0, description="How long it took until VPP had them all.")

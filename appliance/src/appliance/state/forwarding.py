@@ -71,7 +71,7 @@ class NodeCost(Answer):
     packets: int
     packets_per_call: Number = Field(description="256 at most; the more, the cheaper is each.")
     clocks_per_packet: Number = Field(
-        description="Of those that passed this node. Polls in vain are taken off."
+        description="Of those that passed this node. Empty polls are not counted."
     )
     share: Number = Field(description="Of all clocks that the thread spent on packets.")
 
@@ -82,15 +82,15 @@ class ThreadCost(Answer):
     thread: str
     packets: int = Field(description="That came in.")
     clocks_per_packet: Number = Field(description="From its arrival to its departure, all nodes together.")
-    busy: Number = Field(description="Share of its clocks that it did not poll in vain, 0 to 1. An estimate.")
+    busy: Number = Field(description="Share of its clocks not spent on empty polls, 0 to 1. An estimate.")
     packets_per_call: Number = Field(description="Average over the nodes that packets pass, 256 at most.")
 
 
 class Forwarding(Answer):
     """Where the clocks of forwarding go."""
 
-    seconds: Number | None = Field(None, description="That the counts are of; null: since VPP's start.")
-    words: tuple[str, ...] = Field((), description="What is to be seen, in sentences; the worst first.")
+    seconds: Number | None = Field(None, description="Seconds the counts cover; null: since VPP's start.")
+    words: tuple[str, ...] = Field((), description="What the counts show, in sentences; the worst first.")
     threads: tuple[ThreadCost, ...] = ()
     nodes: tuple[NodeCost, ...] = Field((), description="The costliest, by thread.")
     drops: dict[str, int] = Field({}, description="Packets dropped since VPP's start, by reason.")

@@ -17,9 +17,9 @@ class NicState(Answer):
     pci_id: str | None = Field(None, description="Vendor and device, such as 1af4:1000.")
     attached: bool = Field(True, description="The kernel drives it, not a driver for user space.")
     known_pci: str | None = Field(None, description="The PCI address by which documents know it.")
-    driver: str | None = Field(None, description="How the data plane gets at it, where that is settled.")
+    driver: str | None = Field(None, description="How the data plane accesses it, where that is settled.")
     note: str | None = Field(None, description="Why it is slower than it could be.")
-    present: bool = Field(True, description="False for one that the document means and that is gone.")
+    present: bool = Field(True, description="False for a NIC that the document names and that is gone.")
 
 
 class WorkerState(Answer):

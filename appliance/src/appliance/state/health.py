@@ -26,7 +26,7 @@ class PartHealth(Answer):
 
     state: str = Field(description="up, down, damaged or unknown.")
     detail: str = Field("", description="A sentence.")
-    label: str = Field("", description="What people call the part.")
+    label: str = Field("", description="Title of the part.")
     version: str | None = Field(None, description="Of the part's program, where it is asked for it.")
     daemons: dict[str, DaemonHealth] = Field({}, description="Of a part that has several processes.")
 

@@ -27,7 +27,7 @@ class LogQuery(Question):
 
     part: PartName | None = Field(None, description=f"Only those of this part: {', '.join(PARTS)}.")
     severity: Severity | None = Field(
-        None, description="Only those that are at least so severe; lines that do not say are left out then."
+        None, description="Only those of at least this severity; lines without one are left out then."
     )
     text: str = Field("", max_length=200, description="Only those with this text, in any case.")
     after: Cursor | None = Field(None, description="A page's `newest`: only what was logged since.")
@@ -49,10 +49,10 @@ class LogPage(Answer):
     """Some lines, the oldest first."""
 
     lines: tuple[LogLine, ...]
-    newest: str = Field(description="Ask with it as `after` for what comes next.")
+    newest: str = Field(description="Pass it as `after` to get what comes next.")
     oldest: str | None = Field(
-        description="Ask with it as `before` for what was before; null where there is nothing."
+        description="Pass it as `before` to get what was before; null where there is nothing."
     )
-    more: bool = Field(False, description="Whether a question with `newest` has an answer already.")
+    more: bool = Field(False, description="Whether a request with `newest` has an answer already.")
     parts: tuple[str, ...] = Field(description="Parts that this router has logs of.")
     note: str = Field("", description="What was not looked at.")

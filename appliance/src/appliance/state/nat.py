@@ -62,7 +62,7 @@ class NatSessionsFilter(Question):
 class NatSessionsQuery(NatSessionsFilter):
     """A page of the sessions that match."""
 
-    offset: int = Field(0, ge=0, le=10_000_000, description="Skip so many first.")
+    offset: int = Field(0, ge=0, le=10_000_000, description="Number to skip from the start.")
     limit: int = Field(100, ge=1, le=1000, description="Sessions in one page.")
 
 
@@ -78,11 +78,11 @@ class NatSession(Answer):
     remote_port: int
     direction: Literal["out", "in", "hairpin"] | None = Field(
         description="out: begun inside. in: begun outside, by a mapping. hairpin: inside to inside by an"
-        " outside address. VPP tells hairpin as out, and nothing of sessions of a mapping: null."
+        " outside address. VPP reports hairpin as out, and nothing for sessions of a mapping: null."
     )
     state: str = Field("", description="Of TCP, such as established. On VPP timed_out, or nothing.")
     expires_s: int | None = Field(
-        description="Seconds until it is forgotten, if no packet comes. VPP does not tell it of TCP: null."
+        description="Seconds until it is forgotten, if no packet comes. VPP does not report it for TCP: null."
     )
     packets: int | None = Field(None, description="Of both directions; null where they are not counted.")
 
@@ -91,10 +91,10 @@ class NatSessions(Answer):
     """A page of the table of sessions: in the kernel's own order, or by inside address on VPP."""
 
     sessions: tuple[NatSession, ...]
-    total: int = Field(description="Sessions that match, of those that were looked at.")
+    total: int = Field(description="Sessions that match, of those that were read.")
     offset: int
     limit: int
-    left_out: str = Field("", description="Which sessions were not looked at, and why. Empty where all were.")
+    left_out: str = Field("", description="Which sessions were not read, and why. Empty where all were.")
 
 
 class NatUser(Answer):

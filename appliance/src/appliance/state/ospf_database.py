@@ -23,11 +23,9 @@ class OspfDatabaseQuery(OfVrf):
     lsa_id: IPv4Address | None = Field(
         None, description="Only with this link state ID; with a type, answered whatever the database's size."
     )
-    area: IPv4Address | None = Field(
-        None, description="Only of this area, and so none that the whole AS has."
-    )
+    area: IPv4Address | None = Field(None, description="Only of this area, and so none of the whole AS.")
     advertising_router: IPv4Address | None = Field(None, description="Only of this router.")
-    offset: int = Field(0, ge=0, le=1_000_000, description="Skip so many first.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Number to skip from the start.")
     limit: int = Field(100, ge=1, le=200, description="LSAs in one page.")
 
     @property
@@ -47,7 +45,7 @@ class LsaState(Answer):
     sequence: str | None = Field(None, description="In hexadecimal, such as 0x080b.")
     checksum: str | None = Field(None, description="In hexadecimal.")
     length_bytes: int | None = None
-    about: str = Field("", description="The route that it tells of, or its number of links.")
+    about: str = Field("", description="The route that it describes, or its number of links.")
     own: bool = Field(False, description="This router advertises it.")
     detail: dict[str, Any] = Field(
         {}, description="Of one LSA: FRR's own words on its body; they differ between its versions."
@@ -68,10 +66,10 @@ class OspfDatabase(Answer):
     router_id: str | None = None
     lsas: tuple[LsaState, ...] = ()
     total: int = Field(0, description="LSAs in this list.")
-    counts: tuple[LsaCount, ...] = Field((), description="All that there are, listed or not.")
+    counts: tuple[LsaCount, ...] = Field((), description="All LSAs of the database, listed or not.")
     note: str = Field("", description="What is not in the answer, and why.")
     age_s: Number = Field(0, description="Seconds since FRR was asked for the list.")
-    list_limit: int = Field(description="LSAs up to which there are lists.")
+    list_limit: int = Field(description="Lists are shown up to this number of LSAs.")
     offset: int
     limit: int
 
@@ -85,7 +83,7 @@ def _read(router: Router, question: OspfDatabaseQuery) -> OspfDatabase:
 OSPF_DATABASE = Part(
     "ospf-database",
     "OSPF's link state database: a list, or one LSA with its body.\n\n"
-    "A list is shown of up to `list_limit` LSAs; a type and a link state ID are answered whatever "
+    "Lists are shown of up to `list_limit` LSAs; a type and a link state ID are answered whatever "
     "their number.",
     OspfDatabaseQuery,
     OspfDatabase,

@@ -40,7 +40,7 @@ class Everything(Question):
 class OfVrf(Question):
     """A question about one VRF."""
 
-    vrf: VrfName | None = Field(None, description="Of this VRF; of the default one where none is named.")
+    vrf: VrfName | None = Field(None, description="Of this VRF; of the default VRF where none is named.")
 
 
 A = TypeVar("A", bound=Answer)

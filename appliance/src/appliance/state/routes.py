@@ -65,14 +65,12 @@ class RoutesQuery(OfVrf):
     covering: bool = Field(
         False, description="Of an address or a prefix: every route that contains it, the longest first."
     )
-    next_hop: Gateway | None = Field(
-        None, description="Only routes some path of which leads to this address."
-    )
+    next_hop: Gateway | None = Field(None, description="Only routes with a path to this next hop.")
     protocol: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")] | None = Field(
         None, description="Only routes of this protocol."
     )
     family: Literal["ipv4", "ipv6"] | None = Field(None, description="Only this address family.")
-    offset: int = Field(0, ge=0, le=10_000_000, description="Skip so many first.")
+    offset: int = Field(0, ge=0, le=10_000_000, description="Number to skip from the start.")
     limit: int = Field(100, ge=1, le=1000, description="Routes in one page.")
 
     _which = field_validator("longest", "within", "covering")(of_one_prefix)
@@ -116,7 +114,7 @@ class RouteState(Answer):
     rib: tuple[RibHop, ...] | None = None
     kernel: tuple[TableHop, ...] | None = None
     fib: tuple[TableHop, ...] | None = None
-    untold: dict[str, str] = Field({}, description="Why a table did not tell: by `kernel` or `fib`.")
+    untold: dict[str, str] = Field({}, description="Why a table did not answer: by `kernel` or `fib`.")
     consistent: bool
     disagreement: str = Field("", description="Where the tables differ, in a sentence.")
 
@@ -138,7 +136,7 @@ class Routes(Answer):
     counts: dict[str, dict[str, RouteCount]] = Field({}, description="Of a list: by family and protocol.")
     age_s: Number = Field(0, description="Seconds since the list was read.")
     list_limit: int = Field(
-        description="Routes of a family, or of one of its protocols, up to which there are lists."
+        description="Lists are shown up to this number of routes of a family, or of one of its protocols."
     )
     offset: int
     limit: int
@@ -147,8 +145,8 @@ class Routes(Answer):
 ROUTES = Part(
     "routes",
     "RIB, kernel and data plane FIB side by side.\n\n"
-    "A list is shown of up to `list_limit` routes of a family, or of one of its protocols; where the FIB "
-    "feeder carries the routes, of any number. A prefix, an address and the routes that cover it are "
+    "Lists are shown of up to `list_limit` routes of a family, or of one of its protocols, and of any number "
+    "where the FIB feeder carries the routes. A prefix, an address and the routes that cover it are "
     "answered whatever the size of the table.",
     RoutesQuery,
     Routes,

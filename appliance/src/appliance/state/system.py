@@ -96,7 +96,7 @@ class SystemState(Answer):
     file_systems: tuple[FileSystemState, ...]
     kept: tuple[KeptState, ...] = Field(description="What the agent keeps, by kind.")
     versions: dict[str, str] = Field(
-        description="Of millrace, python, kernel and os; of vpp and frr as they last told, within a minute."
+        description="Of millrace, python, kernel and os; of vpp and frr as last reported, within a minute."
     )
 
 

@@ -51,7 +51,7 @@ class TraceStep(Answer):
 
     node: str
     at_s: float = Field(description="Seconds since VPP started.")
-    lines: tuple[str, ...] = Field(description="What the node says, as VPP has it.")
+    lines: tuple[str, ...] = Field(description="What the node recorded, in VPP's words.")
 
 
 class TracedPacket(Answer):
@@ -59,7 +59,7 @@ class TracedPacket(Answer):
 
     number: int
     thread: str = Field(description="Thread of VPP that had it.")
-    summary: str = Field(description="Who sent it to whom, as far as a node says so.")
+    summary: str = Field(description="Its source and destination, if a node shows them.")
     end: str = Field(description="The last node that had it.")
     dropped: bool = Field(description="Whether VPP dropped it.")
     steps: tuple[TraceStep, ...]

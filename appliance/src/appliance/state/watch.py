@@ -16,7 +16,7 @@ STATES = {
     "watching": "sessions and traffic are watched",
     "as_before": "sessions and traffic are as before",
     "worse": "sessions or traffic got worse",
-    "rolled_back": "sessions or traffic got worse, rolled back by itself",
+    "rolled_back": "sessions or traffic got worse, rolled back automatically",
     "superseded": "another revision came before the watch was over",
     "interrupted": "the watch was interrupted",
 }
@@ -60,10 +60,10 @@ class WatchReport(Answer):
         "superseded: another revision came first. interrupted: the rest could not be watched."
     )
     rolls_back: bool = Field(
-        description="It was, or is, to be rolled back by itself when sessions or traffic got worse."
+        description="It was, or is, to be rolled back automatically if sessions or traffic get worse."
     )
     watch_s: float = Field(description="How long it is watched.")
-    left_s: float = Field(0.0, description="Of that, what is left.")
+    left_s: float = Field(0.0, description="Of that, the time left.")
     began: str = Field(description="When the commit was recorded.")
     compared_with: int = Field(description="The revision that is compared with.")
     rollback_to: int = Field(0, description="The revision that comes back where it rolls back.")
@@ -73,7 +73,7 @@ class WatchReport(Answer):
     left_off: int = Field(0, description="Worsenings beyond those that are listed.")
     passing: tuple[Worsening, ...] = Field((), description="What was worse for a while and is as before.")
     foretold: Result | None = Field(None, description="The impact as it was analysed before the commit.")
-    not_seen: tuple[str, ...] = Field((), description="What was foretold as certain and did not show.")
+    not_seen: tuple[str, ...] = Field((), description="What was foretold as certain and was not seen.")
     rolled_back_to: int | None = None
     as_before_since: str | None = Field(
         None,

@@ -210,7 +210,7 @@ class PacketTraces:
         while True:
             left_s = end - time.monotonic()
             if left_s <= 0:
-                return f"{wanted.seconds} seconds were over"
+                return f"the limit of {wanted.seconds} seconds was reached"
             if running.stop.wait(min(pause_s, left_s)):
                 return "it was stopped"
             if running.tracer.started_s() != started_s:
@@ -228,4 +228,5 @@ class PacketTraces:
 
 
 def _reached(wanted: TraceWanted) -> str:
-    return "1 packet was reached" if wanted.packets == 1 else f"{wanted.packets} packets were reached"
+    packets = "1 packet" if wanted.packets == 1 else f"{wanted.packets} packets"
+    return f"the limit of {packets} was reached"

@@ -102,7 +102,7 @@ def check_packed(bundle: Bundle) -> None:
             found.update(chunk)
             left -= len(chunk)
     if left or found.hexdigest() != bundle.manifest.packed_sha256:
-        raise UpgradeRefused("the upgrade file is damaged: its content does not fit its signed digest")
+        raise UpgradeRefused("the upgrade file is damaged: its content does not match its signed digest")
 
 
 def _check_members(members: list[tarfile.TarInfo | None], size: int) -> None:

@@ -63,8 +63,8 @@ def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
     """Raises UpgradeRefused when the image is older than the running one, and that was not requested."""
     if older(manifest, runs) and not allow_downgrade:
         raise UpgradeRefused(
-            f"version {manifest.version} is older than {runs.version}, which runs: weaknesses fixed since "
-            "would be open again. To install it anyway, allow the downgrade (allow-downgrade)"
+            f"version {manifest.version} is older than {runs.version}, which runs: vulnerabilities fixed "
+            "since would be open again. To install it anyway, allow the downgrade (allow-downgrade)"
         )
 
 
@@ -165,7 +165,7 @@ def _check_free(paths: Paths, partition: Path) -> None:
 def _switch(machine: Machine, found: Slots, request: Request, reporter: Reporter) -> None:
     paths, content = machine.paths, found.contents.get(found.other)
     if content is None or not content.whole:
-        raise UpgradeRefused(f"slot {found.other} holds no whole system")
+        raise UpgradeRefused(f"slot {found.other} holds no complete system")
     admit_schema(content.version, content.schema_version, request.document_schema)
     seen = machine.observe()
     if seen.awaits_confirmation:

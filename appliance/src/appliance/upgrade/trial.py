@@ -106,6 +106,6 @@ def _wait(machine: Machine, mine: Attempt | None, patience: Patience) -> list[st
         if calm >= patience.calm:
             return []
         if patience.clock() >= deadline:
-            return problems or ["it was well only for a moment"]
+            return problems or ["it was healthy only for a moment"]
         log.info("on trial: %s", "; ".join(problems) or "well so far")
         patience.sleep(patience.interval_s)

@@ -95,8 +95,8 @@ def _concerns(config: RouterConfig) -> bool:
 
 PINGS = Measure(
     "pings",
-    f"for {LASTS_S:.0f} s an address that answered does not, or answers {SLOWER_MS:.0f} ms later and "
-    f"{TIMES_AS_SLOW:.0f} times as late; {MOST} at most are pinged: next hops of static routes, neighbors",
+    f"for {LASTS_S:.0f} s an address that answered no longer does, or answers {SLOWER_MS:.0f} ms later and "
+    f"{TIMES_AS_SLOW:.0f} times as late; at most {MOST} are pinged: next hops of static routes, neighbors",
     _read,
     _compare,
     _shows,

@@ -377,7 +377,7 @@ class ServiceWatch:
                 continue
             goes_on = watch is not None and watch.revision == number and not watch.over
             if report.state == "watching" and not goes_on:
-                note = "the agent was stopped, and what it had to go on with is lost"
+                note = "the agent was stopped, and what it needs to go on is lost"
                 report = report.model_copy(update={"state": "interrupted", "left_s": 0.0, "note": note})
                 self._watches.keep(number, report.model_dump(mode="json"))
             self._know(report)

@@ -53,7 +53,7 @@ def session(agent: _Agent) -> Session:
 def test_alarms_are_shown_with_what_to_do_and_without_control_characters(
     agent: _Agent, session: Session
 ) -> None:
-    assert session.line("show alarms") == "no alarm stands"
+    assert session.line("show alarms") == "no active alarms"
     agent.found = Alarms(alarms=(ALARM,), unchecked={"links": "vpp: does not answer"}, looked_s_ago=2.0)
     said = session.line("show alarms")
     assert said.splitlines() == [
@@ -66,7 +66,7 @@ def test_alarms_are_shown_with_what_to_do_and_without_control_characters(
 
 def test_nothing_known_is_not_said_to_be_well(agent: _Agent, session: Session) -> None:
     agent.found = Alarms()
-    assert session.line("show alarms") == "the router has not been looked at yet"
+    assert session.line("show alarms") == "the router has not been checked yet"
 
 
 def test_events_are_a_table(agent: _Agent, session: Session) -> None:

@@ -12,4 +12,4 @@ def test_words_beside_c_are_not_passed_over(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as ended:
         main(["--socket", "/nowhere", "ping", "192.0.2.1", "-c", "5"])
     assert ended.value.code == 2
-    assert "ping 192.0.2.1 would not be done" in capsys.readouterr().err
+    assert "ping 192.0.2.1 would not be run" in capsys.readouterr().err

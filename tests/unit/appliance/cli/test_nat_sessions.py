@@ -20,7 +20,7 @@ _ONE = NatSession(
 )
 
 
-@pytest.mark.parametrize("left_out", ["", "60,000 sessions were not looked at."])
+@pytest.mark.parametrize("left_out", ["", "60,000 sessions were not read."])
 def test_what_was_not_looked_at_is_below_the_table(left_out: str) -> None:
     answer = NatSessions(sessions=(_ONE,), total=1, offset=0, limit=100, left_out=left_out)
     output = state_output(NAT_SESSIONS, answer)

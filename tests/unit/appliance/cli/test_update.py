@@ -31,7 +31,7 @@ def _session_and_other(*lines: str) -> tuple[Session, FakeAgent]:
 
 def test_the_same_changes_are_made_to_what_runs() -> None:
     session, agent = _session_and_other("edit interfaces lan0", "set description LAN")
-    with pytest.raises(Conflict, match="`update` takes it over"):
+    with pytest.raises(Conflict, match="`update` merges it"):
         session.line("commit")
     assert "revision 2" in session.line("update")
     assert session.line("compare") == "+ interfaces lan0 description LAN"
@@ -45,7 +45,7 @@ def test_the_same_changes_are_made_to_what_runs() -> None:
 def test_where_both_changed_the_same_one_says_whose_stays(keep: str, mtu: int) -> None:
     session, agent = _session_and_other("set interfaces lan0 mtu 1400", "set system hostname edge1")
     told = session.line("update")
-    assert "/interfaces/lan0/mtu: 1400 here, 9000 in revision 2" in told and "nothing was taken over" in told
+    assert "/interfaces/lan0/mtu: 1400 here, 9000 in revision 2" in told and "nothing was merged" in told
     assert session.candidate is not None and session.candidate.revision == 1
     (conflict,) = json.loads(session.line("update | json"))["conflicts"]
     assert (conflict["ours"], conflict["theirs"]) == (1400, 9000)

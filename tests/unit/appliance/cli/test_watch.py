@@ -52,7 +52,8 @@ def _shown(*words: str) -> str:
 
 def test_what_happened_is_said_beside_what_was_foretold() -> None:
     lines = _shown().splitlines()
-    assert lines[0] == "revision 7: sessions or traffic got worse, rolled back by itself; revision 6 is back"
+    worse = "sessions or traffic got worse, rolled back automatically"
+    assert lines[0] == f"revision 7: {worse}; revision 6 is back"
     assert "worse (not foretold): Interface wan0 has no?[2J link. [up -> down]" in lines
     assert any(line.startswith("worse (asked for):") for line in lines)
     assert "foretold as certain, and not seen: The BGP session with 192.0.2.1 closes." in lines

@@ -53,11 +53,11 @@ _NO_REDIS = (
 )
 _NO_WORKER = (
     "Forwarding, routing and commits go on. Ping and traceroute wait until a worker runs. "
-    "Look at the worker's lines of the page Logs."
+    "See the worker's lines on the page Logs."
 )
 _NO_SCHEDULER = (
     "Forwarding, routing and commits go on. The history of counters has gaps, and old records stay. "
-    "Look at the scheduler's lines of the page Logs."
+    "See the scheduler's lines on the page Logs."
 )
 
 

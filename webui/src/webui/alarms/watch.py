@@ -61,7 +61,7 @@ class PartWatch:
                 looking.result(_FIRST_S)
         with self._lock:
             if self._is_old():
-                return (), {part.name: "it was not looked at lately" for part in parts}
+                return (), {part.name: "it has not been checked recently" for part in parts}
             now_s = self._clock()
             standing = tuple(
                 _alarm(part, fault, now_s)

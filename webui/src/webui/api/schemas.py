@@ -14,16 +14,16 @@ from appliance.state.commits import CommitUnderWay
 from webui.changes.closing import expires_at
 
 CONFIRM_S = (
-    "Undo the commit after so many seconds unless confirmed; 0 keeps it. Left out, it is kept, unless it "
-    "touches the way by which you reach the router: then it is undone after 120 seconds, and "
+    "Undo the commit after this many seconds unless confirmed; 0 keeps it. If left out, it is kept, unless "
+    "it touches the way by which you reach the router: then it is undone after 120 seconds, and "
     "`confirm_reason` says why."
 )
 
 
 WATCH_S = (
-    "Watch sessions and traffic for so many seconds, at least 5, and roll the commit back by itself when "
-    "they got worse; 0 does not watch. Left out, they are watched for 30 seconds, and nothing goes back. "
-    "What happened is in `watch` of the revision."
+    "Watch sessions and traffic for this many seconds, at least 5, and roll the commit back automatically "
+    "if they get worse; 0 does not watch. If left out, they are watched for 30 seconds, and nothing is "
+    "rolled back. What happened is in `watch` of the revision."
 )
 
 
@@ -81,9 +81,9 @@ class PreviewOut(Schema):
         description="What it does once it is made, and what was looked at; null when it would be refused."
     )
     summary: list[str] = Field(description="Both in sentences; none when it would be refused.")
-    own_path: list[str] = Field(description="How it touches the way by which you reach the router.")
+    own_path: list[str] = Field(description="How it affects the way you reach the router.")
     confirm_default_s: float | None = Field(
-        description="A commit without `confirm_s` is undone after so many seconds unless confirmed."
+        description="A commit without `confirm_s` is undone after this many seconds unless confirmed."
     )
     problems: list[ProblemEntry]
     conflicts: list[ConflictEntry]
@@ -105,7 +105,7 @@ class CommitOut(Schema):
     )
     watch_s: float | None = Field(None, description="How long sessions and traffic are watched.")
     rolls_back: bool = Field(
-        False, description="It is rolled back by itself when sessions or traffic got worse."
+        False, description="It is rolled back automatically if sessions or traffic get worse."
     )
     progress: CommitUnderWay | None = Field(
         None, description="How far it is while it is `running`: its place in the queue, or its step."

@@ -35,7 +35,7 @@ def resolve(actor: Actor, change: ChangeSet, path: str, side: Side) -> list[Merg
     with transaction.atomic():
         locked = ChangeSet.objects.select_for_update().get(pk=change.pk)
         if locked.version != change.version or not locked.is_open or locked.owner_id != actor.user.pk:
-            raise Conflict("The change set was changed meanwhile; look at it again.")
+            raise Conflict("The change set was changed in the meantime; look at it again.")
         if side == "mine":
             change.base_document = _with(change.base_document, path, theirs)
             change.base_digest = ""

@@ -28,7 +28,7 @@ def lock(change: ChangeSet) -> ChangeSet:
     locked = rows.get(pk=change.pk)
     is_held = locked.commit_request not in ("", change.commit_request)
     if locked.version != change.version or not locked.is_open or is_held:
-        raise Conflict("The change set was changed meanwhile; look at it again.")
+        raise Conflict("The change set was changed in the meantime; look at it again.")
     return locked
 
 

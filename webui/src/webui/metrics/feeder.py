@@ -17,7 +17,7 @@ from appliance.state.feeder import ComparedRoutes, FeederState
 _ROUTES = {
     "wanted": "Routes that FRR wants in the FIB.",
     "in_vpp": "Routes that VPP has.",
-    "stale": "Routes that FRR has not told of since it came back.",
+    "stale": "Routes that FRR has not sent since it came back.",
     "refused": "Routes that VPP refused as they are now.",
     "waiting": "Routes of which no next hop leads over an interface of VPP's.",
     "held_back": "Routes that VPP has no room for.",
@@ -62,7 +62,7 @@ def of_feeder(feeder: FeederState | None) -> Iterator[Metric]:
         refusals.add_metric([reason], count)
     yield refusals
     unsupported = CounterMetricFamily(
-        "millrace_feeder_unsupported", "What FRR told and the feeder cannot give VPP.", labels=["kind"]
+        "millrace_feeder_unsupported", "What FRR sent and the feeder cannot give VPP.", labels=["kind"]
     )
     for kind, count in feeder.unsupported.items():
         unsupported.add_metric([kind], count)

@@ -96,7 +96,9 @@ def _system() -> list[Metric]:
 def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     yield GaugeMetricFamily("millrace_revision", "Running revision.", value=status["revision"])
     yield GaugeMetricFamily(
-        "millrace_drift_steps", "Steps the router is away from its document.", value=len(status["drift"])
+        "millrace_drift_steps",
+        "Steps by which the router differs from its document.",
+        value=len(status["drift"]),
     )
     pending = status.get("pending_confirm")
     yield GaugeMetricFamily(
@@ -105,11 +107,11 @@ def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     watch = status.get("watch") or {}
     yield GaugeMetricFamily(
         "millrace_watch_armed",
-        "Whether a commit is watched that rolls back by itself when sessions or traffic get worse.",
+        "Whether a watched commit rolls back automatically if sessions or traffic get worse.",
         value=int(bool(watch.get("rolls_back"))),
     )
     found = status.get("alarms") or {}
-    alarms = GaugeMetricFamily("millrace_alarms", "Alarms that stand.", labels=["severity"])
+    alarms = GaugeMetricFamily("millrace_alarms", "Active alarms.", labels=["severity"])
     for severity in SEVERITIES:
         alarms.add_metric([severity], found.get("counts", {}).get(severity, 0))
     yield alarms
@@ -120,7 +122,7 @@ def _of_status(status: dict[str, Any]) -> Iterator[Metric]:
     )
     if (ago_s := found.get("looked_s_ago")) is not None:
         yield GaugeMetricFamily(
-            "millrace_health_age_seconds", "Seconds since the router's health was looked at.", value=ago_s
+            "millrace_health_age_seconds", "Seconds since the router's health was checked.", value=ago_s
         )
     health = GaugeMetricFamily("millrace_part_up", "Whether a part of the router is well.", labels=["part"])
     for part, state in status["health"].items():

@@ -21,7 +21,7 @@ _TITLES: tuple[tuple[type[Exception], int, str], ...] = (
     (AgentUnavailable, 503, "The router's agent does not answer"),
     (Forbidden, 403, "Not allowed"),
     (NotFound, 404, "Not found"),
-    (Conflict, 409, "Something changed meanwhile"),
+    (Conflict, 409, "Something changed in the meantime"),
     (CommitFailed, 422, "The commit failed and was undone"),
     (MillraceError, 422, "That did not work"),
 )

@@ -19,7 +19,7 @@ _COMMENTS = (
     (
         re.compile(r"Roll back to revision (\d+): sessions or traffic got worse after revision (\d+)"),
         "sessions or traffic got worse after revision {}",
-        "Sessions or traffic got worse after revision {}, and it was rolled back by itself.",
+        "Sessions or traffic got worse after revision {}, and it was rolled back automatically.",
         "rolled back, sessions or traffic got worse",
     ),
 )

@@ -103,14 +103,14 @@ class Shell:
         """Health in a sentence."""
         said = []
         if self.alarm_count:
-            said.append("One alarm stands" if self.alarm_count == 1 else f"{self.alarm_count} alarms stand")
+            said.append("1 active alarm" if self.alarm_count == 1 else f"{self.alarm_count} active alarms")
         if self.unhealthy:
             said.append("Not well: " + ", ".join(self.unhealthy))
         if self.unchecked:
             said.append("Cannot be checked now: " + ", ".join(self.unchecked))
         if not self.looked_at:
-            said.append("The router's health was not looked at lately")
-        return "; ".join(said) or "All checks were made, and no alarm stands"
+            said.append("The router's health has not been checked recently")
+        return "; ".join(said) or "All checks were made; no active alarms"
 
 
 def is_well(state: Any) -> bool:

@@ -94,7 +94,7 @@ def compare(before: Sequence[Placed] | None, after: Sequence[Placed], family: st
     if not lets_through(after):
         if before is not None and not lets_through(before):
             return Compared()
-        why = "every rule of it that is reached denies" if after else "no rule of it is for"
+        why = "every rule that is reached denies" if after else "no rule is for"
         return Compared(f"{why} {family_title(family)}")
     at = _unconditional(after)
     denier, behind = None, 0
@@ -187,11 +187,11 @@ def _dropped(reached: Sequence[Placed]) -> str:
         for acl, rules in groupby([one for one in reached if not one.permits], attrgetter("acl"))
     }
     said = [
-        f"what {_rules(sequences)} of {acl} {verb(len(sequences), 'denies', 'deny')}"
+        f"those that {_rules(sequences)} of {acl} {verb(len(sequences), 'denies', 'deny')}"
         for acl, sequences in denying.items()
     ]
     if not is_unconditional(reached[-1].rule):
-        said.append("what no rule permits")
+        said.append("those that no rule permits")
     return " and ".join(said)
 
 

@@ -53,7 +53,7 @@ def _told(
             path=path,
             text=(
                 f"All {packets}{but} are dropped: access list{'s' if len(names) > 1 else ''} "
-                f"{', '.join(names)} drop{'' if len(names) > 1 else 's'} what no rule permits, and "
+                f"{', '.join(names)} drop{'' if len(names) > 1 else 's'} packets that no rule permits, and "
                 f"{new.why_all_dropped}."
             ),
             depends_on="" if own else f"such packets come: {interface} has no {title} address",
@@ -74,7 +74,7 @@ def _told(
             grade="possible",
             kind="traffic",
             path=path,
-            text=f"Of the {packets}, {new.dropped} is dropped.",
+            text=f"Of the {packets}, {new.dropped} are dropped.",
             depends_on=f"such packets pass {interface}",
         )
 
@@ -115,7 +115,7 @@ def _opened(one: Needed) -> Finding:
         path=join(["interfaces", one.interface, f"acl_{one.direction}"]),
         text=(
             f"{one.what[0].upper()}{one.what[1:]} may come up: {one.interface} no longer drops its packets. "
-            "Routes change then, also the other end's."
+            "Routes then change, at the other end too."
         ),
         depends_on="nothing else keeps it down",
         evidence=one.now().evidence,

@@ -19,7 +19,7 @@ class TcpFlags(Model):
     """TCP flags a packet must and must not have (RFC 9293)."""
 
     set: tuple[TcpFlag, ...] = Field(default=(), title="Set")
-    """Flags that have to be set."""
+    """Flags that must be set."""
     unset: tuple[TcpFlag, ...] = Field(default=(), title="Not set")
     """Flags that must not be set."""
 
@@ -38,10 +38,10 @@ class AclRule(Model):
     """One rule; the first that matches decides."""
 
     action: Literal["permit", "deny", "permit_reflect"] = Field(title="Action")
-    """``permit_reflect`` also lets the answers back in."""
+    """``permit_reflect`` also permits the answers."""
     family: Literal["ipv4", "ipv6"] = Field(default="ipv4", title="Family")
-    """Address family the rule is for: it never matches a packet of the other one. A list without a rule for a
-    family drops all of it, neighbour discovery excepted.
+    """Address family the rule is for; it never matches a packet of the other family. A list without a rule
+    for a family drops all packets of that family, except neighbor discovery.
     """
     source: Prefix | None = Field(default=None, title="Source")
     """Source prefix; unset means any."""
@@ -84,14 +84,14 @@ class AclRule(Model):
 
 
 class Acl(Model):
-    """An access list; a packet that no rule matches is dropped, of either family."""
+    """An access list. A packet of either family that no rule matches is dropped."""
 
     description: Description = Field(default="", title="Description")
     """Shown beside the list."""
     rules: dict[Sequence, AclRule] = Field(default_factory=dict, title="Rules", max_length=65535)
-    """Rules by sequence, looked at in ascending order."""
+    """Rules by sequence, evaluated in ascending order."""
 
     def ordered(self) -> list[tuple[int, AclRule]]:
-        """Rules in the order they are looked at."""
+        """Rules in the order they are evaluated."""
         # Sorting numbers alone is faster than sorting pairs.
         return [(sequence, self.rules[sequence]) for sequence in sorted(self.rules)]

@@ -10,7 +10,8 @@ from appliance.errors import Problem
 from frr_config.protocols.static.model import NextHop
 
 _NO_ECHO = (
-    "VPP drops what comes back to the address it was sent from: echo works on the linux data plane only"
+    "VPP drops packets that return to the address they were sent from: echo works only on the linux data"
+    " plane"
 )
 
 

@@ -63,6 +63,9 @@ def peers(config: RouterConfig) -> tuple[Peer, ...]:
 
 
 def _peers(routing: Routing) -> Iterator[Peer]:
+    if not routing.bfd.profiles:
+        # Every watch names one; a document has thousands of static routes.
+        return
     if routing.bgp is not None:
         yield from _bgp_neighbors_with_bfd(routing.bgp)
     for route in routing.static.values():

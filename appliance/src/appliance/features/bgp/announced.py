@@ -38,15 +38,16 @@ def announced(change: Change) -> Iterator[Finding]:
                 kind="routes",
                 path=path,
                 text=f"BGP no longer announces {listed(lost)} to {to}.",
-                depends_on="nothing else brings or announces the same prefixes",
+                depends_on="nothing else provides or announces the same prefixes",
             )
         if filtered:
             yield Finding(
                 grade="possible",
                 kind="routes",
                 path=path,
-                text=f"BGP announces {TITLES[family]} routes by other rules to {to}: {'; '.join(filtered)}.",
-                depends_on="which routes the new rules permit, which is not looked at",
+                text=f"The rules by which BGP announces {TITLES[family]} routes to {to} change: "
+                f"{'; '.join(filtered)}.",
+                depends_on="the new rules deny or change some of these routes, which is not checked",
             )
 
 

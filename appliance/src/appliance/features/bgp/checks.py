@@ -52,7 +52,7 @@ def _imports(context: Context, bgp: Bgp) -> Iterator[Problem]:
             there = context.beside(source)
             name = "the default VRF" if source == DEFAULT_VRF else f"VRF {source}"
             if source == (context.vrf or DEFAULT_VRF):
-                yield Problem(path, f"{name} is this one itself")
+                yield Problem(path, f"{name} is this VRF itself")
             elif there is not None and there.config.routing.bgp is None:
                 yield Problem(path, f"BGP does not run in {name}: there is nothing to import")
             elif default is not None and default.config.routing.bgp is None:
@@ -78,7 +78,8 @@ def _neighbor(context: Context, bgp: Bgp, address: str, neighbor: Neighbor) -> I
         yield Problem(path, f"{address} is this router's own address, on {context.own[parsed]}")
         return
     if parsed.is_multicast or parsed.is_unspecified or parsed.is_loopback:
-        yield Problem(path, f"{address} is a multicast, unspecified or loopback address, and no neighbor's")
+        message = f"{address} is a multicast, unspecified or loopback address, which no neighbor has"
+        yield Problem(path, message)
         return
     if parsed.version == 6 and parsed.is_link_local:
         yield Problem(path, f"{address} is link-local: give the neighbor's global address")

@@ -88,8 +88,8 @@ def stale(look: Look[Mapping[str, int]]) -> Iterator[Finding]:
         "stale_routes",
         "bgp",
         "major",
-        f"BGP is not configured, and FRR still forwards by {listed} routes of it",
-        "FRR forgot to take them back. Restart it: systemctl restart frr.",
+        f"BGP is not configured, but FRR still forwards by {listed} BGP routes",
+        "FRR failed to remove them. Restart it: systemctl restart frr.",
         {family: str(count) for family, count in look.now.items()},
         patience_s=_TAKEN_BACK_S,
     )

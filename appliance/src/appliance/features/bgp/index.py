@@ -63,7 +63,7 @@ def _absent(router: Router) -> str:
 
 def _note(told: Mapping[str, Any]) -> str:
     if told["state"] == "connecting":
-        return f"bgpd does not tell the index of its routes: {told['why'] or 'it does not answer yet'}."
+        return f"bgpd does not send its routes to the index: {told['why'] or 'it does not answer yet'}."
     said = [f"{told['why'][:1].upper()}{told['why'][1:]}."] if told["why"] else []
     return " ".join(
         [*said, *([TRUNCATED] if told["truncated"] else []), *([SHORTENED] if told.get("shortened") else [])]

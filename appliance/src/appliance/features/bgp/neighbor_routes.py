@@ -170,7 +170,7 @@ class _Look:
                 f"received routes of {TITLES[self.family]} keeps them, at the cost of memory."
             )
         if self.is_received and self._query.community is not None:
-            return "FRR does not tell the communities of refused routes, so none of those is here."
+            return "FRR does not report the communities of refused routes, so none of those routes is here."
         return ""
 
     def _rows_of(self, listed: TableList) -> list[_Row]:
@@ -238,7 +238,7 @@ class _Look:
         wanted, target, note = list(filter(self._has, rows)), self._target, ""
         assert target is not None
         if rows and not wanted:
-            note = f"The route {rows[0].network} does not have what was asked for."
+            note = f"The route {rows[0].network} does not match what was asked for."
         elif not rows and not self.is_received:
             note = f"BGP's table has no route {'' if _is_network(target) else 'for '}{target} to advertise."
             if self._peer.sets(self.family, "default_originate"):

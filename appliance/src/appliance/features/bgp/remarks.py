@@ -32,7 +32,7 @@ def _not_accepted(policy: PolicyOfNeighbor, path: BgpPath) -> str:
     own = str(policy.peer.bgp.asn)
     if own in re.findall(r"\d+", path.as_path):
         return f"FRR did not accept it: this router's AS {own} is in its AS path."
-    return "FRR did not accept it, and does not tell whether by the policy or for another reason."
+    return "FRR did not accept it, and does not report whether because of the policy or for another reason."
 
 
 def _not_advertised(policy: PolicyOfNeighbor, path: BgpPath) -> str:
@@ -44,7 +44,7 @@ def _not_advertised(policy: PolicyOfNeighbor, path: BgpPath) -> str:
         return "It has the community no-export or local-AS, so FRR keeps it inside this AS."
     if path.is_internal and policy.is_internal and not is_client:
         return "It was learned by iBGP, and is not passed on to a neighbor in the same AS."
-    return "FRR does not advertise it, and does not tell why."
+    return "FRR does not advertise it, and does not report why."
 
 
 def unseen(policy: PolicyOfNeighbor, network: IpNetwork) -> str:

@@ -62,7 +62,7 @@ def _opened(change: Change, peer: Peer, family: Family, direction: Direction) ->
         grade="possible",
         kind="routes",
         path=_path(peer, family),
-        text=f"{TITLES[family]} routes {what} from now on: no policy is set, and none is required any more.",
+        text=f"{TITLES[family]} routes {what} from now on: no policy is set, and none is required now.",
         depends_on="there are such routes; they may be preferred to others",
         evidence=evidence(change, peer.address),
     )
@@ -132,7 +132,7 @@ def _lost(peer: Peer, family: Family, effects: Effects) -> str:
     whole = (
         f"{effects.routes:,}"
         if effects.is_whole
-        else f"the {effects.judged:,} looked at of {effects.routes:,}"
+        else f"the {effects.judged:,} examined of {effects.routes:,}"
     )
     more = (
         f" and {effects.lost_count - len(effects.lost):,} more"
@@ -156,25 +156,25 @@ def _counted(effects: Effects | str) -> str:
         (effects.changed, "get other attributes"),
         (effects.new, "that are not sent now pass the new rules"),
     ]
-    of = "" if effects.is_whole else f" of the {effects.judged:,} looked at"
+    of = "" if effects.is_whole else f" of the {effects.judged:,} examined"
     return "".join(f" {count:,}{of} {what}." for count, what in told if count)
 
 
 def _depends(effects: Effects | str) -> str:
     """What the rest depends on; empty if everything was counted and nothing changes."""
     if isinstance(effects, str):
-        return f"which routes the new rules match: they were not counted, because {effects}"
+        return f"routes match the new rules: they were not counted, because {effects}"
     parts = []
     if effects.unknown:
-        parts.append(f"attributes of {effects.unknown:,} routes, which the router does not tell")
+        parts.append(f"attributes of {effects.unknown:,} routes decide it, which the router does not report")
     if effects.changed:
-        parts.append("which route is the best by its new attributes")
+        parts.append("the new attributes change which route is the best")
     if effects.new:
-        parts.append("whether something else keeps the new ones back")
+        parts.append("nothing else holds the new ones back")
     if not effects.is_whole:
-        parts.append(f"the {effects.routes - effects.judged:,} routes that were not looked at")
+        parts.append(f"some of the {effects.routes - effects.judged:,} routes that were not examined change")
     if effects.direction == "received":
-        parts.append("which of the routes that were refused until now pass: FRR does not tell of them")
+        parts.append("some of the routes that were refused until now pass: FRR does not report them")
     return "; ".join(parts)
 
 
@@ -182,9 +182,8 @@ def _evidence(change: Change, peer: Peer, effects: Effects | str) -> str:
     told = evidence(change, peer.address)
     if isinstance(effects, str):
         return told
-    return ", ".join(
-        filter(None, (told, f"{effects.judged:,} of {effects.routes:,} routes were judged by both rules"))
-    )
+    judged = f"{effects.judged:,} of {effects.routes:,} routes were evaluated by the old and the new rules"
+    return ", ".join(filter(None, (told, judged)))
 
 
 class _Changed:

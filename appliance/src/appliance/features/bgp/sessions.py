@@ -89,7 +89,7 @@ def _reasons(change: Change, was: Peer, now: Peer | None) -> Iterator[_Reason]:
         yield _removed(change, was.address)
         return
     if was.bgp.asn != now.bgp.asn:
-        yield _Reason(f"this router's AS becomes {now.bgp.asn}, which the neighbor has to be told")
+        yield _Reason(f"this router's AS becomes {now.bgp.asn}, which the neighbor has to be configured with")
     elif was.bgp.router_id != now.bgp.router_id:
         yield _Reason("the router ID changes; it comes up again")
     yield from _remote_as(change, was, now)
@@ -182,8 +182,8 @@ def _remade(change: Change, peer: Peer) -> _Reason | None:
     # bgpd closes a one-hop session to another AS when the link goes down; others may outlast it.
     outlasts = peer.is_internal or peer.distance[0] not in (None, 1)
     return _Reason(
-        f"{was.interface}, which the neighbor is on, is made anew; it comes up again",
-        depends_on="it does not outlast the moment in which the interface is away" if outlasts else "",
+        f"{was.interface}, which the neighbor is on, is recreated; it comes up again",
+        depends_on="it does not outlast the moment in which the interface is gone" if outlasts else "",
     )
 
 

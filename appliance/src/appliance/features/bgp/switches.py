@@ -24,7 +24,7 @@ _SWITCHES: dict[str, tuple[_Turned, _Turned]] = {
     "default_originate": (
         _Turned(
             "is sent a default route by this router",
-            "it prefers this one to what it has, and sends this router packets that it cannot lead on",
+            "it prefers this one to what it has, and sends this router packets that it cannot forward",
         ),
         _Turned(
             "is no longer sent a default route by this router",
@@ -34,11 +34,11 @@ _SWITCHES: dict[str, tuple[_Turned, _Turned]] = {
     "next_hop_self": (
         _Turned(
             "is sent routes with this router as their next hop",
-            "it had another way to their next hops, and this router does not lead its packets there",
+            "it had another path to their next hops, and this router does not forward its packets there",
         ),
         _Turned(
             "is sent routes with the next hop that they came with",
-            "it, or a router behind it, has no way to these next hops",
+            "it, or a router behind it, has no route to these next hops",
         ),
     ),
     "route_reflector_client": (
@@ -93,8 +93,8 @@ def _turned(was: Peer, now: Peer, family: Family) -> Iterator[tuple[str, _Turned
     earlier, allowed = was.own_as_allowed(family), now.own_as_allowed(family)
     if allowed < earlier:
         times = "" if not allowed else f" more than {allowed} time{'s' if allowed > 1 else ''}"
-        text = f"is no longer heard where this router's AS is in the path of a route{times}"
+        text = f"no longer has its routes accepted if this router's AS is in their AS path{times}"
         yield "allowas_in", _Turned(text, "it sends such routes")
     elif allowed > earlier:
-        text = f"is heard where this router's AS is in the path of a route up to {allowed} times"
+        text = f"has its routes accepted if this router's AS is in their AS path up to {allowed} times"
         yield "allowas_in", _Turned(text, "it sends such routes, and they are preferred to others")

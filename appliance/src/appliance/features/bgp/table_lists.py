@@ -36,8 +36,8 @@ def too_long(size: TableSize) -> str:
         return ""
     return (
         f"BGP's table is too long for a list: {size.received:,} routes are received from all neighbors, and "
-        f"{size.sent:,} sent to them. Lists are shown of up to {LISTED:,} routes, because FRR does nothing "
-        "else while it writes one. Ask for a prefix or an address."
+        f"{size.sent:,} sent to them. Only lists of up to {LISTED:,} routes are shown, because FRR does "
+        "nothing else while it writes one. Ask for a prefix or an address."
     )
 
 

@@ -58,7 +58,7 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
             if count - left > count * FEWER:
                 yield Worse(
                     f"{address} {TITLES[family]}",
-                    f"{address} brings {left:,} {TITLES[family]} prefixes, {count - left:,} fewer.",
+                    f"{address} sends {left:,} {TITLES[family]} prefixes, {count - left:,} fewer.",
                     f"{count:,} prefixes",
                     f"{left:,} prefixes",
                     path,
@@ -89,7 +89,7 @@ MEASURES = (
     Measure(
         "BGP sessions",
         "a session that was established is not at the end of the watch, or is closed for too many prefixes; "
-        f"or a neighbor brings over {FEWER:.0%} fewer prefixes of a family at the end",
+        f"or at the end a neighbor sends over {FEWER:.0%} fewer prefixes of a family",
         _read,
         _compare,
         _shows,

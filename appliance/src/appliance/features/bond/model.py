@@ -25,27 +25,30 @@ class Bond(LinkSettings):
     type: Literal["bond"]
     """Kind of interface."""
     members: tuple[InterfaceReference, ...] = Field(min_length=1, max_length=MAX_MEMBERS, title="Members")
-    """The ethernet interfaces it is made of. They have its MTU and MAC address, and no addresses, access
+    """Ethernet interfaces that form the bond. They have its MTU and MAC address, and no addresses, access
     lists, VLANs or routing of their own.
     """
     mode: Mode = Field(default="802.3ad", title="Mode")
-    """802.3ad speaks LACP with the other end; balance-xor spreads packets without asking it; active-backup
+    """802.3ad runs LACP with the other end; balance-xor spreads packets without negotiation; active-backup
     uses one member at a time.
     """
     lacp_rate: Literal["fast", "slow"] = Field(default="fast", title="LACP rate")
-    """How often the other end is asked to send LACP packets in mode 802.3ad: fast is every second, and a
-    member is taken out after 3 seconds of silence; slow is every 30, and 90.
+    """Rate at which the other end is asked to send LACP packets in mode 802.3ad. With fast, it sends one
+    every second, and a member is taken out of use after 3 seconds of silence. With slow, it sends one every
+    30 seconds, and a member is taken out after 90.
     """
     hash_policy: HashPolicy = Field(default="layer3+4", title="Hash policy")
-    """What decides by which member a packet is sent in the modes 802.3ad and balance-xor: MAC addresses,
-    those and IP addresses, or IP addresses and ports.
+    """Fields of a packet that select the member it is sent on, in the modes 802.3ad and balance-xor: MAC
+    addresses, MAC and IP addresses, or IP addresses and ports.
     """
     minimum_links: int = Field(default=1, ge=1, le=MAX_MEMBERS, title="Minimum links")
-    """Members that have to be active, in mode 802.3ad, for the bond to be up."""
+    """Number of members that must be active for the bond to be up, in mode 802.3ad."""
     primary: InterfaceReference | None = Field(default=None, title="Primary member")
-    """The member that mode active-backup uses whenever it is up; unset, it stays with the one it has."""
+    """Member that mode active-backup uses whenever that member is up; unset, the bond stays with its current
+    member.
+    """
     mac: MacAddress | None = Field(default=None, title="MAC address")
-    """Unset means that of the first member's NIC: then another first member is another address."""
+    """Unset means the address of the first member's NIC: it changes when another member becomes the first."""
 
     @property
     def made_of(self) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def _require_a_lasting_name(member: str, wanted: Wanted) -> None:
     match, nic = wanted.config.interfaces[member].nic, wanted.nics[member]
     if match is not None and match.mac is not None and nic.kind is not None:
         message = (
-            f"{nic.device} is a {nic.kind} without a permanent MAC address, and has the bond's while it is a"
-            " member: match it by device"
+            f"{nic.device} is a {nic.kind} without a permanent MAC address, and takes the bond's while it is"
+            " a member: match it by device"
         )
         raise ValidationFailed([Problem(join(["interfaces", member, "match", "mac"]), message)])

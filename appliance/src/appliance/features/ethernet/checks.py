@@ -25,4 +25,5 @@ def check(context: Context) -> Iterator[Problem]:
                 yield Problem(f"{path}/match/mac", f"{value} is a multicast address; no NIC has it")
         if interface.driver not in can.nic_drivers:
             able = ", ".join(can.nic_drivers)
-            yield Problem(f"{path}/driver", f"the {can.driver} data plane here drives NICs by {able}")
+            message = f"the {can.driver} data plane of this router drives NICs only by {able}"
+            yield Problem(f"{path}/driver", message)

@@ -21,8 +21,8 @@ class Ethernet(LinkSettings):
     match: Match = Field(title="NIC")
     """Which NIC this is."""
     driver: Literal["auto", "native", "dpdk", "af_packet"] = Field(default="auto", title="Driver")
-    """How VPP drives the NIC; auto decides from a table by PCI id. NICs are bound at boot: on the appliance a
-    change takes effect when the router restarts.
+    """Driver that VPP uses for the NIC; auto chooses it from a table by PCI id. NICs are bound at boot: on
+    the appliance a change takes effect when the router restarts.
     """
 
     @property

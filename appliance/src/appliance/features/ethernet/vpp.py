@@ -50,9 +50,7 @@ def _attachment(name: str, interface: Ethernet, nic: Nic) -> vpp.Attachment:
     driver = _settled(nic) or (wished if wished != "auto" else _by_id(nic))
     if driver == "af_packet":
         if not nic.attached:
-            raise ValidationFailed(
-                [Problem(path, f"{nic.device} has no driver of the kernel's to go through")]
-            )
+            raise ValidationFailed([Problem(path, f"{nic.device} has no kernel driver to go through")])
         return vpp.AfPacket(nic.device)
     assert nic.pci is not None
     return vpp.Dpdk(nic.pci) if driver == "dpdk" else vpp.VirtioPci(nic.pci)

@@ -28,13 +28,14 @@ def check(context: Context) -> Iterator[Problem]:
             sound[name] = gre
             yield from _size(context, ways, name, gre)
     for name in _never_out({name: _of_tunnels(gre.carrier, sound) for name, gre in sound.items()}):
-        message = f"{tunnels[name].source} begins at a tunnel in turn, and none of them at anything else"
+        message = f"{tunnels[name].source} is a tunnel, and following its source leads only to more tunnels"
         yield Problem(_path(name, "source"), message)
     leading = {name: ways.to(destination_of(gre)) & sound.keys() for name, gre in sound.items()}
     for name in _never_out(leading):
         through = " and ".join(sorted(leading[name]))
         message = (
-            f"the way to {tunnels[name].destination} leads into {through}, and never out of tunnels again"
+            f"the route to {tunnels[name].destination} leads into {through}, and from there only into "
+            "more tunnels"
         )
         yield Problem(_path(name, "destination"), message)
 
@@ -46,12 +47,12 @@ def _path(name: str, field: str) -> str:
 def _vrfs(context: Context, name: str, gre: Gre) -> Iterator[Problem]:
     """Tunnels use only the default table, outside and inside."""
     if gre.vrf is not None:
-        yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels are in the default VRF alone")
+        yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels can only be in the default VRF")
     source = source_of(context.config, gre)
     begins = gre.carrier or (None if source is None else _own(context).get(source))
     interface = context.config.interfaces.get(begins or "")
     if interface is not None and interface.vrf is not None:
-        message = f"{begins} is in VRF {interface.vrf}, and tunnels begin in the default VRF alone"
+        message = f"{begins} is in VRF {interface.vrf}, and tunnels can only begin in the default VRF"
         yield Problem(_path(name, "source"), message)
 
 
@@ -86,7 +87,7 @@ def _ends(
     elif (begins := _own(context).get(source)) is None:
         yield Problem(_path(name, "source"), f"{source} is not an address of this router's interfaces")
     elif begins == name:
-        yield Problem(_path(name, "source"), f"{source} is inside the tunnel: name one outside of it")
+        yield Problem(_path(name, "source"), f"{source} is inside the tunnel: give one outside it")
     elif taken.setdefault((source, to), name) != name:
         message = f"{taken[source, to]} is already the tunnel from {source} to {to}"
         yield Problem(_path(name, "destination"), message)
@@ -99,8 +100,8 @@ def _size(context: Context, ways: _Ways, name: str, gre: Gre) -> Iterator[Proble
     overhead = OVERHEAD_BYTES[destination_of(gre).version]
     if mtus and gre.mtu + overhead > max(mtus):
         message = (
-            f"packets of {gre.mtu} bytes do not fit, with {overhead} more outside: the largest MTU they can "
-            f"leave by is {max(mtus)}; at most {max(mtus) - overhead}"
+            f"packets of {gre.mtu} bytes do not fit with {overhead} bytes of headers added: the largest MTU "
+            f"they can leave by is {max(mtus)}; set at most {max(mtus) - overhead}"
         )
         yield Problem(_path(name, "mtu"), message)
 

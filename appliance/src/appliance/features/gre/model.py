@@ -12,7 +12,7 @@ from frr_config.types import Address
 
 
 class Gre(LinkSettings):
-    """A tunnel to another router: IP packets inside of IP packets, with a GRE header (RFC 2784)."""
+    """A tunnel to another router: IP packets inside IP packets, with a GRE header (RFC 2784)."""
 
     is_ethernet: ClassVar[bool] = False
     link_fields: ClassVar[tuple[str, ...]] = ("destination",)
@@ -20,13 +20,15 @@ class Gre(LinkSettings):
     type: Literal["gre"]
     """Kind of interface."""
     source: Address | InterfaceReference = Field(title="Source")
-    """Where the tunnel begins: an address of this router, or an interface, whose first address of the
-    destination's family is taken.
+    """Local end of the tunnel: an address of this router, or an interface, whose first address of the
+    destination's family is used.
     """
     destination: Address = Field(title="Destination")
-    """Where it ends: an address of the other router, IPv4 or IPv6."""
+    """Remote end of the tunnel: an address of the other router, IPv4 or IPv6."""
     mtu: int = Field(default=1476, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
-    """Largest IP packet inside the tunnel, in bytes. IPv4 adds 24 bytes outside, IPv6 44."""
+    """Largest IP packet inside the tunnel, in bytes. The outer header and GRE add 24 bytes with IPv4, 44 with
+    IPv6.
+    """
 
     @property
     def carrier(self) -> str | None:

@@ -120,7 +120,7 @@ def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterato
             f"{name} no longer has {listed}: hosts that send their packets by "
             f"{'it' if len(gone) == 1 else 'them'}, or to {'it' if len(gone) == 1 else 'them'}, lose them."
         ),
-        depends_on="; ".join([*depends, "hosts there have it as their gateway, or speak to it"]),
+        depends_on="; ".join([*depends, "hosts there use it as their gateway, or connect to it"]),
         evidence=evidence,
     )
 
@@ -134,8 +134,8 @@ def _why(change: Change, name: str) -> str:
     if now.carrier is not None:
         return f"{now.carrier}, which it is on, is disabled"
     if now.parts_needed > 1:
-        return f"fewer than the {now.parts_needed} that it needs of its parts are enabled"
-    return f"all it is made of is disabled: {', '.join(now.made_of[:_SHOWN])}"
+        return f"fewer of its parts are enabled than the {now.parts_needed} that it needs"
+    return f"all its parts are disabled: {', '.join(now.made_of[:_SHOWN])}"
 
 
 def links(change: Change) -> Iterator[Finding]:
@@ -152,7 +152,7 @@ def links(change: Change) -> Iterator[Finding]:
                 path=_path(name, "mtu"),
                 text=(
                     f"Packets above {now.mtu:,} bytes no longer pass {name}: those it has to send are "
-                    "dropped, or cut up where IPv4 allows it, and it may drop those it receives."
+                    "dropped, or fragmented where IPv4 allows it, and it may drop those it receives."
                 ),
                 depends_on=f"packets of {now.mtu + 1:,} to {was.mtu:,} bytes pass {name}",
             )
@@ -163,7 +163,7 @@ def links(change: Change) -> Iterator[Finding]:
                 grade="possible",
                 kind="traffic",
                 path=_path(name, *differs[:1]),
-                text=f"{name} becomes another link: its {what} changes. Hosts on the old one are lost.",
+                text=f"{name} becomes another link: its {what} changes. Hosts on the old link are lost.",
                 depends_on="the hosts are not on the new link too",
             )
 
@@ -204,7 +204,7 @@ def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSett
         path=_path(name),
         text=f"No packet passes {name} any more: it needs {now.parts_needed} part"
         f"{'s' if now.parts_needed > 1 else ''} with a link, and of those that are left {having} has one.",
-        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets none" if may_be_up else "",
+        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets no link" if may_be_up else "",
         evidence="; ".join(f"{part} is {link[part]}" for part in sorted(before | after) if part in link),
     )
 
@@ -222,7 +222,7 @@ def management(change: Change) -> Iterator[Finding]:
     if arrival is None:
         if change.is_remote:
             raise NotLookedAt(
-                "as far as the router knows, you do not come through an interface of the document"
+                "as far as the router knows, you do not reach it through an interface of the document"
             )
         return
     name, address = arrival.interface, arrival.address
@@ -238,8 +238,8 @@ def management(change: Change) -> Iterator[Finding]:
             kind="management",
             path=_path(name, "vrf"),
             text=(
-                f"You lose the router: {name}, by which {address} reaches it, moves to VRF {vrf}, and the "
-                "router is managed in the default VRF alone."
+                f"You lose access to the router: {name}, by which {address} reaches it, moves to VRF {vrf}, "
+                "and the router can only be managed in the default VRF."
             ),
         )
         return
@@ -260,7 +260,7 @@ def management(change: Change) -> Iterator[Finding]:
             kind="management",
             path=_path(name, "management_sources" if still else "management_services"),
             text=(
-                f"You lose {' and '.join(closed)}: {address} comes by {name}, "
+                f"You lose {' and '.join(closed)}: {address} arrives on {name}, "
                 f"{'and ' + why if still else 'and the router ' + why}."
             ),
         )
@@ -289,8 +289,8 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
         grade="possible",
         kind="management",
         path=_path(name, "addresses"),
-        text=f"You lose the router: {why}.",
-        depends_on="you speak to that address, or it is your gateway",
+        text=f"You lose access to the router: {why}.",
+        depends_on="you connect to that address, or it is your gateway",
     )
 
 
@@ -301,11 +301,11 @@ def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
         grade="certain" if moved is None else "possible",
         kind="management",
         path=path,
-        text=f"You lose the router: {why}.",
+        text=f"You lose access to the router: {why}.",
         depends_on=""
         if moved is None
-        else f"{arrival.address} is not behind {moved.interface}, which has {moved.network}, or you speak to "
-        f"another address than {moved.own}",
+        else f"{arrival.address} is not behind {moved.interface}, which has {moved.network}, or you "
+        f"connect to another address than {moved.own}",
     )
 
 
@@ -349,7 +349,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
 def _connected(arrival: Arrival) -> Now:
     """When the router only forwards the caller's packets, the destination behind it is unknown."""
     if arrival.direct:
-        return Now(True, f"{arrival.address} comes by {arrival.interface}")
+        return Now(True, f"{arrival.address} arrives on {arrival.interface}")
     return Now(None, f"{arrival.address} is reached through {arrival.interface}")
 
 

@@ -37,15 +37,17 @@ class InterfaceSettings(Model):
     enabled: bool = Field(default=True, title="Enabled")
     """Administratively up."""
     vrf: VrfReference | None = Field(default=None, title="VRF")
-    """VRF it is in; unset: the default one. Another one takes its addresses away and gives them again."""
+    """VRF of the interface; unset means the default VRF. A change removes the interface's addresses and adds
+    them again.
+    """
     mtu: int = Field(default=1500, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
     """Largest IP packet, in bytes, without the Ethernet header."""
     addresses: tuple[InterfaceAddress, ...] = Field(default=(), max_length=64, title="Addresses")
     """IPv4 and IPv6 addresses."""
     acl_in: tuple[AclReference, ...] = Field(default=(), max_length=8, title="ACLs in")
-    """Access lists for received packets, looked at in this order."""
+    """Access lists for received packets, evaluated in this order."""
     acl_out: tuple[AclReference, ...] = Field(default=(), max_length=8, title="ACLs out")
-    """Access lists for sent packets, looked at in this order."""
+    """Access lists for sent packets, evaluated in this order."""
 
     @property
     def carrier(self) -> str | None:
@@ -89,7 +91,7 @@ class InterfaceSettings(Model):
         for name in ("addresses", "acl_in", "acl_out"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
 
@@ -113,7 +115,7 @@ class LinkSettings(InterfaceSettings):
         for name in ("management_services", "management_sources"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         if self.management_sources and not self.management_services:
             raise ValueError("management_sources needs management_services")
         return self

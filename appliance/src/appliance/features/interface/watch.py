@@ -65,7 +65,7 @@ def _stopped(seen: Comparison[Reading]) -> Iterator[Worse]:
         title = family_title(family)
         yield Worse(
             title,
-            f"{title} is no longer forwarded: {arrives_pps:.0f} packets/s arrive, {is_pps:.0f} go on.",
+            f"{title} is no longer forwarded: {arrives_pps:.0f} packets/s arrive, {is_pps:.0f} leave.",
             f"{was_pps:.0f} packets/s forwarded",
             f"{is_pps:.0f} packets/s forwarded",
             "/interfaces",
@@ -145,8 +145,9 @@ MEASURES = (
     ),
     Measure(
         "forwarding",
-        f"of a family that was forwarded at {FORWARDED_PPS:.0f} packets/s or more, less than {STOPPED:.0%} "
-        f"still is for {LASTS_S:.0f} s, while at least {STILL_ARRIVING:.0%} of what arrived before arrives",
+        f"for {LASTS_S:.0f} s a family that was forwarded at {FORWARDED_PPS:.0f} packets/s or more is "
+        f"forwarded at less than {STOPPED:.0%} of that, while at least {STILL_ARRIVING:.0%} of what arrived "
+        "before still arrives",
         _traffic,
         _stopped,
         _show_traffic,

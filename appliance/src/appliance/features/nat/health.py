@@ -36,13 +36,13 @@ def filling(look: Look[NatState]) -> Iterator[Finding]:
     }
     shown = {name: words for name, words in evidence.items() if not words.startswith("0")}
     if refused:
-        summary = f"NAT refuses new sessions: {refused:,} packets were dropped, as its table is full"
+        summary = f"NAT refuses new sessions: {refused:,} packets were dropped, because its table is full"
         yield Finding("nat_table_full", _OBJECT, "critical", summary, _ADVICE, shown, "/nat")
     elif evicted:
         summary = f"NAT's table is full: {evicted:,} sessions were ended early to make room for new ones"
         yield Finding("nat_table_full", _OBJECT, "major", summary, _ADVICE, shown, "/nat")
     else:
-        summary = f"NAT's table of sessions is {now.fullness:.0%} full"
+        summary = f"NAT's session table is {now.fullness:.0%} full"
         advice = f"When it is full new sessions are refused. {_ADVICE}"
         yield Finding("nat_table_filling", _OBJECT, "warning", summary, advice, shown, "/nat")
 

@@ -75,7 +75,7 @@ class _Sessions:
         if not addresses:
             return
         others = f" and {len(addresses) - 1} other addresses" if len(addresses) > 1 else ""
-        text = f"sessions that are translated to {min(addresses)}{others} end"
+        text = f"Sessions that are translated to {min(addresses)}{others} end."
         yield from self._finding(
             path, text, lambda: sum(self._of_pools[str(address)] for address in addresses)
         )
@@ -83,7 +83,7 @@ class _Sessions:
     def _finding(self, path: str, text: str, count: Callable[[], int]) -> Iterator[Finding]:
         """None if there is no such session."""
         if self._known is None:
-            depends = "whether it has any now: they were not counted"
+            depends = "there are such sessions now: they were not counted"
             yield Finding(grade="possible", kind="traffic", path=path, text=text, depends_on=depends)
         elif number := count():
             evidence = f"{number} {'session' if number == 1 else 'sessions'} now"
@@ -109,10 +109,10 @@ def ended(change: Change) -> Iterator[Finding]:
         return
     now = _Sessions(change.facts)
     if after is None:
-        yield from now.all("/nat", "every translated session ends")
+        yield from now.all("/nat", "Every translated session ends.")
         return
     if before.sessions_per_worker != after.sessions_per_worker:
-        text = "every translated session ends: VPP makes its table anew"
+        text = "Every translated session ends: VPP recreates its table."
         yield from now.all("/nat/sessions_per_worker", text)
         return
     yield from _mappings(change, now, before, after)
@@ -130,7 +130,7 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
     for name, one in before.static.items():
         change.in_time()
         if (one.outside_address, one.inside_address) not in static:
-            text = f"sessions of the 1:1 mapping {name} ({one.outside_address}) end"
+            text = f"Sessions of the 1:1 mapping {name} ({one.outside_address}) end."
             path = join(["nat", "static", name])
             yield from now.of_address(path, text, one.outside_address)
     stays = {_words(change.after, forward) for forward in after.port_forwards.values()}
@@ -138,7 +138,7 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
         change.in_time()
         if (words := _words(change.before, forward)) not in stays:
             protocol, outside, port = asked = words[:3]
-            text = f"sessions of the port forward {name} ({protocol} {outside}:{port}) end"
+            text = f"Sessions of the port forward {name} ({protocol} {outside}:{port}) end."
             yield from now.of_port(join(["nat", "port_forwards", name]), text, asked)
 
 
@@ -156,7 +156,7 @@ def begun(change: Change) -> Iterator[Finding]:
             grade="possible",
             kind="traffic",
             path="/nat",
-            text=f"IPv4 connections {sides} that stand now break: their packets get another source address.",
+            text=f"Existing IPv4 connections {sides} break: their packets get another source address.",
             depends_on="there are such connections",
         )
     elif before is not None and before.ordered() != after.ordered():
@@ -164,10 +164,7 @@ def begun(change: Change) -> Iterator[Finding]:
             grade="possible",
             kind="traffic",
             path="/nat/no_nat",
-            text=(
-                "IPv4 connections that stand now break where another rule decides whether they "
-                "are translated."
-            ),
+            text=("Existing IPv4 connections break where another rule decides whether they are translated."),
             depends_on="one of the changed rules matches such a connection",
         )
     driver = change.after.dataplane.driver
@@ -180,7 +177,7 @@ def begun(change: Change) -> Iterator[Finding]:
                 f"IPv4 packets received on {_listed(outside)} that belong to no session from inside and to "
                 "no mapping are dropped, unless they are for the router itself."
             ),
-            depends_on="hosts behind it begin connections, or send unasked"
+            depends_on="hosts behind it open connections, or send unsolicited packets"
             + ("; this router forwards with VPP" if driver is None else ""),
         )
 
@@ -204,10 +201,10 @@ def left(change: Change) -> Iterator[Finding]:
             kind="traffic",
             path="/nat" if after is None else join(["nat", side]),
             text=(
-                f"New IPv4 connections from {_listed(inside)} to {_listed(outside)} are not translated any "
-                "more: their packets keep their source address, and answers go there."
+                f"New IPv4 connections from {_listed(inside)} to {_listed(outside)} are no longer "
+                "translated: their packets keep their source address, and answers go to it."
             ),
-            depends_on="nothing outside leads packets back to these addresses",
+            depends_on="nothing outside routes packets back to these addresses",
         )
 
 
@@ -229,8 +226,8 @@ def limited(change: Change) -> Iterator[Finding]:
             grade="possible",
             kind="traffic",
             path="/nat/timeouts",
-            text=f"Sessions of NAT are forgotten after a shorter silence: {', '.join(shorter)}.",
-            depends_on="connections are silent for that long, and go on afterwards",
+            text=f"NAT sessions are forgotten after a shorter idle time: {', '.join(shorter)}.",
+            depends_on="connections are idle for that long, and go on afterwards",
         )
 
 
@@ -273,8 +270,8 @@ def _words(config: RouterConfig, forward: NatPortForward) -> tuple[str, str, int
 
 
 ANALYSES = (
-    Analysis("sessions of NAT", ended),
-    Analysis("what NAT begins to translate", begun),
-    Analysis("what NAT no longer translates", left),
-    Analysis("limits of NAT", limited),
+    Analysis("NAT sessions", ended),
+    Analysis("traffic that NAT begins to translate", begun),
+    Analysis("traffic that NAT no longer translates", left),
+    Analysis("NAT limits", limited),
 )

@@ -36,7 +36,7 @@ def _canonical_host(value: str) -> str:
 def _canonical_range(value: str) -> str:
     first, last = bounds(value)
     if last < first:
-        raise ValueError(f"{value!r} goes downwards")
+        raise ValueError(f"{value!r} ends below its start")
     return str(first) if first == last else f"{first}-{last}"
 
 
@@ -84,17 +84,17 @@ class NatPool(Model):
     description: Description = Field(default="", title="Description")
     """Shown beside the pool."""
     addresses: tuple[AddressRange, ...] = Field(min_length=1, max_length=64, title="Addresses")
-    """Outside addresses. Those outside the connected networks have to be routed to this router."""
+    """Outside addresses. Those that are in no connected network must be routed to this router."""
 
 
 class NatStatic(Model):
-    """A 1:1 mapping: one inside host has one outside address for all it sends and receives."""
+    """A 1:1 mapping: one inside host has one outside address for everything it sends and receives."""
 
     description: Description = Field(default="", title="Description")
     """Shown beside the mapping."""
     outside_address: HostAddress = Field(title="Outside address")
-    """Address that the host has outside. It has to be routed to this router, or be in the network of an
-    outside interface.
+    """Outside address of the host. It must be routed to this router, or be in the network of an outside
+    interface.
     """
     inside_address: HostAddress = Field(title="Inside address", examples=["10.0.0.9"])
     """The host's own address."""
@@ -108,15 +108,15 @@ class NatPortForward(Model):
     protocol: Literal["tcp", "udp"] = Field(default="tcp", title="Protocol")
     """IP protocol."""
     outside_interface: InterfaceReference | None = Field(default=None, title="Outside interface")
-    """The outside address is the first IPv4 address of this interface. Give either an interface or an outside
+    """Interface whose first IPv4 address is the outside address. Give either an interface or an outside
     address.
     """
     outside_address: HostAddress | None = Field(default=None, title="Outside address")
-    """The outside address itself, where it is none of an interface."""
+    """The outside address itself, if it is not taken from an interface."""
     outside_port: Port = Field(title="Outside port")
     """Port of the outside address."""
     inside_address: HostAddress = Field(title="Inside address", examples=["10.0.0.9"])
-    """Address of the inside host that it leads to."""
+    """Address of the inside host."""
     inside_port: Port | None = Field(default=None, title="Inside port")
     """Port of the inside host; unset means the outside port."""
 
@@ -135,7 +135,7 @@ class NoNatRule(Model):
     source: Ipv4Prefix | None = Field(default=None, title="Source")
     """Prefix of inside hosts; unset means any."""
     destination: Ipv4Prefix | None = Field(default=None, title="Destination")
-    """Prefix they send to; unset means any."""
+    """Destination prefix; unset means any."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -145,7 +145,7 @@ class NoNatRule(Model):
 
 
 class NatTimeouts(Model):
-    """After how long without a packet a session is forgotten."""
+    """Time without a packet after which a session is forgotten."""
 
     udp_s: int = Field(default=300, ge=10, le=86400, title="UDP", json_schema_extra={"unit": "seconds"})
     """Seconds; at least 120 is recommended (RFC 4787, REQ-5)."""
@@ -167,15 +167,17 @@ class Nat(Model):
     inside: tuple[InterfaceReference, ...] = Field(min_length=1, max_length=256, title="Inside interfaces")
     """Interfaces whose hosts are translated."""
     outside: tuple[InterfaceReference, ...] = Field(min_length=1, max_length=64, title="Outside interfaces")
-    """Interfaces behind which outside addresses are used. What leaves by any other one keeps its address."""
+    """Interfaces on the side where outside addresses are used. Packets that leave by any other interface keep
+    their source address.
+    """
     masquerade: tuple[InterfaceReference, ...] = Field(default=(), max_length=64, title="Masquerade")
     """Sessions that leave by one of these outside interfaces get its first IPv4 address (interface overload).
-    Those that leave by another outside interface get an address of a pool.
+    Those that leave by another outside interface get an address from a pool.
     """
     pools: dict[Name, NatPool] = Field(
         default_factory=dict, title="Pools", max_length=64, json_schema_extra={"x-noun": "NAT pool"}
     )
-    """Pools by name; all their addresses are used alike, and one inside host keeps one of them."""
+    """Pools by name. The addresses of all pools are used alike, and each inside host keeps one of them."""
     static: dict[Name, NatStatic] = Field(
         default_factory=dict,
         title="1:1 mappings",
@@ -189,23 +191,25 @@ class Nat(Model):
         max_length=10000,
         json_schema_extra={"x-noun": "port forward"},
     )
-    """Port forwards by name; hosts inside reach them by the outside address, too."""
+    """Port forwards by name. Inside hosts can also reach them by the outside address."""
     no_nat: dict[Sequence, NoNatRule] = Field(
         default_factory=dict,
         title="No-NAT rules",
         max_length=256,
         json_schema_extra={"x-noun": "no-NAT rule", "x-key": "Sequence"},
     )
-    """Rules by sequence: what one of them matches keeps its source address on its way out."""
+    """Rules by sequence. A packet that one of them matches keeps its source address on its way out."""
     timeouts: NatTimeouts = Field(default_factory=NatTimeouts, title="Timeouts")
     """When idle sessions are forgotten."""
     sessions_per_user: int | None = Field(default=None, ge=1, le=10000, title="Sessions per user")
-    """Sessions that one inside address may have begun to the outside at one time; unset means no limit."""
+    """Maximum number of sessions to the outside that one inside address may have begun at one time; unset
+    means no limit.
+    """
     sessions_per_worker: int | None = Field(
         default=None, ge=100, le=MOST_SESSIONS, title="Sessions per worker"
     )
-    """Sessions at one time, of each worker of the vpp data plane; without workers, in all. Further ones are
-    refused. Unset means 131,072. A change ends all sessions.
+    """Maximum number of sessions at one time on each worker of the vpp data plane; without workers, in all.
+    Further sessions are refused. Unset means 131,072. A change ends all sessions.
     """
 
     @model_validator(mode="after")
@@ -213,9 +217,9 @@ class Nat(Model):
         for name in ("inside", "outside", "masquerade"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
     def ordered(self) -> list[tuple[int, NoNatRule]]:
-        """No-NAT rules in the order they are looked at."""
+        """No-NAT rules in the order they are evaluated."""
         return sorted(self.no_nat.items())

@@ -177,16 +177,16 @@ class _Looking:
             more = len(self._large) - 1
             others = f" and of {_number(more, 'other host')}" if more else ""
             said.append(
-                f"The {count:,} sessions of {address}{others} were not looked at: VPP tells those of a"
-                " host all at once and forwards nothing meanwhile. A host with more than"
-                f" {MOST_OF_HOST:,} is only asked for by its inside address."
+                f"The {count:,} sessions of {address}{others} were not read: VPP reports those of a"
+                " host all at once and forwards nothing while it does. A host with more than"
+                f" {MOST_OF_HOST:,} is read only by its inside address."
             )
         if self._not_read:
             first = self._not_read[0][0]
             number = sum(count for _, count in self._not_read)
             said.append(
-                f"{_number(number, 'session')}, of hosts from {first} on, were not looked at: VPP forwards"
-                " nothing while it searches. Name an inside address."
+                f"{_number(number, 'session')}, of hosts from {first} on, were not read: VPP forwards"
+                " nothing while it searches. Give an inside address."
             )
         return " ".join(said)
 

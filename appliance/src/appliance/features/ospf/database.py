@@ -43,8 +43,8 @@ def _found(
         return rows[query.offset : query.offset + query.limit], len(rows), "", 0.0
     if number > LISTED:
         note = (
-            f"There are {number:,} LSAs; a list is shown of up to {LISTED:,}, because FRR does nothing else "
-            "while it writes one. Ask for a type and a link state ID."
+            f"There are {number:,} LSAs; only lists of up to {LISTED:,} are shown, because FRR does nothing "
+            "else while it writes one. Ask for a type and a link state ID."
         )
         return [], 0, note, 0.0
     seen = _read(routing)

@@ -25,22 +25,23 @@ Neighbors = Mapping[str, OspfNeighborState]
 _STUCK = {
     "Init": (
         "the neighbor does not hear this router",
-        "Packets go one way only: look at the neighbor's access lists and interface, and at authentication.",
+        "Packets pass in one direction only: check the neighbor's access lists and interface, and "
+        "authentication.",
     ),
     "ExStart": (
-        "the two do not agree on the exchange",
-        "Compare the MTU of both ends: with different ones the exchange never begins.",
+        "the two routers do not agree on the database exchange",
+        "Compare the MTU of both ends: if they differ, the exchange never begins.",
     ),
     "Exchange": (
-        "the exchange of the databases does not end",
-        "Compare the MTU of both ends, and look for drops on the interface.",
+        "the database exchange does not end",
+        "Compare the MTU of both ends, and check the interface for drops.",
     ),
     "Loading": (
-        "the neighbor's routes do not all arrive",
-        "Look for drops on the interface towards the neighbor.",
+        "not all of the neighbor's routes arrive",
+        "Check the interface towards the neighbor for drops.",
     ),
     "2-Way": (
-        "the two see each other and go no further",
+        "the two routers see each other and go no further",
         "Compare the network type of both ends, and give one of them a priority above 0.",
     ),
     "Attempt": ("the neighbor has not answered yet", "Ping the neighbor."),
@@ -78,7 +79,8 @@ def adjacencies(look: Look[Neighbors]) -> Iterator[Finding]:
         # On a link between two routers another neighbor has taken its place.
         if others and settings.network_type == "point-to-point":
             continue
-        yield _lost(name, interface, f"nothing was heard for the dead interval, {settings.dead_interval_s} s")
+        why = f"nothing was received for the dead interval, {settings.dead_interval_s} s"
+        yield _lost(name, interface, why)
 
 
 def _running(ospf: Ospf, config: RouterConfig, interface: str) -> OspfInterface | None:
@@ -98,7 +100,7 @@ def _lost(name: str, interface: str, why: str) -> Finding:
         name,
         "major",
         f"OSPF adjacency with {name} is lost: {why}",
-        "Ping the neighbor and look at the interface; compare hello and dead interval, area, network type "
+        "Ping the neighbor and check the interface; compare hello and dead interval, area, network type "
         "and authentication of both ends.",
         {"interface": interface, "why": why},
         join(("routing", "ospf", "interfaces", interface)),

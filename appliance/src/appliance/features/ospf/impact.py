@@ -33,7 +33,7 @@ _AGREED = {
 """Settings that must be the same at both ends."""
 _ALL_ROUTERS = IPv4Address("224.0.0.5")
 """Where hellos are sent."""
-_UNICAST_IN = "the adjacency has to be formed anew: what stands lives by multicast, which passes"
+_UNICAST_IN = "the adjacency has to be formed again: an existing one is kept up by multicast, which passes"
 """No list filters received multicast: hellos and floods arrive, database descriptions do not."""
 
 
@@ -56,7 +56,7 @@ def adjacencies(change: Change) -> Iterator[Finding]:
                 path=_path(change, name, field),
                 text=f"OSPF on {name} loses the adjacency with {who} and the routes it brings for a moment: "
                 f"{reason}.",
-                depends_on="FRR takes the end of the BFD session for that of the adjacency",
+                depends_on="FRR treats the end of the BFD session as that of the adjacency",
                 evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
             )
             continue
@@ -118,17 +118,17 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
         return f"its address becomes {_address(change.after, name)}", ""
     if before.mtu != after.mtu:
         return (
-            f"it is formed anew with MTU {after.mtu:,}, and stays in ExStart until the neighbor's MTU is "
+            f"it is formed again with MTU {after.mtu:,}, and stays in ExStart until the neighbor's MTU is "
             "the same",
             "mtu",
         )
     if change.is_remade(name):
-        return f"{name} is made anew; it comes back", ""
+        return f"{name} is recreated; it comes back", ""
     earlier = change.before.routing.ospf
     if earlier is not None and earlier.router_id != ospf.router_id:
         return "the router ID changes; it comes back", ""
     if was.bfd_profile is not None and now.bfd_profile is None:
-        return "BFD no longer watches it", "bfd_profile"
+        return "BFD no longer monitors it", "bfd_profile"
     return "", ""
 
 
@@ -196,15 +196,15 @@ def announced(change: Change) -> Iterator[Finding]:
             kind="routes",
             path=join(["routing", "ospf"]),
             text=f"OSPF no longer announces {', '.join(lost[:_SHOWN])}{more} to its neighbors.",
-            depends_on="nothing else leads them there",
+            depends_on="they have no other route there",
         )
     if filtered:
         yield Finding(
             grade="possible",
             kind="routes",
             path=join(["routing", "ospf"]),
-            text=f"OSPF announces routes by other rules to its neighbors: {'; '.join(filtered)}.",
-            depends_on="which routes the new rules permit, which is not looked at",
+            text=f"The rules by which OSPF announces routes to its neighbors change: {'; '.join(filtered)}.",
+            depends_on="the new rules deny or change some of these routes, which is not checked",
         )
 
 
@@ -235,7 +235,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
     for area, one in now.areas.items():
         earlier = was.areas.get(area)
         if one.no_summary and not (earlier is not None and earlier.no_summary):
-            yield f"routes of other areas in area {area}, but for a default route,"
+            yield f"routes of other areas in area {area}, except a default route,"
 
 
 def _network(config: RouterConfig, name: str) -> str | None:
@@ -259,5 +259,5 @@ def _filtered(change: Change, was: Ospf, now: Ospf) -> list[str]:
 ANALYSES = (
     Analysis("OSPF adjacencies", adjacencies, each_vrf=True),
     Analysis("networks OSPF announces", announced, each_vrf=True),
-    Analysis("ways that OSPF prefers", preferred, each_vrf=True),
+    Analysis("paths that OSPF prefers", preferred, each_vrf=True),
 )

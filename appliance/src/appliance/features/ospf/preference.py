@@ -28,8 +28,9 @@ def preferred(change: Change) -> Iterator[Finding]:
         grade="possible",
         kind="routes",
         path=join(["routing", "ospf"]),
-        text=f"OSPF leads packets another way, here or at other routers: {'; '.join(said[:_SHOWN])}{more}.",
-        depends_on="there is another way, which is then the nearer one or no longer is",
+        text=f"OSPF sends packets by another path, here or at other routers: "
+        f"{'; '.join(said[:_SHOWN])}{more}.",
+        depends_on="there is another path, which then becomes the shorter one or no longer is",
     )
 
 

@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Problem]:
     for name in policy.community_lists:
         if name.isdecimal():
             path = f"/routing/policy/community_lists/{name}"
-            yield Problem(path, "FRR takes a name of digits only for a numbered list: add a letter")
+            yield Problem(path, "FRR treats a name made only of digits as a numbered list: add a letter")
     for name, route_map in policy.route_maps.items():
         for sequence, rule in sorted(route_map.rules.items()):
             yield from _rule(context, rule, RULES.format(name=escape(name), sequence=sequence))

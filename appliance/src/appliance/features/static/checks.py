@@ -67,7 +67,7 @@ def _next_hop(
         if hop.interface is None:
             yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
     elif hop.vrf is not None and gateway in network(prefix):
-        message = f"FRR does not reach {hop.address} by a route that holds it: name the interface alone"
+        message = f"FRR cannot reach {hop.address} by a route that contains it: give the interface alone"
         yield Problem(at, message)
     elif hop.interface is not None:
         if there.connected(hop.address, hop.interface) is None:

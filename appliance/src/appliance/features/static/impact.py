@@ -244,7 +244,7 @@ def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Find
             grade="possible",
             kind="routes",
             path=join(["routing", "static", prefix]),
-            text=f"The static route to {prefix} goes by {', '.join(watched[:_SHOWN])}{more} only while it is "
+            text=f"The static route to {prefix} uses {', '.join(watched[:_SHOWN])}{more} only while it is "
             "seen to answer.",
             depends_on="it does not answer this router, which waits for it from now on",
         )
@@ -330,7 +330,7 @@ def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
         kind="routes",
         path=join(["routing", "static", *(prefixes if len(prefixes) == 1 else ())]),
         text=f"Packets to {shown}{more} go by {_ways(route)} where no longer prefix matches: {why}.",
-        depends_on="they go another way now, and are not led there on this one",
+        depends_on="they take another path now, and this one does not lead there",
     )
 
 
@@ -342,7 +342,7 @@ def _gone(prefix: str, after: Table, why: str, path: str) -> Finding:
             kind="routes",
             path=path,
             text=f"Packets to {prefix} go by {instead} instead: {why}.",
-            depends_on="what is on that way does not lead them there",
+            depends_on="the routers on that path do not forward them there",
         )
     if after.has_protocols:
         return Finding(
@@ -350,13 +350,13 @@ def _gone(prefix: str, after: Table, why: str, path: str) -> Finding:
             kind="routes",
             path=path,
             text=f"The static routes leave {prefix} without a route: {why}.",
-            depends_on="no routing protocol brings one",
+            depends_on="no routing protocol provides one",
         )
     return Finding(
         grade="certain",
         kind="routes",
         path=path,
-        text=f"Nothing leads to {prefix} any more: {why}. Packets to it are dropped.",
+        text=f"No route leads to {prefix} any more: {why}. Packets to it are dropped.",
     )
 
 

@@ -108,9 +108,9 @@ def probes(config: RouterConfig) -> Iterator[Probe]:
 MEASURES = (
     Measure(
         "destinations of static routes",
-        f"for {LASTS_S:.0f} s packets to a destination that went on are dropped by a route, or have none. "
-        f"The destinations are the first address of each static prefix, {MOST} at most, those that the "
-        "commit touches first",
+        f"for {LASTS_S:.0f} s packets to a destination that were forwarded are dropped by a route, or have "
+        f"no route. The destinations are the first address of each static prefix, at most {MOST}, beginning "
+        "with those that the commit touches",
         _read,
         _compare,
         _shows,

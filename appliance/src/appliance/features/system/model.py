@@ -30,7 +30,7 @@ class System(Model):
     hostname: HostName = Field(default="millrace", title="Host name")
     """Name of this router."""
     domain: DomainName | None = Field(default=None, title="Domain")
-    """Domain put behind the host name."""
+    """Domain appended to the host name."""
     timezone: TimeZone = Field(default="UTC", title="Time zone")
     """IANA time zone of logs on the console."""
     banner: Description = Field(default="", title="Banner")
@@ -40,4 +40,4 @@ class System(Model):
     ntp_servers: tuple[Address | DomainName, ...] = Field(default=(), max_length=8, title="NTP servers")
     """Time servers (RFC 5905)."""
     drift_policy: Literal["repair", "report"] = Field(default="repair", title="On drift")
-    """What the agent does when the live router differs from the last commit: put it back, or only tell."""
+    """What the agent does when the live router differs from the last commit: repair it, or only report it."""

@@ -48,7 +48,7 @@ def _interfaces(config: RouterConfig) -> Iterator[Problem]:
     """The router itself is managed in the default VRF alone."""
     for name, interface in config.interfaces.items():
         if interface.vrf is not None and interface.link is not None and interface.link.management_services:
-            message = f"{name} is in VRF {interface.vrf}, and the router is managed in the default VRF alone"
+            message = f"{name} is in VRF {interface.vrf}; the router can only be managed in the default VRF"
             yield Problem(join(["interfaces", name, "management_services"]), message)
 
 

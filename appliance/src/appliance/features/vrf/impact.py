@@ -29,7 +29,7 @@ def moves(change: Change) -> Iterator[Finding]:
             kind="traffic",
             path=join(["interfaces", name, "vrf"]),
             text=f"{name} moves from {_titled(was.vrf)} to {_titled(now.vrf)}: packets to and through its "
-            "addresses are lost meanwhile, and its hosts reach only what is in that VRF.",
+            "addresses are lost during the move, and its hosts then reach only what is in that VRF.",
         )
 
 
@@ -43,16 +43,16 @@ def imports(change: Change) -> Iterator[Finding]:
             path = pointer_in(vrf, join(["routing", "bgp", family]))
             who, what = f"BGP of {_titled(vrf or None)}", f"{TITLES[family]} routes of other VRFs"
             if before != after:
-                done = f"takes over other {what} than before" if after[0] else f"no longer takes over {what}"
+                done = f"imports other {what} than before" if after[0] else f"no longer imports {what}"
                 yield _taken(path, f"{who} {done}.")
                 continue
             name = after[1]
             if name is not None and policy.route_map(name):
-                yield _taken(path, f"{who} takes over {what} by other rules: route map {name} changes.")
+                yield _taken(path, f"{who} imports {what} by other rules: route map {name} changes.")
             for source in sorted(after[0]):
                 if lost := known(source, family):
                     of = _titled(None if source == DEFAULT_VRF else source)
-                    yield _taken(path, f"{who} no longer takes over {lost} from {of}.")
+                    yield _taken(path, f"{who} no longer imports {lost} from {of}.")
 
 
 def _taken(path: str, text: str) -> Finding:
@@ -61,7 +61,7 @@ def _taken(path: str, text: str) -> Finding:
         kind="routes",
         path=path,
         text=text,
-        depends_on="which routes these have, which is not looked at",
+        depends_on="they have such routes, which is not checked",
     )
 
 

@@ -17,20 +17,20 @@ _OF_LINUX = range(253, 256)
 
 
 class Vrf(Model):
-    """A routing table of its own. Interfaces say which one they are in."""
+    """A routing table of its own. Each interface names the VRF it is in."""
 
     description: Description = Field(default="", title="Description")
     """Shown beside the VRF."""
     table: int | None = Field(default=None, ge=1, lt=_FIRST_DERIVED, title="Table")
-    """Number of its table in the kernel and in VPP; unset: one that follows from the name alone."""
+    """Number of the VRF's table in the kernel and in VPP; unset means one derived from the name alone."""
     routing: VrfRouting = Field(default_factory=VrfRouting, title="Routing")
-    """Its own static routes and routing protocols. Policy and profiles are those of the router."""
+    """Static routes and routing protocols of the VRF. Policy and profiles are those of the router."""
 
     @field_validator("table")
     @classmethod
     def _free(cls, table: int | None) -> int | None:
         if table in _OF_LINUX:
-            raise ValueError(f"{table} is a table of Linux itself")
+            raise ValueError(f"{table} is a table that Linux uses itself")
         return table
 
 

@@ -18,11 +18,11 @@ _SHORTEST_MS = 10
 
 
 class BfdProfile(Model):
-    """How sessions are run; neighbors, OSPF interfaces and next hops name it.
+    """Parameters of BFD sessions. Neighbors, OSPF interfaces and next hops name a profile.
 
-    Both ends announce what they can do, and the slower value counts: this router sends at
-    its transmit interval, or as rarely as the other end asks. The session is down when nothing has come
-    for the other end's multiplier times the interval agreed on.
+    Both ends announce their intervals, and the slower value applies: this router sends at its transmit
+    interval, or as rarely as the other end asks. The session goes down when no packet has arrived for the
+    agreed interval times the other end's multiplier.
     """
 
     detect_multiplier: int = Field(default=3, ge=2, le=255, title="Detection multiplier")
@@ -30,25 +30,26 @@ class BfdProfile(Model):
     transmit_interval_ms: int = Field(
         default=300, ge=_SHORTEST_MS, le=60000, title="Transmit interval", json_schema_extra=_MS
     )
-    """Shortest time between the packets this router sends."""
+    """Minimum time between the packets this router sends."""
     receive_interval_ms: int = Field(
         default=300, ge=_SHORTEST_MS, le=60000, title="Receive interval", json_schema_extra=_MS
     )
-    """Shortest time between packets that this router can take."""
+    """Minimum time between the packets this router can receive."""
     passive: bool = Field(default=False, title="Passive")
     """Wait for the other end to start the session. One end has to be active."""
     minimum_ttl: int = Field(default=254, ge=1, le=254, title="Minimum TTL")
-    """Of multihop sessions: drop packets with a lower TTL. An eBGP neighbor's own distance goes before."""
+    """For multihop sessions: drop packets with a lower TTL. An eBGP neighbor's own distance takes precedence.
+    """
     echo: bool = Field(default=False, title="Echo")
     """Also send packets that the other end forwards back to this router. Single-hop sessions only."""
     echo_transmit_interval_ms: int = Field(
         default=50, ge=_SHORTEST_MS, le=60000, title="Echo transmit interval", json_schema_extra=_MS
     )
-    """Shortest time between the echo packets this router sends."""
+    """Minimum time between the echo packets this router sends."""
     echo_receive_interval_ms: int = Field(
         default=50, ge=0, le=60000, title="Echo receive interval", json_schema_extra=_MS
     )
-    """Shortest time between echo packets that this router forwards back; 0 asks for none."""
+    """Minimum time between the echo packets this router forwards back; 0 asks for none."""
 
     @model_validator(mode="after")
     def _echo_interval(self) -> Self:
@@ -58,7 +59,7 @@ class BfdProfile(Model):
 
 
 class Bfd(Model):
-    """Bidirectional forwarding detection: how sessions notice that the way to a neighbor is broken."""
+    """Bidirectional forwarding detection: how sessions notice that the path to a neighbor has failed."""
 
     profiles: dict[Name, BfdProfile] = Field(
         default_factory=dict, title="Profiles", max_length=256, json_schema_extra={"x-noun": "BFD profile"}

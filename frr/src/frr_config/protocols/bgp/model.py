@@ -46,15 +46,15 @@ class NeighborFamily(Model):
     next_hop_self: bool = Field(default=False, title="Next hop self")
     """Advertise this router as the next hop."""
     soft_reconfiguration_inbound: bool = Field(default=False, title="Keep received routes")
-    """Keep received routes before policy, at the cost of memory."""
+    """Keep received routes as they were before policy, at the cost of memory."""
     route_reflector_client: bool = Field(default=False, title="Route reflector client")
     """Reflect iBGP routes to this neighbor (RFC 4456)."""
     default_originate: bool = Field(default=False, title="Originate default")
     """Advertise a default route to this neighbor."""
     allowas_in: int | None = Field(default=None, ge=1, le=10, title="Allow own AS")
-    """Accept paths holding this router's AS up to this many times."""
+    """Accept AS paths that contain this router's AS up to this many times."""
     remove_private_as: bool = Field(default=False, title="Remove private AS numbers")
-    """Take private AS numbers out of advertised paths (RFC 6996)."""
+    """Remove private AS numbers (RFC 6996) from advertised AS paths."""
 
     @model_validator(mode="after")
     def _warning_needs_limit(self) -> Self:
@@ -87,7 +87,8 @@ class NeighborSettings(Model):
     passive: bool = Field(default=False, title="Passive")
     """Wait for the neighbor to connect."""
     bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Watch the way to the neighbor with BFD (RFC 5882): the BGP session goes down with it."""
+    """Monitor the path to the neighbor with BFD (RFC 5882): the BGP session goes down with the BFD session.
+    """
     ipv4_unicast: NeighborFamily | None = Field(default=None, title="IPv4 unicast")
     """IPv4 unicast; unset means not exchanged (or as the peer group says)."""
     ipv6_unicast: NeighborFamily | None = Field(default=None, title="IPv6 unicast")
@@ -112,14 +113,14 @@ class Neighbor(NeighborSettings):
     )
     """Peer group whose settings apply where this neighbor has none."""
     enabled: bool = Field(default=True, title="Enabled")
-    """The session is set up; without this it is shut down administratively."""
+    """Set the session up; if not, it is administratively shut down."""
 
 
 class BgpRedistribute(Model):
     """Redistribution of one protocol into BGP."""
 
     route_map: RouteMapName | None = Field(default=None, title="Route map")
-    """Filters and changes what is redistributed."""
+    """Filters and changes the redistributed routes."""
     metric: int | None = Field(default=None, ge=0, le=4294967295, title="Metric")
     """MED of the redistributed routes."""
 
@@ -139,18 +140,19 @@ class BgpFamily(Model):
     """One address family of the BGP instance."""
 
     networks: tuple[Prefix, ...] = Field(default=(), max_length=10000, title="Networks")
-    """Prefixes this router originates when they are in its table."""
+    """Prefixes this router originates when they are in its routing table."""
     redistribute: BgpRedistributes = Field(default_factory=BgpRedistributes, title="Redistribute")
     """Protocols redistributed into BGP."""
     maximum_paths: int = Field(default=64, ge=1, le=64, title="eBGP multipath")
-    """Equal eBGP paths used at once."""
+    """Maximum number of equal eBGP paths used at once."""
     maximum_paths_ibgp: int = Field(default=64, ge=1, le=64, title="iBGP multipath")
-    """Equal iBGP paths used at once."""
+    """Maximum number of equal iBGP paths used at once."""
     import_vrfs: tuple[AnyVrf, ...] = Field(default=(), max_length=64, title="Import from VRFs")
-    """VRFs whose BGP routes of this family are taken over: what BGP has there, be it learned, one of its
-    networks or redistributed. Packets to them are forwarded in the other VRF."""
+    """VRFs whose BGP routes of this family are imported: all that BGP has there, whether learned, one of its
+    networks or redistributed. Packets to these routes are forwarded in the other VRF.
+    """
     import_route_map: RouteMapName | None = Field(default=None, title="Import route map")
-    """Route map for the routes that are taken over from other VRFs."""
+    """Route map for the routes imported from other VRFs."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -164,7 +166,7 @@ class BgpFamily(Model):
 
 
 class Bgp(Model):
-    """The BGP instance. Another AS number removes and creates it, which resets every session."""
+    """The BGP instance. A change of the AS number deletes and recreates it, which resets every session."""
 
     asn: Asn = Field(title="AS number")
     """This router's AS number."""

@@ -78,23 +78,23 @@ class OspfInterface(Model):
     cost: int | None = Field(default=None, ge=1, le=65535, title="Cost")
     """Unset means derived from the bandwidth."""
     passive: bool = Field(default=False, title="Passive")
-    """Advertise the prefix, set up no adjacency."""
+    """Advertise the prefix, but form no adjacency."""
     network_type: Literal["broadcast", "point-to-point"] = Field(default="broadcast", title="Network type")
     """Point-to-point skips the election of a designated router."""
     hello_interval_s: int = Field(
         default=10, ge=1, le=65535, title="Hello interval", json_schema_extra={"unit": "s"}
     )
-    """Seconds between hellos; has to agree with the neighbor."""
+    """Seconds between hellos; must match the neighbor's."""
     dead_interval_s: int = Field(
         default=40, ge=1, le=65535, title="Dead interval", json_schema_extra={"unit": "s"}
     )
-    """Seconds of silence after which the neighbor is down; has to agree with the neighbor."""
+    """Seconds of silence after which the neighbor is down; must match the neighbor's."""
     priority: int = Field(default=1, ge=0, le=255, title="Priority")
-    """For the designated router; 0 means never."""
+    """Priority in the election of the designated router; 0 means never elected."""
     authentication: OspfAuthentication | None = Field(default=None, title="Authentication")
     """Unset means none."""
     bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Watch the way to each neighbor with BFD (RFC 5882): the adjacency goes down with it."""
+    """Monitor the path to each neighbor with BFD (RFC 5882): the adjacency goes down with the BFD session."""
 
     @model_validator(mode="after")
     def _dead_above_hello(self) -> Self:
@@ -107,7 +107,7 @@ class OspfRedistribute(Model):
     """Redistribution of one protocol into OSPF."""
 
     route_map: RouteMapName | None = Field(default=None, title="Route map")
-    """Filters and changes what is redistributed."""
+    """Filters and changes the redistributed routes."""
     metric: int | None = Field(default=None, ge=0, le=16777214, title="Metric")
     """Metric of the external routes."""
     metric_type: Literal[1, 2] = Field(default=2, title="Metric type")
@@ -129,7 +129,7 @@ class OspfDefaultInformation(Model):
     """Origination of a default route."""
 
     always: bool = Field(default=False, title="Always")
-    """Also when this router has no default route itself."""
+    """Originate it even when this router has no default route itself."""
     metric: int | None = Field(default=None, ge=0, le=16777214, title="Metric")
     """Metric of the default route."""
     metric_type: Literal[1, 2] = Field(default=2, title="Metric type")
@@ -150,7 +150,7 @@ class Ospf(Model):
     areas: dict[AreaId, OspfArea] = Field(
         default_factory=dict, title="Areas", json_schema_extra={"x-noun": "area"}
     )
-    """Areas that are not plain; a normal area need not be listed."""
+    """Areas by ID. A normal area need not be listed."""
     interfaces: dict[InterfaceReference, OspfInterface] = Field(default_factory=dict, title="Interfaces")
     """Interfaces OSPF runs on, by name."""
     redistribute: OspfRedistributes = Field(default_factory=OspfRedistributes, title="Redistribute")

@@ -34,7 +34,7 @@ class PrefixListRule(Model):
     action: PermitDeny = Field(title="Action")
     """Whether a matching prefix passes."""
     prefix: Prefix = Field(title="Prefix")
-    """The prefix compared with."""
+    """Prefix to compare with."""
     ge: int | None = Field(default=None, ge=0, le=128, title="Minimum length")
     """Also match longer prefixes, from this length."""
     le: int | None = Field(default=None, ge=0, le=128, title="Maximum length")
@@ -54,14 +54,14 @@ class PrefixListRule(Model):
 
 
 class PrefixList(Model):
-    """A named prefix list of one family; no rule matching means deny."""
+    """A named prefix list of one family. A prefix that no rule matches is denied."""
 
     family: Family = Field(default="ipv4", title="Family")
     """The address family of every rule."""
     description: Description = Field(default="", title="Description")
     """Shown beside the list."""
     rules: dict[Sequence, PrefixListRule] = Field(default_factory=dict, title="Rules", max_length=65535)
-    """Rules by sequence, looked at in ascending order."""
+    """Rules by sequence, evaluated in ascending order."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
@@ -170,17 +170,17 @@ class Match(Model):
     interface: InterfaceReference | None = Field(default=None, title="Interface")
     """The route leaves through this interface."""
     metric: int | None = Field(default=None, ge=1, le=4294967295, title="Metric")
-    """The metric (MED) equals this. FRR cannot match 0: release 8.4 takes the line and then aborts."""
+    """The metric (MED) equals this. FRR cannot match 0: release 8.4 accepts the line and then aborts."""
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """The route tag equals this."""
     source_protocol: Literal["bgp", "connected", "kernel", "ospf", "static"] | None = Field(
         default=None, title="Source protocol"
     )
-    """The route was learned from this protocol; for zebra's route maps."""
+    """The route was learned from this protocol; for route maps of zebra."""
 
 
 class SetActions(Model):
-    """What a permitted route is changed to."""
+    """Changes to a permitted route."""
 
     local_preference: int | None = Field(default=None, ge=0, le=4294967295, title="Local preference")
     """BGP LOCAL_PREF (RFC 4271)."""
@@ -209,7 +209,7 @@ class SetActions(Model):
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag."""
     source: Address | None = Field(default=None, title="Preferred source")
-    """Source address for packets of this host by this route; for zebra's route maps."""
+    """Source address of packets that this router itself sends by this route; for route maps of zebra."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
@@ -222,7 +222,7 @@ class SetActions(Model):
         for name in ("communities", "large_communities"):
             values = getattr(self, name)
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice")
+                raise ValueError(f"{name} has a duplicate entry")
         return self
 
 
@@ -254,7 +254,7 @@ class RouteMapRule(Model):
 
 
 class RouteMap(Model):
-    """A named route map; no rule matching means deny."""
+    """A named route map. A route that no rule matches is denied."""
 
     rules: dict[Sequence, RouteMapRule] = Field(default_factory=dict, title="Rules")
     """Rules by sequence."""
@@ -268,7 +268,7 @@ class RouteMap(Model):
 
 
 class Policy(Model):
-    """Everything that BGP, OSPF and redistribution filter and change routes with."""
+    """The lists and maps by which BGP, OSPF and redistribution filter and change routes."""
 
     prefix_lists: dict[Name, PrefixList] = Field(
         default_factory=dict, title="Prefix lists", json_schema_extra={"x-noun": "prefix list"}

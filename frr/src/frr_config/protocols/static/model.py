@@ -19,15 +19,15 @@ class NextHop(Model):
     interface: InterfaceReference | None = Field(default=None, title="Interface")
     """Outgoing interface; required where the gateway is an IPv6 link-local address."""
     vrf: AnyVrf | None = Field(default=None, title="Next hop's VRF")
-    """VRF that the next hop is in, where it is not the route's own: packets leak into it."""
+    """VRF of the next hop, if it is not the route's own: packets leak into it."""
     distance: int = Field(default=1, ge=1, le=255, title="Administrative distance")
     """Lower wins; paths of equal distance share the load (ECMP)."""
     bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Watch the way to the next hop with BFD: the path is used only while its session is up."""
+    """Monitor the path to the next hop with BFD: the path is used only while its BFD session is up."""
     bfd_multihop: bool = Field(default=False, title="BFD over several hops")
     """The next hop is not directly connected (RFC 5883)."""
     bfd_source: Address | None = Field(default=None, title="BFD source")
-    """Local address of a multihop session; unset means that of the interface packets leave by."""
+    """Local address of a multihop session; unset means the address of the outgoing interface."""
 
     @model_validator(mode="after")
     def _has_target(self) -> Self:
@@ -52,7 +52,7 @@ class StaticRoute(Model):
     next_hops: tuple[NextHop, ...] = Field(default=(), max_length=64, title="Next hops")
     """Paths; several with one distance share the load."""
     blackhole: bool = Field(default=False, title="Blackhole")
-    """Drop what matches, silently."""
+    """Silently drop the packets that match."""
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag, matched by route maps at redistribution."""
 

@@ -32,7 +32,7 @@ CurrentPassword = Annotated[
     Field(
         min_length=1,
         max_length=256,
-        description="Your own password. Needed for a new password of your own, and with a token for whatever "
+        description="Your own password. Needed to change your own password, and with a token for whatever "
         "gives somebody access.",
         json_schema_extra={"format": "password", "writeOnly": True},
     ),
@@ -224,7 +224,10 @@ class AuditQuery(Schema):
 
     username: str | None = Field(None, max_length=64, pattern=PLAIN_TEXT, description="Only of this user.")
     action: str | None = Field(
-        None, max_length=64, pattern=PLAIN_TEXT, description="Only of this action, or of those that begin so."
+        None,
+        max_length=64,
+        pattern=PLAIN_TEXT,
+        description="Only of this action, or of those that begin with this.",
     )
 
 

@@ -62,7 +62,7 @@ class StatusOut(BaseModel):
     )
     damage: list[str] = Field(
         default_factory=list,
-        description="What of the recorded state cannot be read: what runs instead, and what to do.",
+        description="Recorded state that cannot be read: what runs instead, and what to do.",
     )
     storage: dict[str, dict[str, int]] = Field(
         default_factory=dict,

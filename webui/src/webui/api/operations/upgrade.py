@@ -39,7 +39,7 @@ class SlotsOut(_Shown):
     """The two system slots."""
 
     running: Slot
-    good: Slot = Field(description="Booted when nothing else is said.")
+    good: Slot = Field(description="Booted by default.")
     next: Slot | None = Field(description="Booted next, once.")
     on_trial: bool = Field(description="The running slot is not trusted yet.")
     contents: dict[str, SlotContent]
@@ -80,7 +80,7 @@ class UpgradeOut(_Shown):
     """Upgrades as they stand. Without slots, as in a lab, only `available` and `reason`."""
 
     available: bool
-    reason: str = Field(description="Why this router cannot be upgraded so.")
+    reason: str = Field(description="Why this router cannot be upgraded this way.")
     slots: SlotsOut | None = None
     upload: UploadOut | None = None
     progress: ProgressOut | None = None

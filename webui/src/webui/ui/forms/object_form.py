@@ -102,7 +102,7 @@ class ObjectForm:
             return self.value
         if now is None and self.base is not None:
             self.base = None
-            self.root.errors.append("was removed meanwhile. Save again to add it anew")
+            self.root.errors.append("was removed in the meantime. Save again to add it again")
             return self.value
         value, conflicts = put_together(self.root, self.base, self.value, now)
         for conflict in conflicts:

@@ -61,7 +61,7 @@ def with_theirs(base: Any, conflict: MergeConflict) -> Any:
 def told(conflict: MergeConflict) -> str:
     """All three values in a sentence."""
     return (
-        f"somebody else set this to {_words(conflict.theirs)} meanwhile; it was {_words(conflict.base)} when"
+        f"somebody else has set this to {_words(conflict.theirs)}; it was {_words(conflict.base)} when"
         " you opened the form. Save again to keep yours"
     )
 

@@ -32,7 +32,7 @@ CLEAR = RowAction(
     "Clear the hits",
     "refresh",
     lambda row: {"acl": row.name} if row.state is not None else None,
-    lambda row: f"Clear the hits of {row.name}? They are shown from now on; metrics go on.",
+    lambda row: f"Clear the hits of {row.name}? They are shown from zero; metrics are not affected.",
 )
 
 

@@ -26,7 +26,7 @@ def _by_number(answer: Events) -> Mapping[str, AlarmEvent]:
 def _about(answer: Alarms) -> str:
     """The basis of "healthy": what was checked, when, and what could not be."""
     if answer.looked_s_ago is None:
-        return "The router was not looked at since its agent started: nothing is known."
+        return "The router has not been checked since its agent started: nothing is known."
     ago_s = round(answer.looked_s_ago)
     said = f"Checked {ago_s} seconds ago: {', '.join(answer.checks) or 'nothing'}."
     if answer.unchecked:
@@ -68,7 +68,7 @@ PAGE = Page(
                 Column("for_s", "For", look=Look.DURATION, live=True),
                 Column(title="Seen", value=_evidence),
             ),
-            empty="No alarm stands.",
+            empty="No active alarms.",
         ),
         Table(
             name="events",
@@ -83,7 +83,7 @@ PAGE = Page(
                 Column("lasted_s", "Lasted", look=Look.DURATION, live=True),
                 Column("revision", "Revision", look=Look.NUMBER, live=True),
             ),
-            empty="No alarm was raised yet.",
+            empty="No alarm has been raised yet.",
         ),
     ),
 )

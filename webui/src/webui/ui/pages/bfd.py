@@ -71,7 +71,7 @@ PAGE = Page(
                 Column(title="Sends / takes, ms", look=Look.NUMBER, value=_sent),
                 Column("counters.downs", "Went down", look=Look.NUMBER, live=True),
             ),
-            empty="Nothing is watched: name a profile in a BGP neighbor, an OSPF interface or a next hop.",
+            empty="No BFD sessions: name a profile in a BGP neighbor, an OSPF interface or a next hop.",
         ),
         Table(
             name="bfd_profiles",

@@ -63,7 +63,7 @@ CLEAR = _clear(
     "Clear the session",
     "refresh",
     "",
-    "Clear the session with {}? It is closed and set up anew; its routes are gone meanwhile.",
+    "Clear the session with {}? It is closed and set up again; its routes are gone until then.",
 )
 EXCHANGE_AGAIN = (
     _clear("Ask for routes again", "download", "in", "Ask {} for its routes again? The session stays."),

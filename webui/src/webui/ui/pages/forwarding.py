@@ -60,7 +60,7 @@ PAGE = Page(
                 Column("packets_per_call", "Packets in a call", look=Look.NUMBER, live=True),
                 Column("clocks_per_packet", "Clocks for a packet", look=Look.NUMBER, live=True),
             ),
-            empty="Nothing is known of what forwards.",
+            empty="Nothing is known about forwarding.",
         ),
         Table(
             name="nodes",

@@ -48,7 +48,9 @@ CLEAR = RowAction(
     "Clear the counters",
     "refresh",
     lambda row: {"interface": row.name} if row.state is not None else None,
-    lambda row: f"Clear the counters of {row.name}? They are shown from now on; metrics and alarms go on.",
+    lambda row: (
+        f"Clear the counters of {row.name}? They are shown from zero; metrics and alarms are not affected."
+    ),
 )
 
 PAGE = Page(

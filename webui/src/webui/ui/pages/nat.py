@@ -51,7 +51,7 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: NatState | No
         if live.timed_out:
             yield Fact("Timed out", f"{live.timed_out:,}, whose places new sessions take")
         if live.refused:
-            yield Fact("Refused", f"{live.refused:,} packets, as the table was full")
+            yield Fact("Refused", f"{live.refused:,} packets, because the table was full")
         if live.evicted:
             yield Fact("Ended early", f"{live.evicted:,} sessions, to make room")
 
@@ -103,12 +103,12 @@ def _only(row: Row) -> Mapping[str, str]:
     return question
 
 
-_CLEAR_ALL = "Clear every session? Connections may break; what still sends begins a new session."
+_CLEAR_ALL = "Clear every session? Connections may break; traffic that goes on begins a new session."
 
 
 def _cleared(found: int) -> str:
     what = "the session" if found == 1 else f"the {found:,} sessions"
-    return f"Clear {what} found? Connections of theirs may break; what still sends begins a new session."
+    return f"Clear {what} found? Connections of theirs may break; traffic that goes on begins a new session."
 
 
 PAGE = Page(
@@ -122,7 +122,7 @@ PAGE = Page(
     tabs=True,
     instance=Instance(
         pointer="/nat",
-        absent="NAT is not set up: packets are forwarded with the addresses they have.",
+        absent="NAT is not set up: packets are forwarded with their addresses unchanged.",
         setup="Set up NAT",
         facts=_facts,
         part=NAT,
@@ -169,7 +169,7 @@ PAGE = Page(
                 Column(title="Source", look=Look.MONO, value=lambda row: row.said("source", "any")),
                 Column(title="Destination", look=Look.MONO, value=lambda row: row.said("destination", "any")),
             ),
-            empty="No rule: all that goes from inside to outside is translated.",
+            empty="No rules: all traffic from inside to outside is translated.",
         ),
         Table(
             name="nat_users",
@@ -217,7 +217,7 @@ PAGE = Page(
                     _only,
                     lambda row: (
                         f"Clear the session of {row.name} with {_end(row.state, 'remote')}? A connection of"
-                        " its may break; what still sends begins a new session."
+                        " its may break; traffic that goes on begins a new session."
                     ),
                 ),
             ),

@@ -78,7 +78,7 @@ PAGE = Page(
                     lambda row: {"neighbor": row.live("router_id")},
                     lambda row: (
                         f"Clear the adjacencies with {row.live('router_id')}{_in_all(row)}? "
-                        "They are set up anew; routes over them are gone meanwhile."
+                        "They are set up again; routes over them are gone until then."
                     ),
                 ),
             ),

@@ -54,8 +54,8 @@ CONFIRM_CHOICES = (
 _ASK_NO_MORE = 286
 """htmx takes this answer, and does not poll again."""
 _OTHERS = (
-    "Nothing was committed: your changes are not those that this page showed, but were changed since, as in "
-    "another tab. They are below as they are now, with what they do."
+    "Nothing was committed: your changes are no longer those that this page showed. They were changed since, "
+    "perhaps in another tab. They are shown below as they are now, with what they do."
 )
 _RECENT = 8
 _LISTED = 50
@@ -271,7 +271,7 @@ def rebase(request: HttpRequest) -> HttpResponse:
     left = services.rebase(actor_of(request), change)
     if left:
         return _page(request, {"conflicts": left}, status=409)
-    tell(request, "Your changes now sit on the running revision.")
+    tell(request, "Your changes are now based on the running revision.")
     return redirect("ui:changes")
 
 
@@ -290,7 +290,7 @@ def resolve(request: HttpRequest) -> HttpResponse:
     except (Conflict, NotFound, ValidationFailed) as error:
         tell(request, str(error), "error")
         return redirect("ui:changes")
-    tell(request, f"{len(left)} to decide." if left else "Decided: your changes sit on the running revision.")
+    tell(request, f"{len(left)} to decide." if left else "Decided: your changes are based on what runs.")
     return redirect("ui:changes")
 
 

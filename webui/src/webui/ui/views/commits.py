@@ -59,7 +59,8 @@ def finished(request: HttpRequest, request_id: str) -> HttpResponse:
     services.note_end(user_of(request), request_id)
     router_state.forget()
     if found is None:
-        tell(request, "The result of that commit is no longer kept. History lists what was made.", "warning")
+        text = "The result of that commit is no longer kept. History lists what was committed."
+        tell(request, text, "warning")
     elif found.state == "running":
         return waiting_for(request_id)
     else:

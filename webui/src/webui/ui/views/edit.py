@@ -93,7 +93,7 @@ def _add(request: HttpRequest, mapping: str) -> HttpResponse:
     if form.key is not None and get(candidate.document, form.pointer) is not MISSING and form.key.text:
         form.key.errors.append(f"{form.key.text} exists already")
     if gone and form.key is not None:
-        form.key.errors.append(f"{place_of(gone).title} was removed meanwhile")
+        form.key.errors.append(f"{place_of(gone).title} was removed in the meantime")
     if form.valid and _save(request, form, form.pointer):
         return redirect(_back(request, home_of(form.pointer)))
     return _page(request, form, candidate, rejected=True, offered=offered, kind=kind, mapping=mapping)

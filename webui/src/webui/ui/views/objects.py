@@ -26,7 +26,7 @@ def _declared(mapping: str) -> tuple[Page, Table]:
     for page, table in TABLES.values():
         if table.mapping == mapping and mapping:
             return page, table
-    raise Http404("There is no page of such an object.")
+    raise Http404("There is no page for such an object.")
 
 
 @require_GET
