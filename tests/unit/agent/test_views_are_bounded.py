@@ -55,8 +55,8 @@ SHORT = {
 }
 """All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
 PATHS = (
-    "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "dhcp-relays", "control-plane", "neighbors", "hardware",
-    "forwarding",
+    "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
+    "dhcp-relays", "forwarding",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "benches", "counters", "traces",
     "feeder", "bgp/index", "bgp/search", "bgp/search?asn=65010&offset=900000&limit=200",
     "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
