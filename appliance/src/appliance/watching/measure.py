@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from appliance.config.document import RouterConfig
@@ -11,6 +12,7 @@ from appliance.impact.result import Kind
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
+    from appliance.dataplane.base import Traffic
     from appliance.dataplane.route_answer import RouteAnswer
     from appliance.routing.view import VrfRoutingView
 
@@ -43,6 +45,11 @@ class Asked:
     def routing(self) -> VrfRoutingView:
         """The routing daemons in this VRF."""
         return self.router.routing.in_vrf(self.vrf)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """Packets through the router, read once for all measures that are read together."""
+        return self.router.dataplane.traffic()
 
     def fib(self, destinations: Sequence[str]) -> Sequence[RouteAnswer]:
         """See DataPlane, in this VRF."""

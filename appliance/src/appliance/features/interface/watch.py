@@ -45,8 +45,7 @@ def _show_links(reading: Reading) -> str:
 
 
 def _traffic(asked: Asked) -> Reading:
-    traffic = asked.router.dataplane.traffic()
-    return {"arrived": dict(traffic.arrived), "forwarded": dict(traffic.forwarded)}
+    return {"arrived": dict(asked.traffic.arrived), "forwarded": dict(asked.traffic.forwarded)}
 
 
 def _stopped(seen: Comparison[Reading]) -> Iterator[Worse]:
@@ -81,9 +80,8 @@ def _show_traffic(reading: Reading) -> str:
 
 
 def _drops(asked: Asked) -> Reading:
-    dataplane = asked.router.dataplane
-    found = dict(dataplane.traffic().dropped)
-    for name, row in dataplane.counters()["interfaces"].items():
+    found = dict(asked.traffic.dropped)
+    for name, row in asked.router.dataplane.counters()["interfaces"].items():
         for field in _COUNTED:
             if row[field]:
                 what = "errors" if field.endswith("errors") else "drops"
