@@ -120,7 +120,7 @@ def test_a_commit_that_is_not_waited_for_says_how_far_it_is(
     assert (ended(ann, first)["revision"], ended(ann, first)["progress"]) == (2, None)
     # The base of the other one is no longer the running revision.
     error = ended(bob, second)["error"]
-    assert (error["kind"], error["message"]) == ("conflict", "the change is based on revision 1, and 2 runs")
+    assert (error["kind"], error["message"]) == ("conflict", "the change is based on revision 1, but 2 runs")
     assert viewer.get("commits").body["running"] is None
 
 

@@ -51,6 +51,7 @@ TABLE: dict[str, str] = {
     "get_neighbors_state": "viewer",
     "get_bfd_state": "viewer",
     "get_bonds_state": "viewer",
+    "get_dhcp_relays_state": "viewer",
     "get_feeder_state": "viewer",
     "get_nat_state": "viewer",
     "get_nat_users_state": "viewer",

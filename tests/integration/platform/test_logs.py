@@ -307,7 +307,7 @@ def test_a_huge_log_costs_a_block_of_it(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(log_files, "_bytes", counted)
     page = _logs(_Files(tmp_path)).page(LogQuery(part="vpp"))
     assert page.lines[-1].text == "vpp[1]: the last"
-    assert page.oldest is not None and "not looked at" in page.note
+    assert page.oldest is not None and "not searched" in page.note
     assert sum(read) <= log_files.BLOCK_BYTES
 
 
