@@ -34,26 +34,26 @@ _HostAddress = Annotated[str, AfterValidator(_usable), Field(max_length=15, min_
 
 
 class DhcpRelay(Model):
-    """Relays what DHCP clients of one VRF broadcast to a server, and its answers to the clients.
+    """Relays broadcasts of DHCP clients in one VRF to a server, and the server's answers to the clients.
 
-    Clients on any interface of the VRF that has an IPv4 address are relayed; a tunnel there may have none.
-    The server is told the client's network by the link selection of option 82 (RFC 3527), and has to return
+    Clients on every interface of the VRF that has an IPv4 address are relayed; tunnels there may have none.
+    The server learns the client's network from the link selection in option 82 (RFC 3527), and must return
     option 82.
     """
 
     description: Description = Field(default="", title="Description")
     """Shown beside the relay."""
     vrf: VrfReference | None = Field(default=None, title="Clients' VRF")
-    """VRF whose clients are relayed, on all its interfaces; unset: the default one. Each has one relay."""
+    """VRF whose clients are relayed, on all its interfaces; unset: the default VRF. A VRF has one relay."""
     server: _HostAddress = Field(title="Server", examples=["192.0.2.67"])
-    """IPv4 address of the DHCP server. VPP relays to one: of several it would send the request that follows
-    an offer to the first, whoever made the offer.
+    """IPv4 address of the DHCP server. There is one: with several, VPP would send the request that follows an
+    offer to the first server, whichever made the offer.
     """
     server_vrf: VrfReference | None = Field(default=None, title="Server's VRF")
-    """VRF by which the server is reached; unset: the default one."""
+    """VRF through which the server is reached; unset: the default VRF."""
     source_address: _HostAddress = Field(title="Source address", examples=["192.0.2.1"])
-    """The router's own address in the server's VRF that packets to the server come from, and that its answers
-    go to (giaddr). It does not say which network the client is in.
+    """Address of this router in the server's VRF: packets to the server are sent from it, and the server
+    answers to it (giaddr). It does not tell the client's network.
     """
 
 
