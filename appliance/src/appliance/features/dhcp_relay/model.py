@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from appliance.config.host_address import HostAddress
 from frr_config.references import VrfReference
 from frr_config.types import Description, Model, Name
-
-_LAST_OF_NO_NETWORK = 0x00FFFFFF
-_FIRST_RESERVED = 0xF0000000
-
-
-def _usable(text: str) -> str:
-    try:
-        address = IPv4Address(text.strip())
-    except ValueError:
-        raise ValueError(f"{text!r} is not an IPv4 address") from None
-    number = int(address)
-    if (
-        address.is_multicast
-        or address.is_loopback
-        or number <= _LAST_OF_NO_NETWORK
-        or number >= _FIRST_RESERVED
-    ):
-        raise ValueError(f"{address} cannot be the address of a host")
-    return str(address)
-
-
-_HostAddress = Annotated[str, AfterValidator(_usable), Field(max_length=15, min_length=7)]
 
 
 class DhcpRelay(Model):
@@ -45,13 +23,13 @@ class DhcpRelay(Model):
     """Shown beside the relay."""
     vrf: VrfReference | None = Field(default=None, title="Clients' VRF")
     """VRF whose clients are relayed, on all its interfaces; unset: the default VRF. A VRF has one relay."""
-    server: _HostAddress = Field(title="Server", examples=["192.0.2.67"])
+    server: HostAddress = Field(title="Server", examples=["192.0.2.67"])
     """IPv4 address of the DHCP server. There is one: with several, VPP would send the request that follows an
     offer to the first server, whichever made the offer.
     """
     server_vrf: VrfReference | None = Field(default=None, title="Server's VRF")
     """VRF through which the server is reached; unset: the default VRF."""
-    source_address: _HostAddress = Field(title="Source address", examples=["192.0.2.1"])
+    source_address: HostAddress = Field(title="Source address", examples=["192.0.2.1"])
     """Address of this router in the server's VRF: packets to the server are sent from it, and the server
     answers to it (giaddr). It does not tell the client's network.
     """

@@ -7,30 +7,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from appliance.config.host_address import HostAddress, host_address
 from frr_config.references import InterfaceReference
 from frr_config.types import Description, Model, Name, Prefix, Sequence
 
 MOST_ADDRESSES = 1024
 """Of all pools together."""
-
-
-def _usable(text: str) -> IPv4Address:
-    try:
-        address = IPv4Address(text.strip())
-    except ValueError:
-        raise ValueError(f"{text!r} is not an IPv4 address") from None
-    if (
-        address.is_multicast
-        or address.is_loopback
-        or address in IPv4Network("0.0.0.0/8")
-        or int(address) >= 0xF0000000
-    ):
-        raise ValueError(f"{address} cannot be the address of a host")
-    return address
-
-
-def _canonical_host(value: str) -> str:
-    return str(_usable(value))
 
 
 def _canonical_range(value: str) -> str:
@@ -47,9 +29,9 @@ def bounds(text: str) -> tuple[IPv4Address, IPv4Address]:
             network = IPv4Network(text)
         except ValueError as error:
             raise ValueError(f"{text!r} is not an IPv4 prefix: {error}") from None
-        return _usable(str(network[0])), _usable(str(network[-1]))
+        return host_address(str(network[0])), host_address(str(network[-1]))
     low, _, high = text.partition("-")
-    return _usable(low), _usable(high or low)
+    return host_address(low), host_address(high or low)
 
 
 def _ipv4_prefix(value: str) -> str:
@@ -58,10 +40,6 @@ def _ipv4_prefix(value: str) -> str:
     return value
 
 
-HostAddress = Annotated[
-    str, AfterValidator(_canonical_host), Field(examples=["198.51.100.8"], max_length=15, min_length=7)
-]
-"""An IPv4 address that a host can have."""
 AddressRange = Annotated[
     str,
     AfterValidator(_canonical_range),
