@@ -5,22 +5,12 @@ A new action is a file of this folder that declares an ``Action``.
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-from pathlib import Path
-
 from appliance.actions.action import Action, AnyAction, Done
+from appliance.found import declared_in
 
 __all__ = ["ACTIONS", "Action", "AnyAction", "Done"]
 
 
-def _declared() -> tuple[AnyAction, ...]:
-    """What the files of this folder declare; one file may use the action of another."""
-    names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]))
-    modules = [import_module(f"{__name__}.{name}") for name in names]
-    found = [value for module in modules for value in vars(module).values() if isinstance(value, Action)]
-    return tuple(sorted({action.name: action for action in found}.values(), key=lambda action: action.name))
-
-
-ACTIONS: tuple[AnyAction, ...] = _declared()
+_FOUND: dict[str, AnyAction] = {one.name: one for one in declared_in(__name__, __path__, Action)}
+ACTIONS: tuple[AnyAction, ...] = tuple(_FOUND[name] for name in sorted(_FOUND))
 """Every action, by its name."""
