@@ -42,7 +42,12 @@ class Served:
     def children(self) -> dict[str, int]:
         """Process ids of its processes, by the names that they set themselves."""
         pids = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return {Path(f"/proc/{pid}/comm").read_text().strip(): int(pid) for pid in pids}
+        found: dict[str, int] = {}
+        for pid in pids:
+            # One that was killed may be gone by now.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                found[Path(f"/proc/{pid}/comm").read_text().strip()] = int(pid)
+        return found
 
     def http(self, token: str | None = None) -> httpx.Client:
         """A client that trusts the certificate."""
