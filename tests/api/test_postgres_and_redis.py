@@ -94,7 +94,8 @@ def test_a_process_that_is_killed_is_forked_anew_and_does_its_work(web: Served, 
     before = web.children()
     os.kill(before[name], signal.SIGKILL)
     wait_until(
-        lambda: set(web.children()) == NAMES and web.children()[name] != before[name],
+        # One look: the process that was killed has its name until it is reaped.
+        lambda: (now := web.children()).keys() == NAMES and now[name] != before[name],
         timeout_s=60,
         what=f"another {name}",
     )
