@@ -55,6 +55,15 @@ class BirdNeighbor:
         argv = [BIRDC, "-s", self._control, *words]
         return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
 
+    def seen(self) -> str:
+        """What BIRD shows of its protocols, or why it shows nothing, and what it logged."""
+        try:
+            shown = self.birdc("show", "protocols", "all")
+        except subprocess.SubprocessError as error:
+            ended = None if self._process is None else self._process.poll()
+            shown = f"{error}; BIRD's exit status: {ended}"
+        return f"{shown}\n{(self._directory / 'bird.log').read_text(errors='replace')}"
+
     def nft(self, rules: str) -> None:
         """Change the packet filter of the namespace."""
         argv = ["ip", "netns", "exec", self.netns, "nft", "-f", "-"]
