@@ -54,7 +54,10 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         if name not in members
     }
     plain = parse_document(document)
-    can = {"static_bfd": "static_bfd" not in capabilities.lacking, "bfd_echo": capabilities.driver != "vpp"}
+    can = {
+        "static_bfd": "bfd of next hop" not in capabilities.lacking,
+        "bfd_echo": capabilities.driver != "vpp",
+    }
     config = _with_routing(rng, plain, addresses, **can)
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))

@@ -75,6 +75,8 @@ def documents(feature: str) -> dict[str, Json]:
     having = {**router, **ON_VPP_ALONE.get(feature, {})}
     if feature in ON_VPP_ALONE:
         return {"having": having, "without": router}
+    if feature == "bfd":
+        return {"having": having, "without": without_bfd(router)}
     without = {name: section for name, section in having.items() if name != feature}
     without["interfaces"] = {
         name: settings for name, settings in having["interfaces"].items() if settings["type"] != feature
@@ -83,6 +85,17 @@ def documents(feature: str) -> dict[str, Json]:
         inside = [name for name in without["nat"]["inside"] if name in without["interfaces"]]
         without["nat"] = {**without["nat"], "inside": inside}
     return {"having": having, "without": without}
+
+
+def without_bfd(router: Json) -> Json:
+    """The same, monitored by nothing: BFD is also a setting of other protocols."""
+    plain: Json = json.loads(json.dumps(router))
+    routing = plain["routing"]
+    del routing["bfd"]
+    hops = [hop for route in routing["static"].values() for hop in route["next_hops"]]
+    for settings in (*routing["bgp"]["neighbors"].values(), *routing["ospf"]["interfaces"].values(), *hops):
+        settings.pop("bfd_profile", None)
+    return plain
 
 
 def built(tree: Path, asked: Mapping[str, Json]) -> Json:

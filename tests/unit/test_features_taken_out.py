@@ -1,7 +1,7 @@
 """What a feature edits is what has to be undone to take it out: lines of lists, at most three of them.
 
-Bonds, GRE tunnels, NAT and DHCP relay are taken out of a copy of the product, which then builds without them.
-BFD is a setting of three protocols: the files that name it are listed, with the reason of each.
+Bonds, GRE tunnels, NAT, DHCP relay and BFD are taken out of a copy of the product, which then builds without
+them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ _APPLIANCE, _FRR, _WEB = "appliance/src/appliance", "frr/src/frr_config", "webui
 DOCUMENT = f"{_APPLIANCE}/config/document.py"
 ON_LINUX = f"{_APPLIANCE}/dataplane/linux/objects/__init__.py"
 ON_VPP = "vpp-config/src/vpp_config/objects/__init__.py"
+PROTOCOLS = f"{_FRR}/protocols/__init__.py"
+AUGMENTS = f"{_FRR}/protocols/augments.py"
+ROUTING = f"{_FRR}/routing.py"
 
 EDITS = {
     "bond": {ON_LINUX: 1, ON_VPP: 1},
     "gre": {ON_LINUX: 1, ON_VPP: 1},
     "nat": {ON_LINUX: 1, ON_VPP: 1, DOCUMENT: 3},
     "dhcp_relay": {ON_VPP: 1, DOCUMENT: 3},
+    "bfd": {PROTOCOLS: 2, AUGMENTS: 2, ROUTING: 3},
 }
 """Lines of a feature in files that are not its own. A section of the document is one field there: its import,
-its line and its description."""
+its line and its description. A protocol of FRR is imported and listed."""
 MOST_LISTS = 3
 
 FACTS = {
@@ -41,35 +45,25 @@ FACTS = {
     },
     "nat": {},
     "dhcp_relay": {},
+    "bfd": {f"{_APPLIANCE}/features/interface/checks.py": "a word of FRR's that is no name of an interface"},
 }
 """Files that name the word and stay as they are without the feature: facts of Linux and of IANA, examples."""
 
 KINDS = ("bond", "ethernet", "gre", "loopback", "memif", "sub_interface")
 NO_SECTION = "there is no such setting here"
-REFUSED = {"bond": "/interfaces/bond0/type", "gre": "/interfaces/gre1/type"}
-REFUSED |= {"nat": "/nat", "dhcp_relay": "/dhcp_relays"}
-"""Where a document that has the feature is refused without it."""
-
-_FIELD = "a setting of the protocol: it watches its neighbors or next hops with BFD"
-NAMES_BFD = {
-    f"{_FRR}/protocols/__init__.py": "the list of FRR's protocols",
-    f"{_FRR}/routing.py": "the field of the document",
-    f"{_FRR}/protocols/bgp/model.py": _FIELD,
-    f"{_FRR}/protocols/bgp/render.py": _FIELD,
-    f"{_FRR}/protocols/bgp/syntax.py": _FIELD,
-    f"{_FRR}/protocols/bgp/session.py": "a reason of FRR's for which a session is down",
-    f"{_FRR}/protocols/ospf/model.py": _FIELD,
-    f"{_FRR}/protocols/ospf/render.py": _FIELD,
-    f"{_FRR}/protocols/ospf/syntax.py": _FIELD,
-    f"{_FRR}/protocols/static/model.py": _FIELD,
-    f"{_FRR}/protocols/static/render.py": _FIELD,
-    f"{_FRR}/protocols/static/syntax.py": _FIELD,
-    f"{_FRR}/version.py": "releases of FRR that cannot watch a next hop",
-    f"{_APPLIANCE}/routing/frr.py": "tells the checks so",
-    f"{_APPLIANCE}/features/interface/checks.py": "words of FRR's that are no names of interfaces",
-    f"{_APPLIANCE}/features/ospf/impact.py": "an adjacency goes down with its session",
+REFUSED = {
+    "bond": ["/interfaces/bond0/type"],
+    "gre": ["/interfaces/gre1/type"],
+    "nat": ["/nat"],
+    "dhcp_relay": ["/dhcp_relays"],
+    "bfd": [
+        "/routing/bfd",
+        "/routing/bgp/neighbors/192.0.2.1/bfd_profile",
+        "/routing/ospf/interfaces/wan0.100/bfd_profile",
+        "/routing/static/203.0.113.0~124/next_hops/0/bfd_profile",
+    ],
 }
-"""Files that name BFD beside its own, and why. It may shrink."""
+"""Where a document that has the feature is refused without it."""
 
 
 @pytest.mark.parametrize("feature", EDITS)
@@ -91,7 +85,8 @@ def test_the_product_builds_without_the_feature(feature: str, tmp_path: Path) ->
 
     kinds = [kind for kind in KINDS if kind != feature]
     unknown = f"must be one of {', '.join(map(repr, kinds))}"
-    assert told.pop("refused") == [[REFUSED[feature], unknown if feature in KINDS else NO_SECTION]]
+    reason = unknown if feature in KINDS else NO_SECTION
+    assert sorted(told.pop("refused")) == [[path, reason] for path in REFUSED[feature]]
 
     assert told["schema"]["kinds"] == kinds
     assert {"interfaces", "routing", "acls"} <= {*told["schema"]["sections"]}
@@ -111,22 +106,3 @@ def test_the_product_with_all_features_is_what_they_are_taken_out_of(tmp_path: P
     assert all(known["without"] != known["having"] for known in map(documents, EDITS))
     assert {"/api/v1/config/nat", "/api/v1/state/bonds"} <= {*told["web"]["operations"]}
     assert "/nat" in told["web"]["menu"]
-
-
-def test_bfd_is_a_setting_of_three_protocols_and_named_by_no_other_file() -> None:
-    lines = parts_of("bfd").lines
-    assert lines.keys() - NAMES_BFD.keys() == set(), {
-        path: lines[path] for path in lines if path not in NAMES_BFD
-    }
-
-
-def test_what_the_appliance_does_for_bfd_goes_without_a_line(tmp_path: Path) -> None:
-    """Checks, impact, live sessions, page: FRR's half stays, with the settings of the protocols."""
-    own = [name for name in parts_of("bfd").own if not name.startswith(_FRR)]
-    assert f"{_APPLIANCE}/features/bfd" in own
-    copy_without("bfd", own, (), tmp_path)
-    having = documents("bfd")["having"]
-    told = built(tmp_path, {"having": having, "without": having})
-    assert (told["failures"], told["from elsewhere"], told["refused"]) == ([], [], [])
-    assert {"bfd_profiles", "bfd_sessions"}.isdisjoint(told["web"]["tables"])
-    assert "/api/v1/state/bfd" not in told["web"]["operations"]

@@ -14,7 +14,7 @@ from frr_config.protocols.policy.model import Policy
 from frr_config.protocols.static.model import StaticRoute
 from frr_config.types import Model, Prefix
 
-__all__ = ["Bfd", "Bgp", "Ospf", "Policy", "Routing", "StaticRoute", "VrfRouting"]
+__all__ = ["Bgp", "Ospf", "Policy", "Routing", "StaticRoute", "VrfRouting"]
 
 
 class VrfRouting(Model):
@@ -42,9 +42,9 @@ class VrfRouting(Model):
 
 
 class Routing(VrfRouting):
-    """Routing of the default VRF, and what all VRFs share: policy and BFD profiles."""
+    """Routing of the default VRF, and what all VRFs share."""
 
     policy: Policy = Field(default_factory=Policy, title="Policy")
     """Prefix lists, AS path lists, community lists and route maps."""
     bfd: Bfd = Field(default_factory=Bfd, title="BFD")
-    """Profiles of sessions that monitor the path to a neighbor."""
+    """Profiles of BFD sessions, which monitor the path to a neighbor."""

@@ -36,11 +36,6 @@ class FrrVersion:
         """True where a new entry of a prefix list is compared with all others (before FRR 9)."""
         return self.major < 9
 
-    @property
-    def has_static_bfd(self) -> bool:
-        """True where BFD can watch a static route's next hop (from FRR 8.5 on)."""
-        return (self.major, self.minor) >= (8, 5)
-
 
 V8_4 = FrrVersion(8, 4)
 """Debian 12."""

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from frr_config import V8_4, V10_3, FakeFrr, Frr, FrrConfig, FrrVersion, Step, masked_diff, plan, render
+from frr_config.protocols.bfd.augments import has_next_hops
 from tests.integration.frr.conftest import INTERFACES
 from tests.integration.frr.harness import FrrHarness
 from tests.property.routing_documents import random_routing
@@ -37,12 +38,12 @@ def _drawn(rng: random.Random, version: FrrVersion) -> FrrConfig:
     """Every other one has VRFs, among which the interfaces are shared out anew."""
     names = rng.sample(["blue", "red", "v-9"], rng.choice((0, 0, 1, 2, 3)))
     if not names:
-        return render(random_routing(rng, INTERFACES, static_bfd=version.has_static_bfd), version)
+        return render(random_routing(rng, INTERFACES, static_bfd=has_next_hops(version)), version)
     vrf_of = {name: rng.choice([DEFAULT, *names]) for name in INTERFACES}
     shared: dict[str, dict[str, list[str]]] = {vrf: {} for vrf in (DEFAULT, *names)}
     for name, vrf in vrf_of.items():
         shared[vrf][name] = INTERFACES[name]
-    routing, vrfs = random_routings(rng, shared, static_bfd=version.has_static_bfd)
+    routing, vrfs = random_routings(rng, shared, static_bfd=has_next_hops(version))
     return render(routing, version, vrfs=vrfs, vrf_of={a: b for a, b in vrf_of.items() if b != DEFAULT})
 
 

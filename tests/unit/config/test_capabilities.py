@@ -67,7 +67,7 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
             "/routing/bfd/profiles/fast/echo",
         ),
         (
-            Capabilities("linux", lacking={"static_bfd": "FRR 8.4 cannot watch a next hop with BFD"}),
+            Capabilities("linux", lacking={"bfd of next hop": "FRR 8.4 cannot watch a next hop with BFD"}),
             {
                 "interfaces": {"lan0": {**ETHERNET, "addresses": ["192.0.2.1/24"]}},
                 "routing": {

@@ -30,6 +30,7 @@ from frr_config import (
     plan,
 )
 from frr_config.errors import FrrError, FrrUnavailable
+from frr_config.protocols.augments import lacking
 from frr_config.protocols.bgp.limits import raised
 
 T = TypeVar("T")
@@ -158,9 +159,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
     def lacking(self) -> Mapping[str, str]:
         """What this release of FRR cannot do, with the reason; empty while the release is unknown."""
         with suppress(FrrError):
-            version = self._known_version()
-            if not version.has_static_bfd:
-                return {"static_bfd": f"FRR {version} on this router cannot watch a next hop with BFD"}
+            return lacking(self._known_version())
         return {}
 
     def close(self) -> None:

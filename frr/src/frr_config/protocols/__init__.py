@@ -6,7 +6,14 @@ first.
 
 from __future__ import annotations
 
-from frr_config.protocols import bfd, bgp, fpm, ospf, policy, static
+from frr_config.protocols import (
+    bfd,
+    bgp,
+    fpm,
+    ospf,
+    policy,
+    static,
+)
 from frr_config.syntax import Protocol
 
 PROTOCOLS: tuple[Protocol, ...] = (

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from appliance.config.context import Context, address, family_of, family_title
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from frr_config.protocols.static.model import NextHop
+from frr_config.protocols.bfd.augments import WatchedNextHop, watched
+from frr_config.protocols.static.model import NEXT_HOP, NextHop
 
 _NO_ECHO = (
     "VPP drops packets that return to the address they were sent from: echo works only on the linux data"
@@ -26,12 +27,12 @@ def check_vrf(context: Context) -> Iterator[Problem]:
     """Next hops are as far away as the document says."""
     for prefix, route in context.config.routing.static.items():
         for index, hop in enumerate(route.next_hops):
-            if hop.bfd_profile is not None:
-                yield from _watched(context, hop, f"/routing/static/{escape(prefix)}/next_hops/{index}")
+            if (bfd := watched(hop)) is not None:
+                yield from _watched(context, hop, bfd, f"/routing/static/{escape(prefix)}/next_hops/{index}")
 
 
-def _watched(context: Context, hop: NextHop, path: str) -> Iterator[Problem]:
-    if (lacking := context.capabilities.lacking.get("static_bfd")) is not None:
+def _watched(context: Context, hop: NextHop, bfd: WatchedNextHop, path: str) -> Iterator[Problem]:
+    if (lacking := context.capabilities.lacking.get(f"bfd of {NEXT_HOP}")) is not None:
         yield Problem(f"{path}/bfd_profile", lacking)
         return
     assert hop.address is not None  # the model wants one
@@ -40,16 +41,16 @@ def _watched(context: Context, hop: NextHop, path: str) -> Iterator[Problem]:
     if there is None:
         return
     near = there.connected(hop.address, hop.interface) is not None or gateway.is_link_local
-    if not near and not hop.bfd_multihop:
+    if not near and not bfd.bfd_multihop:
         yield Problem(
             f"{path}/bfd_multihop", f"{hop.address} is in no connected network: set bfd_multihop to true"
         )
-    if hop.bfd_source is None:
+    if bfd.bfd_source is None:
         return
-    if family_of(hop.bfd_source) != family_of(hop.address):
+    if family_of(bfd.bfd_source) != family_of(hop.address):
         family = family_title(family_of(hop.address))
         yield Problem(
-            f"{path}/bfd_source", f"the next hop is an {family} address, and {hop.bfd_source} is not"
+            f"{path}/bfd_source", f"the next hop is an {family} address, and {bfd.bfd_source} is not"
         )
-    elif address(hop.bfd_source) not in context.own:
-        yield Problem(f"{path}/bfd_source", f"{hop.bfd_source} is not an address of this router")
+    elif address(bfd.bfd_source) not in context.own:
+        yield Problem(f"{path}/bfd_source", f"{bfd.bfd_source} is not an address of this router")

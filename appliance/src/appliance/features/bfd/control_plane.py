@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from appliance.config.document import RouterConfig
 from appliance.config.services import Form, Only, OpenLink, Peer, Ports, Service
 from frr_config import Routing
+from frr_config.protocols.bfd.augments import profile_of, watched
 from frr_config.protocols.bgp.model import Bgp, Neighbor, PeerGroup
 from frr_config.protocols.ospf.model import OspfInterface
 
@@ -54,7 +55,7 @@ def links(config: RouterConfig) -> Iterator[OpenLink]:
 
 
 def _watches(interface: OspfInterface) -> bool:
-    return interface.bfd_profile is not None and not interface.passive
+    return profile_of(interface) is not None and not interface.passive
 
 
 def peers(config: RouterConfig) -> tuple[Peer, ...]:
@@ -70,8 +71,8 @@ def _peers(routing: Routing) -> Iterator[Peer]:
         yield from _bgp_neighbors_with_bfd(routing.bgp)
     for route in routing.static.values():
         for hop in route.next_hops:
-            if hop.bfd_profile is not None and hop.address is not None:
-                yield _peer(hop.address, OVER_HOPS if hop.bfd_multihop else ON_THE_LINK)
+            if (bfd := watched(hop)) is not None and hop.address is not None:
+                yield _peer(hop.address, OVER_HOPS if bfd.bfd_multihop else ON_THE_LINK)
 
 
 def _peer(address: str, form: str) -> Peer:
@@ -85,7 +86,7 @@ def _bgp_neighbors_with_bfd(bgp: Bgp) -> Iterator[Peer]:
     """
     for address, neighbor in bgp.neighbors.items():
         group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
-        if not neighbor.enabled or not (neighbor.bfd_profile or (group is not None and group.bfd_profile)):
+        if not neighbor.enabled or not (profile_of(neighbor) or profile_of(group)):
             continue
         remote_asn = neighbor.remote_asn or (None if group is None else group.remote_asn)
         distant = _hops(neighbor, group) > 1

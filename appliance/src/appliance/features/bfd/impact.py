@@ -1,13 +1,38 @@
-"""Packets that BFD sessions need. Pure."""
+"""Adjacencies that end with their BFD session, and packets that BFD sessions need. Pure except for facts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_network
 
+from appliance.config.pointer import join
 from appliance.features.bfd.control_plane import CONTROL, ON_THE_LINK, peers
+from appliance.features.ospf.impact import kept, neighbors_on
+from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
 from appliance.impact.needed import EPHEMERAL_PORT, UDP, Needed, Packet
+from appliance.impact.result import Finding
+from frr_config.protocols.bfd.augments import profile_of
+
+
+def adjacencies(change: Change) -> Iterator[Finding]:
+    """A finding for each OSPF interface that is no longer monitored: FRR clears its adjacencies."""
+    for name, was, now in kept(change):
+        if profile_of(was) is None or profile_of(now) is not None:
+            continue
+        neighbors = neighbors_on(change, name)
+        if neighbors is not None and not neighbors:
+            continue
+        who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
+        yield Finding(
+            grade="possible",
+            kind="session",
+            path=join(["routing", "ospf", "interfaces", name, "bfd_profile"]),
+            text=f"OSPF on {name} loses the adjacency with {who} and the routes it brings for a moment: "
+            "BFD no longer monitors it.",
+            depends_on="FRR treats the end of the BFD session as that of the adjacency",
+            evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
+        )
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
@@ -29,3 +54,6 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
                 "in" if incoming else "out",
                 ((Packet(*ends, UDP, EPHEMERAL_PORT, CONTROL),),),
             )
+
+
+ANALYSES = (Analysis("OSPF adjacencies that BFD monitors", adjacencies, each_vrf=True),)

@@ -9,6 +9,7 @@ from appliance.config.document import RouterConfig
 from appliance.config.vrf_view import DEFAULT_VRF, views
 from appliance.features.bfd.control_plane import links, opens, peers
 from appliance.watching.measure import Asked, Comparison, Measure, Reading, Worse
+from frr_config.protocols.bfd.augments import profile_of
 from frr_config.protocols.bfd.state import bfd_sessions
 
 
@@ -55,7 +56,7 @@ def _wanted(config: RouterConfig) -> tuple[set[tuple[str, str]], set[str]]:
         # The session of a next hop in another VRF is in that VRF.
         for route in view.routing.static.values():
             for hop in route.next_hops:
-                if hop.vrf is not None and hop.bfd_profile is not None and hop.address is not None:
+                if hop.vrf is not None and hop.address is not None and profile_of(hop) is not None:
                     where = "" if hop.vrf == DEFAULT_VRF else hop.vrf
                     wanted.add((where, str(ip_address(hop.address))))
     return wanted, watched

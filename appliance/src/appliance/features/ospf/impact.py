@@ -45,21 +45,10 @@ def adjacencies(change: Change) -> Iterator[Finding]:
         reason, field = _reason(change, name, before, now.get(name))
         if not reason:
             continue
-        neighbors = _neighbors(change, name)
+        neighbors = neighbors_on(change, name)
         if neighbors is not None and not neighbors:
             continue
         who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
-        if field == "bfd_profile":
-            yield Finding(
-                grade="possible",
-                kind="session",
-                path=_path(change, name, field),
-                text=f"OSPF on {name} loses the adjacency with {who} and the routes it brings for a moment: "
-                f"{reason}.",
-                depends_on="FRR treats the end of the BFD session as that of the adjacency",
-                evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
-            )
-            continue
         yield Finding(
             grade="possible" if neighbors is None else "certain",
             kind="session",
@@ -68,6 +57,16 @@ def adjacencies(change: Change) -> Iterator[Finding]:
             depends_on="" if neighbors is not None else "there is one, which the router does not report",
             evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
         )
+
+
+def kept(change: Change) -> Iterator[tuple[str, OspfInterface, OspfInterface]]:
+    """Interfaces whose adjacencies no setting of OSPF ends: the name, and the settings before and after."""
+    was, now = _speaking(change.before), _speaking(change.after)
+    for name, before in was.items():
+        change.in_time()
+        after = now.get(name)
+        if after is not None and not _reason(change, name, before, after)[0]:
+            yield name, before, after
 
 
 def _path(change: Change, name: str, field: str) -> str:
@@ -127,8 +126,6 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
     earlier = change.before.routing.ospf
     if earlier is not None and earlier.router_id != ospf.router_id:
         return "the router ID changes; it comes back", ""
-    if was.bfd_profile is not None and now.bfd_profile is None:
-        return "BFD no longer monitors it", "bfd_profile"
     return "", ""
 
 
@@ -138,7 +135,7 @@ def _area_type(ospf: Ospf | None, area: str) -> str:
     return "normal" if settings is None else settings.type
 
 
-def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
+def neighbors_on(change: Change, name: str) -> list[OspfNeighborState] | None:
     """The neighbors with a present adjacency; None when the router does not answer."""
     known = change.facts.of(ADJACENCIES)
     if known is None:
@@ -156,7 +153,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
         if text is None:
             continue
         own = IPv4Interface(text)
-        known = _neighbors(change, name) if name in earlier else []
+        known = neighbors_on(change, name) if name in earlier else []
         addresses = [IPv4Address(one.address) for one in known or () if one.address]
         for other in addresses or [one for one in islice(own.network.hosts(), 2) if one != own.ip][:1]:
             for incoming in (True, False):
@@ -174,7 +171,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
 
 
 def _now(change: Change, name: str) -> Now:
-    neighbors = _neighbors(change, name)
+    neighbors = neighbors_on(change, name)
     if neighbors is None:
         return Now(None)
     return Now(bool(neighbors), "; ".join(f"{one.router_id} is {one.state}" for one in neighbors))

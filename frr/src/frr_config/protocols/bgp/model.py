@@ -7,10 +7,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from frr_config.protocols.bfd.model import BfdProfileName
+from frr_config.protocols.augments import augmented
 from frr_config.protocols.policy.model import PrefixListName, RouteMapName
 from frr_config.references import AnyVrf, InterfaceReference, RefersTo
 from frr_config.types import Address, Asn, Description, Model, Name, Prefix, Secret
+
+BGP_SESSION = "BGP session"
+"""Where other protocols add settings (``protocols/augments.py``)."""
 
 
 class BgpTimers(Model):
@@ -63,8 +66,9 @@ class NeighborFamily(Model):
         return self
 
 
-class NeighborSettings(Model):
-    """What a neighbor and a peer group have in common."""
+@augmented(BGP_SESSION)
+class SessionSettings(Model):
+    """How the session with a neighbor is set up and kept."""
 
     remote_asn: Asn | Literal["internal", "external"] | None = Field(default=None, title="Remote AS")
     """The neighbor's AS number, or internal / external for any of that kind."""
@@ -86,19 +90,21 @@ class NeighborSettings(Model):
     """Seconds between attempts to set up the session."""
     passive: bool = Field(default=False, title="Passive")
     """Wait for the neighbor to connect."""
-    bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Monitor the path to the neighbor with BFD (RFC 5882): the BGP session goes down with the BFD session.
-    """
-    ipv4_unicast: NeighborFamily | None = Field(default=None, title="IPv4 unicast")
-    """IPv4 unicast; unset means not exchanged (or as the peer group says)."""
-    ipv6_unicast: NeighborFamily | None = Field(default=None, title="IPv6 unicast")
-    """IPv6 unicast; unset means not exchanged (or as the peer group says)."""
 
     @model_validator(mode="after")
     def _multihop_or_gtsm(self) -> Self:
         if self.ebgp_multihop is not None and self.ttl_security_hops is not None:
             raise ValueError("ebgp_multihop and ttl_security_hops exclude each other")
         return self
+
+
+class NeighborSettings(SessionSettings):
+    """What a neighbor and a peer group have in common."""
+
+    ipv4_unicast: NeighborFamily | None = Field(default=None, title="IPv4 unicast")
+    """IPv4 unicast; unset means not exchanged (or as the peer group says)."""
+    ipv6_unicast: NeighborFamily | None = Field(default=None, title="IPv6 unicast")
+    """IPv6 unicast; unset means not exchanged (or as the peer group says)."""
 
 
 class PeerGroup(NeighborSettings):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frr_config.line import Line
+from frr_config.protocols.augments import lines_of
 from frr_config.protocols.bgp.model import (
+    BGP_SESSION,
     Bgp,
     BgpFamily,
     BgpTimers,
@@ -14,6 +16,7 @@ from frr_config.protocols.bgp.model import (
     NeighborSettings,
 )
 from frr_config.rendered_text import one_spaced, revealed
+from frr_config.version import FrrVersion
 
 POLICY_DELAY_S = 1
 """Seconds from the last change of a route map until bgpd applies it to the routes it already has."""
@@ -23,12 +26,12 @@ _DEFAULT_TIMERS = BgpTimers()
 _DEFAULT_ALLOWAS_IN = 3
 
 
-def bgp_lines(bgp: Bgp, vrf: str = "") -> Iterator[Line]:
-    """``router bgp`` and everything below it, for the default VRF or another."""
+def bgp_lines(bgp: Bgp, version: FrrVersion, vrf: str = "") -> Iterator[Line]:
+    """``router bgp`` and everything below it, for the default VRF or another. Raises RenderError."""
     opener = f"router bgp {bgp.asn}{f' vrf {vrf}' if vrf else ''}"
     yield Line((), f"bgp route-map delay-timer {POLICY_DELAY_S}")
     yield Line((), opener)
-    for text in _instance(bgp):
+    for text in _instance(bgp, version):
         yield Line((opener,), text)
     for family in ("ipv4", "ipv6"):
         context = (opener, f"address-family {family} unicast")
@@ -36,7 +39,7 @@ def bgp_lines(bgp: Bgp, vrf: str = "") -> Iterator[Line]:
             yield Line(context, text)
 
 
-def _instance(bgp: Bgp) -> Iterator[str]:
+def _instance(bgp: Bgp, version: FrrVersion) -> Iterator[str]:
     if bgp.router_id is not None:
         yield f"bgp router-id {bgp.router_id}"
     if not bgp.ebgp_requires_policy:
@@ -50,12 +53,12 @@ def _instance(bgp: Bgp) -> Iterator[str]:
         remote_as = _remote_as(bgp, name)
         if remote_as is not None:
             yield f"neighbor {name} remote-as {remote_as}"
-        yield from (f"neighbor {name} {text}" for text in _settings(group))
+        yield from (f"neighbor {name} {text}" for text in _settings(group, version))
     for address, neighbor in bgp.neighbors.items():
-        yield from (f"neighbor {address} {text}" for text in _neighbor(bgp, neighbor))
+        yield from (f"neighbor {address} {text}" for text in _neighbor(bgp, neighbor, version))
 
 
-def _neighbor(bgp: Bgp, neighbor: Neighbor) -> Iterator[str]:
+def _neighbor(bgp: Bgp, neighbor: Neighbor, version: FrrVersion) -> Iterator[str]:
     of_group = None if neighbor.peer_group is None else _remote_as(bgp, neighbor.peer_group)
     if neighbor.remote_asn is not None and of_group is None:
         yield f"remote-as {neighbor.remote_asn}"
@@ -63,7 +66,7 @@ def _neighbor(bgp: Bgp, neighbor: Neighbor) -> Iterator[str]:
         yield f"peer-group {neighbor.peer_group}"
     if not neighbor.enabled:
         yield "shutdown"
-    yield from _settings(neighbor)
+    yield from _settings(neighbor, version)
 
 
 def _remote_as(bgp: Bgp, group_name: str) -> int | str | None:
@@ -79,7 +82,7 @@ def _remote_as(bgp: Bgp, group_name: str) -> int | str | None:
     return "internal" if asns and asns <= {"internal", bgp.asn} else None
 
 
-def _settings(settings: NeighborSettings) -> Iterator[str]:
+def _settings(settings: NeighborSettings, version: FrrVersion) -> Iterator[str]:
     if settings.description:
         yield f"description {one_spaced(settings.description)}"
     if settings.password is not None:
@@ -96,9 +99,7 @@ def _settings(settings: NeighborSettings) -> Iterator[str]:
         yield f"timers {settings.timers.keepalive_s} {settings.timers.hold_s}"
     if settings.connect_retry_s is not None:
         yield f"timers connect {settings.connect_retry_s}"
-    if settings.bfd_profile is not None:
-        yield "bfd"
-        yield f"bfd profile {settings.bfd_profile}"
+    yield from lines_of(BGP_SESSION, settings, version)
 
 
 def _family(bgp: Bgp, name: str) -> Iterator[str]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from frr_config.protocols.augments import of
+from frr_config.protocols.bgp.model import BGP_SESSION
 from frr_config.state import State
 
 Json = Mapping[str, Any]
@@ -153,7 +155,6 @@ _WORDS = {
     "Interface down": Down(
         "the interface towards the neighbor is down", "Mend the link: see the interface's own alarm."
     ),
-    "BFD down": Down("BFD has lost the neighbor", "Look at the BFD session with the neighbor: it says why."),
     "Peer closed the session": Down(
         "the neighbor closed the connection",
         "Look at the neighbor's log. Often the password or the address differs on the two ends.",
@@ -162,6 +163,7 @@ _WORDS = {
         "no address family is enabled for the neighbor", "Enable IPv4 unicast or IPv6 unicast for it."
     ),
     "User reset": Down("it was cleared", "It comes back by itself within the connect retry time."),
+    **{part: Down(*said) for one in of(BGP_SESSION) for part, said in one.why_down.items()},
 }
 """Looked up by a part of bgpd's text; the first match counts. A text without a match is shown in bgpd's
 own words.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
+from frr_config.protocols.augments import forms_of
 from frr_config.protocols.bgp.leaking import import_identities, import_title, imports_order, instances_order
+from frr_config.protocols.bgp.model import BGP_SESSION
 from frr_config.protocols.bgp.monitoring import (
     MONITORING,
     MONITORING_LINES,
@@ -131,7 +134,11 @@ def _says_all(old: str, new: str) -> bool:
 
 
 def _of_peer(words: str, **meaning: Any) -> Form:
-    return Form(rf"(?:no )?neighbor (?P<name>\S+) {words}", _peer, **meaning)
+    return _peers_own(Form(words, **meaning))
+
+
+def _peers_own(form: Form) -> Form:
+    return replace(form, words=rf"(?:no )?neighbor (?P<name>\S+) {form.words}", kind=_peer)
 
 
 _PEERS = together(
@@ -149,9 +156,7 @@ _PEERS = together(
         _of_peer("update-source", setting=by_name, resets=True),
         _of_peer("timers connect", setting=by_name),
         _of_peer("timers", setting=by_name),
-        # The neighbor's end of a removed session goes down, and BGP with it.
-        _of_peer("bfd$", removal_resets=True),
-        _of_peer("bfd profile", setting=by_name),
+        *map(_peers_own, forms_of(BGP_SESSION)),
         _of_peer("activate", resets=True),
     ),
     others=(
@@ -271,7 +276,7 @@ PROTOCOL = Protocol(
         Opener("bmp targets ", inside="router bgp ", empty=True),
     ),
     lines=_monitoring,
-    lines_of_vrf=lambda routing, _, vrf: () if routing.bgp is None else bgp_lines(routing.bgp, vrf),
+    lines_of_vrf=lambda routing, version, vrf: bgp_lines(routing.bgp, version, vrf) if routing.bgp else (),
     daemons=("bgpd",),
     normal=_normal,
     refresh=_refresh,

@@ -7,10 +7,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from frr_config.protocols.bfd.model import BfdProfileName
+from frr_config.protocols.augments import augmented
 from frr_config.protocols.policy.model import RouteMapName
 from frr_config.references import InterfaceReference, RefersTo
 from frr_config.types import Model, Secret
+
+OSPF_INTERFACE = "OSPF interface"
+"""Where other protocols add settings (``protocols/augments.py``)."""
 
 
 def _area_id(value: Any) -> Any:
@@ -68,6 +71,7 @@ class OspfAuthentication(Model):
         return self
 
 
+@augmented(OSPF_INTERFACE)
 class OspfInterface(Model):
     """OSPF on one interface."""
 
@@ -93,8 +97,6 @@ class OspfInterface(Model):
     """Priority in the election of the designated router; 0 means never elected."""
     authentication: OspfAuthentication | None = Field(default=None, title="Authentication")
     """Unset means none."""
-    bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Monitor the path to each neighbor with BFD (RFC 5882): the adjacency goes down with the BFD session."""
 
     @model_validator(mode="after")
     def _dead_above_hello(self) -> Self:

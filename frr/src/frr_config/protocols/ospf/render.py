@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frr_config.line import Line
+from frr_config.protocols.augments import lines_of
 from frr_config.protocols.ospf.model import (
+    OSPF_INTERFACE,
     Ospf,
     OspfArea,
     OspfDefaultInformation,
@@ -13,6 +15,7 @@ from frr_config.protocols.ospf.model import (
     OspfRedistribute,
 )
 from frr_config.rendered_text import revealed
+from frr_config.version import FrrVersion
 
 _OPENER = "router ospf"
 _DEFAULT_REFERENCE_BANDWIDTH_MBPS = 100000
@@ -21,15 +24,17 @@ _DEFAULT_PRIORITY = 1
 _DEFAULT_METRIC_TYPE = 2
 
 
-def ospf_lines(ospf: Ospf, vrf: str = "") -> Iterator[Line]:
-    """``router ospf``, for the default VRF or another, and the ``ip ospf`` lines of interfaces."""
+def ospf_lines(ospf: Ospf, version: FrrVersion, vrf: str = "") -> Iterator[Line]:
+    """``router ospf``, for the default VRF or another, and the ``ip ospf`` lines of interfaces. Raises
+    RenderError.
+    """
     opener = f"{_OPENER} vrf {vrf}" if vrf else _OPENER
     yield Line((), opener)
     for text in _instance(ospf):
         yield Line((opener,), text)
     for name, interface in ospf.interfaces.items():
-        for text in _interface(interface):
-            yield Line((f"interface {name}",), text)
+        for text in (*_interface(interface), *lines_of(OSPF_INTERFACE, interface, version)):
+            yield Line((f"interface {name}",), f"ip ospf {text}")
 
 
 def _instance(ospf: Ospf) -> Iterator[str]:
@@ -62,26 +67,23 @@ def _attributes(external: OspfRedistribute | OspfDefaultInformation) -> str:
 
 def _interface(interface: OspfInterface) -> Iterator[str]:
     if interface.network_type == "point-to-point":
-        yield "ip ospf network point-to-point"
+        yield "network point-to-point"
     if interface.authentication is not None:
         key = revealed(interface.authentication.key)
         if interface.authentication.type == "md5":
-            yield "ip ospf authentication message-digest"
-            yield f"ip ospf message-digest-key {interface.authentication.key_id} md5 {key}"
+            yield "authentication message-digest"
+            yield f"message-digest-key {interface.authentication.key_id} md5 {key}"
         else:
-            yield "ip ospf authentication"
-            yield f"ip ospf authentication-key {key}"
+            yield "authentication"
+            yield f"authentication-key {key}"
     if interface.cost is not None:
-        yield f"ip ospf cost {interface.cost}"
+        yield f"cost {interface.cost}"
     if interface.hello_interval_s != _DEFAULT_HELLO_S:
-        yield f"ip ospf hello-interval {interface.hello_interval_s}"
+        yield f"hello-interval {interface.hello_interval_s}"
     # Always written: otherwise it follows the hello interval.
-    yield f"ip ospf dead-interval {interface.dead_interval_s}"
+    yield f"dead-interval {interface.dead_interval_s}"
     if interface.priority != _DEFAULT_PRIORITY:
-        yield f"ip ospf priority {interface.priority}"
-    yield f"ip ospf area {interface.area}"
+        yield f"priority {interface.priority}"
+    yield f"area {interface.area}"
     if interface.passive:
-        yield "ip ospf passive"
-    if interface.bfd_profile is not None:
-        yield "ip ospf bfd"
-        yield f"ip ospf bfd profile {interface.bfd_profile}"
+        yield "passive"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from frr_config.line import Daemons, Holders, Line
+from frr_config.protocols.augments import forms_of
+from frr_config.protocols.ospf.model import OSPF_INTERFACE
 from frr_config.protocols.ospf.render import ospf_lines
 from frr_config.step import Command
 from frr_config.syntax import (
@@ -68,7 +71,11 @@ def _area(_match: re.Match[str], text: str) -> Setting:
 
 
 def _on_interface(words: str, **meaning: object) -> Form:
-    return Form(f"ip ospf {words}", INTERFACE, **meaning)  # type: ignore[arg-type]  # as Form's own
+    return _interfaces_own(Form(words, **meaning))  # type: ignore[arg-type]  # as Form's own
+
+
+def _interfaces_own(form: Form) -> Form:
+    return replace(form, words=f"ip ospf {form.words}", kind=INTERFACE)
 
 
 _LINES = (
@@ -93,9 +100,7 @@ _ON_INTERFACE = (
     ),
     _on_interface("area ", setting=_area, resets=True),
     _on_interface("passive", resets=True),
-    # The neighbor's end of a removed session goes down, and the adjacency with it.
-    _on_interface("bfd$", removal_resets=True),
-    _on_interface("bfd profile", setting=by_name),
+    *map(_interfaces_own, forms_of(OSPF_INTERFACE)),
     _on_interface(""),
 )
 
@@ -150,7 +155,7 @@ PROTOCOL = Protocol(
     ),
     places={90: ("interface ",), 100: ("router ospf",)},
     openers=(Opener("interface ", empty=True),),
-    lines_of_vrf=lambda routing, _, vrf: () if routing.ospf is None else ospf_lines(routing.ospf, vrf),
+    lines_of_vrf=lambda routing, version, vrf: ospf_lines(routing.ospf, version, vrf) if routing.ospf else (),
     daemons=("ospfd",),
     repeated=_said_twice,
     refresh=_refresh,

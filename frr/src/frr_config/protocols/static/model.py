@@ -6,11 +6,15 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from frr_config.protocols.bfd.model import BfdProfileName
+from frr_config.protocols.augments import augmented
 from frr_config.references import AnyVrf, InterfaceReference
 from frr_config.types import Address, Model
 
+NEXT_HOP = "next hop"
+"""Where other protocols add settings (``protocols/augments.py``)."""
 
+
+@augmented(NEXT_HOP)
 class NextHop(Model):
     """One path of a static route: an address, an interface, or an address on an interface."""
 
@@ -22,27 +26,11 @@ class NextHop(Model):
     """VRF of the next hop, if it is not the route's own: packets leak into it."""
     distance: int = Field(default=1, ge=1, le=255, title="Administrative distance")
     """Lower wins; paths of equal distance share the load (ECMP)."""
-    bfd_profile: BfdProfileName | None = Field(default=None, title="BFD profile")
-    """Monitor the path to the next hop with BFD: the path is used only while its BFD session is up."""
-    bfd_multihop: bool = Field(default=False, title="BFD over several hops")
-    """The next hop is not directly connected (RFC 5883)."""
-    bfd_source: Address | None = Field(default=None, title="BFD source")
-    """Local address of a multihop session; unset means the address of the outgoing interface."""
 
     @model_validator(mode="after")
     def _has_target(self) -> Self:
         if self.address is None and self.interface is None:
             raise ValueError("a next hop needs an address, an interface, or both")
-        return self
-
-    @model_validator(mode="after")
-    def _bfd(self) -> Self:
-        if self.bfd_profile is not None and self.address is None:
-            raise ValueError("bfd_profile needs the next hop's address")
-        if self.bfd_multihop and self.bfd_profile is None:
-            raise ValueError("bfd_multihop needs bfd_profile")
-        if self.bfd_source is not None and not self.bfd_multihop:
-            raise ValueError("bfd_source needs bfd_multihop")
         return self
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from frr_config.errors import RenderError
 from frr_config.line import Line
-from frr_config.protocols.static.model import NextHop, StaticRoute
+from frr_config.protocols.augments import lines_of
+from frr_config.protocols.static.model import NEXT_HOP, NextHop, StaticRoute
 from frr_config.types import DEFAULT_VRF
 from frr_config.version import FrrVersion
 
@@ -22,18 +22,9 @@ def static_lines(routes: Mapping[str, StaticRoute], version: FrrVersion, vrf: st
         for hop in route.next_hops:
             distance = "" if hop.distance == 1 else f" {hop.distance}"
             leaks = "" if hop.vrf is None or hop.vrf == (vrf or DEFAULT_VRF) else f" nexthop-vrf {hop.vrf}"
-            path = f"{command} {prefix} {_target(hop)}{tag}{distance}{leaks}"
-            yield Line(context, f"{path}{_bfd(hop, version)}")
+            ends = "".join(f" {text}" for text in lines_of(NEXT_HOP, hop, version))
+            yield Line(context, f"{command} {prefix} {_target(hop)}{tag}{distance}{leaks}{ends}")
 
 
 def _target(hop: NextHop) -> str:
     return " ".join(word for word in (hop.address, hop.interface) if word is not None)
-
-
-def _bfd(hop: NextHop, version: FrrVersion) -> str:
-    if hop.bfd_profile is None:
-        return ""
-    if not version.has_static_bfd:
-        raise RenderError(f"FRR {version} cannot watch a static route's next hop with BFD")
-    source = "" if hop.bfd_source is None else f" source {hop.bfd_source}"
-    return f" bfd{f' multi-hop{source}' if hop.bfd_multihop else ''} profile {hop.bfd_profile}"

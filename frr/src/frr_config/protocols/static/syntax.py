@@ -7,15 +7,21 @@ from collections.abc import Iterable
 
 from frr_config.line import Daemons, Holders, Line
 from frr_config.natural import natural
+from frr_config.protocols.augments import of
+from frr_config.protocols.static.model import NEXT_HOP
 from frr_config.protocols.static.render import static_lines
 from frr_config.syntax import NONE, Form, Kind, ObjectKey, Opener, Protocol, Ranker, Section, Setting, escape
 from frr_config.version import FrrVersion
 
+_WORDS = "|".join(("tag", "nexthop-vrf", *(one.word for one in of(NEXT_HOP))))
 _PATH = re.compile(
-    r"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!(?:tag|bfd|nexthop-vrf)(?: |$))[a-z]\S*)?))"
+    rf"(?P<path>ip(?:v6)? route \S+ (?:blackhole|\S+(?: (?!(?:{_WORDS})(?: |$))[a-z]\S*)?))"
     r"(?: tag \d+)?(?: (?P<distance>\d+))?(?P<vrf> nexthop-vrf \S+)?"
-    r"(?P<bfd> bfd(?: multi-hop(?P<source> source \S+)?)?(?: profile \S+)?)?$"
+    + "".join(f"(?P<{one.word}> {form.words})?" for one in of(NEXT_HOP) for form in one.forms)
+    + "$"
 )
+_KEPT = _PATH.groupindex.keys() - {"path", "distance", "vrf"}
+"""What the lines of augmentations say: staticd keeps it where a new value of the path omits it."""
 
 
 def _owners(version: FrrVersion) -> Daemons:
@@ -33,10 +39,9 @@ def _setting(_match: re.Match[str], text: str) -> Setting:
 
 
 def _says_all(old: str, new: str) -> bool:
-    """staticd keeps BFD and its source where a new value of the path omits them."""
     before, after = _PATH.match(old), _PATH.match(new)
     assert before is not None and after is not None
-    return all(before[part] is None or after[part] is not None for part in ("bfd", "source"))
+    return all(before[part] is None or after[part] is not None for part in _KEPT)
 
 
 def _via(lines: Iterable[Line]) -> str:
@@ -48,8 +53,8 @@ def _via(lines: Iterable[Line]) -> str:
 def _without_conflict(lines: Iterable[Line]) -> bool:
     """The new path is set before the old one is removed, unless the two exclude each other.
 
-    A blackhole and a path exclude each other, and so do two values of a path where the new one has fewer BFD
-    settings.
+    A blackhole and a path exclude each other, and so do two values of a path where the new one has fewer
+    settings of other protocols.
     """
     of_path: dict[str, str] = {}
     for line in lines:
