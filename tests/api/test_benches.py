@@ -43,7 +43,7 @@ def test_the_command_line_says_the_same(router: RouterInMemory) -> None:
     with pytest.raises(Conflict, match=_KERNEL):
         bench(router.client, "root", ["fwd", "--anyway"])
     assert show_benches(router.client, []).data == []
-    with pytest.raises(CommandError, match="no bench runs"):
+    with pytest.raises(CommandError, match="no bench is running"):
         bench(router.client, "root", ["cancel"])
     with pytest.raises(CommandError, match="there is no bench 0123456789ab"):
         show_benches(router.client, ["0123456789ab"])

@@ -209,5 +209,5 @@ def test_the_command_line_saves_a_capture(router: RouterInMemory, source: _Scrip
         capture_command(router.client, "nina", ["save", name, str(path)])
     with pytest.raises(CommandError, match="seconds: must be a whole number"):
         capture_command(router.client, "nina", ["start", "lan0", "seconds", "x"])
-    with pytest.raises(CommandError, match="out: direction is given already"):
+    with pytest.raises(CommandError, match="out: direction is given twice"):
         capture_command(router.client, "nina", ["start", "lan0", "in", "out", "filter", "tcp"])

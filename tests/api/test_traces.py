@@ -158,7 +158,7 @@ def test_the_command_line_traces(router: RouterInMemory, vpp: _Scripted) -> None
         (["start", "lan0", "packets", "x"], "whole number"),
         (["start", "lan0", "source", "10.0.0.1/8"], "source: must be an address"),
         (["start", "lan0", "seconds"], "trace start INTERFACE"),
-        (["start", "lan0", "packets", "1", "packets", "2"], "packets is given already"),
+        (["start", "lan0", "packets", "1", "packets", "2"], "packets is given twice"),
     ):
         with pytest.raises(CommandError, match=reason):
             trace_command(agent, "nina", wrong)

@@ -94,7 +94,7 @@ def test_what_is_not_confirmed_comes_back(cli: CommandLine) -> None:
 def test_mistakes_are_told_and_change_nothing(cli: CommandLine) -> None:
     before = cli.json("show", "status")["revision"]
     for commands, status, says in (
-        ("show nowhere", 2, "there is no show nowhere"),
+        ("show nowhere", 2, "there is no command show nowhere"),
         (
             "configure; set interfaces left0 mtu lots; commit",
             1,

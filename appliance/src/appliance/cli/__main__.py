@@ -1,9 +1,9 @@
 """``millrace``: interactive, one command, or commands from a file.
 
-    millrace                              a terminal
+    millrace                              interactive
     millrace show interfaces [--json]     one command
     millrace -c "configure; set system hostname r1; commit"
-    millrace < commands                   lines; the first error ends it
+    millrace < commands                   one command a line; stops at the first error
 
 Exit status: 0 done, 1 refused or failed, 2 not understood, 3 no agent.
 """
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.remove("--json")
         as_json = True
     if options.command is not None and words:
-        parser.error(f"-c is followed by all the commands: {' '.join(words)} would not be run")
+        parser.error(f"-c takes all commands as one argument: {' '.join(words)} would not be run")
     author = _author()
     agent = AgentClient(options.socket, command_line_of=author)
     session = Session(agent, author, as_json, caller_address())
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if words:
             return _run(session, [shlex.join(words)])
         if sys.stdin.isatty():
-            # Only a terminal needs what draws one.
+            # prompt_toolkit is loaded only for a terminal.
             from appliance.cli.terminal import interact
 
             hostname = agent.config().document.get("system", {}).get("hostname", "millrace")
@@ -92,13 +92,11 @@ def _parser() -> argparse.ArgumentParser:
         "--socket", default=os.environ.get("MILLRACE_AGENT_SOCKET", SOCKET), help="the agent's socket"
     )
     parser.add_argument("--json", action="store_true", help="answer in JSON")
-    parser.add_argument(
-        "-c", dest="command", metavar="COMMANDS", help="commands, with ; or lines between them"
-    )
+    parser.add_argument("-c", dest="command", metavar="COMMANDS", help="commands, separated by ; or newlines")
     return parser
 
 
-_EPILOG = "Without a command it is interactive. `millrace help` lists the commands."
+_EPILOG = "Without a command, millrace is interactive. `millrace help` lists the commands."
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,7 +10,7 @@ from appliance.state.alarms import MOST_EVENTS, Alarm, EventsQuery
 
 
 def show_alarms(agent: AgentClient, words: list[str]) -> Output:
-    """Alarms that stand, the worst first."""
+    """Active alarms, the most severe first."""
     if words:
         raise CommandError(f"{words[0]!r} is not expected here")
     answer = agent.alarms()

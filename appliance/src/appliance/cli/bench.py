@@ -29,7 +29,7 @@ _ANYWAY = ("anyway", "--anyway")
 
 
 def bench(agent: AgentClient, author: str, words: list[str]) -> Output:
-    """Measure, and wait for the result; or end the one that runs."""
+    """Start a bench and wait for its result, or cancel the running one."""
     match words:
         case ["cancel", *which] if len(which) < 2:
             return _shown(agent.cancel_bench(which[0] if which else _running(agent)))
@@ -56,7 +56,7 @@ def _wanted(scenario: str, rest: list[str]) -> BenchWanted:
 
 
 def show_benches(agent: AgentClient, words: list[str]) -> Output:
-    """Benches of this router: all, or everything of one: ``benches [ID]``."""
+    """All benches of this router, or one in detail: ``benches [ID]``."""
     answer = agent.state(BENCHES)
     if len(words) > 1:
         raise CommandError(f"{words[1]!r} is not expected here")
@@ -73,16 +73,16 @@ def show_benches(agent: AgentClient, words: list[str]) -> Output:
 def _running(agent: AgentClient) -> str:
     found = next((one.id for one in agent.state(BENCHES).benches if one.state == "running"), None)
     if found is None:
-        raise CommandError("no bench runs")
+        raise CommandError("no bench is running")
     return found
 
 
 class BenchFailed(MillraceError):
-    """It ended without a result; the message says why."""
+    """The bench ended without a result; the message says why."""
 
 
 def _measured(agent: AgentClient, begun: BenchState) -> Output:
-    """Wait for its end. Who interrupts ends it."""
+    """Wait until the bench ends. Control-C cancels it."""
     state = begun
     try:
         while state.state == "running":
@@ -128,14 +128,14 @@ def _lines(result: BenchResult) -> Iterator[str]:
             {
                 "": f"with at most {result.loss:.1%} lost (PDR)",
                 "mpps": mpps(result.pdr_pps) or "-",
-                "how": "searched by halving" if result.pdr_pps else "none found in time",
+                "how": "found by binary search" if result.pdr_pps else "none found in time",
             },
         ],
         ("", "mpps", "how"),
     )
     if result.clocks:
         yield text.table([one.model_dump() for one in result.clocks], ("node", "clocks"))
-        yield "clocks a packet, over all trials; without receiving, whose count has empty polls in it"
+        yield "clocks a packet over all trials; without receiving, whose clocks include empty polls"
     where = "a CPU that VPP shares" if result.generator_cpu is None else f"CPU {result.generator_cpu}"
     yield (
         f"{text.clean(result.cpu) or 'unknown processor'}, {result.cpus} CPUs; VPP forwards on CPU "
@@ -143,7 +143,7 @@ def _lines(result: BenchResult) -> Iterator[str]:
     )
     yield ", ".join(f"{name} {text.clean(version)}" for name, version in result.versions.items())
     if result.foreign:
-        yield "other traffic passed when it began, and may have taken its share"
-    yield "It does not show:"
+        yield "other traffic was passing when the bench began, and may have used some of the capacity"
+    yield "Not shown by these figures:"
     for one in result.unknown:
         yield f"  {one}"

@@ -49,11 +49,11 @@ _COLUMNS = (
     "age_s",
 )
 _READ_S, _AGAIN_S = 10.0, 0.5
-"""How long is waited for routes that are being read, and how often they are asked for meanwhile."""
+"""How long to wait while routes are being read, and the interval between queries meanwhile."""
 
 
 def show_bgp_routes(agent: AgentClient, words: list[str]) -> Output:
-    """Routes that match all of the words."""
+    """Routes that match all conditions given."""
     query: dict[str, Any] = {}
     rest = list(words)
     if rest and rest[0] not in {*_SWITCHES, *_VALUED}:
@@ -65,7 +65,7 @@ def show_bgp_routes(agent: AgentClient, words: list[str]) -> Output:
 
 
 def _read(agent: AgentClient, question: BgpSearchQuery) -> BgpSearch:
-    """What is found once all is read, or by then."""
+    """The answer once all routes are read, or after ``_READ_S`` the answer so far."""
     until = time.monotonic() + _READ_S
     while True:
         answer = agent.state(BGP_SEARCH, question)

@@ -1,4 +1,4 @@
-"""The candidate: a document under change, as ``configure`` mode holds it. Pure but for what it remembers."""
+"""The candidate: the document being edited in ``configure`` mode. It holds state, and does no I/O."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Side = Literal["ours", "theirs"]
 
 
 class Candidate:
-    """A document and the running one it started from. Secrets are sealed in it, and masked when shown."""
+    """A document, and the running one it started from. Secrets in it are sealed, and masked when shown."""
 
     def __init__(self, running: Document, revision: int) -> None:
         self.running = running
         self.document = running
         self.revision = revision
         self.at: tuple[str, ...] = ()
-        """Where ``edit`` is."""
+        """The level that ``edit`` moved to."""
 
     @property
     def changed(self) -> bool:
@@ -36,7 +36,7 @@ class Candidate:
         return diff_documents(self.running, self.document)
 
     def set(self, words: list[str]) -> None:
-        """``set WORDS``. All of it or nothing. Raises CommandError."""
+        """``set WORDS``, in full or not at all. Raises CommandError."""
         document = self.document
         for assignment in assignments(self.at, words, document):
             if not assignment.append:
@@ -65,7 +65,7 @@ class Candidate:
         raise CommandError(f"there is no {' '.join(words)}")
 
     def _without(self, tokens: tuple[str, ...]) -> Document:
-        """The document without it, nor the empty lists and mappings that leaves behind."""
+        """The document without this, and without the lists and mappings above it that become empty."""
         document: Document = delete(self.document, join(tokens))
         for length in range(len(tokens) - 1, 0, -1):
             above = place(tokens[:length], document)
@@ -76,14 +76,14 @@ class Candidate:
         return document
 
     def edit(self, words: list[str]) -> None:
-        """``edit WORDS``: stand there. Raises CommandError where nothing can be below."""
+        """``edit WORDS``: move to this level. Raises CommandError if there are no settings below it."""
         where = place((*self.at, *words), self.document)
         if not where.is_object:
-            raise CommandError(f"{' '.join(words)} is a value; set it")
+            raise CommandError(f"{' '.join(words)} is a value: use set")
         self.at = where.tokens
 
     def shown(self, words: list[str]) -> Any:
-        """What stands below here, secrets masked. Raises CommandError where there is nothing."""
+        """The settings below this level, with secrets masked. Raises CommandError if there are none."""
         tokens = (*self.at, *words)
         pointer = join(tokens)
         if not exists(self.document, pointer):
@@ -94,14 +94,14 @@ class Candidate:
         return mask(value_at(self.document, pointer), pointer)
 
     def load(self, document: Document) -> None:
-        """Take another document as the candidate."""
+        """Replace the candidate with another document."""
         self.document = document
 
     def update(self, running: Document, revision: int, keep: Side | None) -> tuple[MergeConflict, ...]:
-        """Start from what runs now, with the same changes.
+        """Apply the candidate's changes to the document that is running now.
 
-        Where both changed the same, ``keep`` says whose stays; without it these places are returned, and
-        nothing is done.
+        ``keep`` says which side wins where both changed the same place. Without it such places are returned,
+        and nothing is done.
         """
         ours, theirs = (running, self.document) if keep == "theirs" else (self.document, running)
         merged = merge(self.running, ours, theirs)
@@ -116,5 +116,5 @@ class Candidate:
 
 
 def _may_go(above: Place) -> bool:
-    """Whether empty means the same as absent: for lists and for mappings by name, not for a model."""
+    """Whether empty means the same as absent: true for lists and named mappings, not for a model."""
     return above.is_list or schema.entry_of(above.node) is not None

@@ -1,4 +1,4 @@
-"""``capture``: packets into a file."""
+"""``capture``: write packets to a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VALUED = {"packets": "packets", "seconds": "seconds", "bytes": "size_bytes", "s
 
 
 def capture(agent: AgentClient, author: str, words: list[str]) -> Output:
-    """Begin, end, remove or save a capture."""
+    """Start, stop, remove or save a capture."""
     match words:
         case ["start", interface, *rest]:
             return _shown(agent.start_capture(_wanted(interface, rest), author=author))
@@ -36,7 +36,7 @@ def capture(agent: AgentClient, author: str, words: list[str]) -> Output:
 
 
 def show_captures(agent: AgentClient, words: list[str]) -> Output:
-    """Packet captures that run or are kept."""
+    """Packet captures that are running or kept."""
     if words:
         raise CommandError(f"{words[0]!r} is not expected here")
     answer = agent.state(CAPTURES)
@@ -70,7 +70,7 @@ def _wanted(interface: str, words: list[str]) -> CaptureWanted:
 
 
 def _save(agent: AgentClient, name: str, path: str) -> Output:
-    """To a new file that is the user's alone; one that is there is not replaced."""
+    """Save to a new file that only the user can read; an existing file is not replaced."""
     offset = 0
     data = agent.capture_part(name, offset)
     try:
@@ -82,13 +82,13 @@ def _save(agent: AgentClient, name: str, path: str) -> Output:
                 data = agent.capture_part(name, offset)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
-    return Output({"file": path, "bytes": offset}, f"{offset:,} bytes are in {path}")
+    return Output({"file": path, "bytes": offset}, f"{offset:,} bytes were written to {path}")
 
 
 def _shown(state: CaptureState) -> Output:
     what = f"capture {state.id} on {state.interface}: {state.state}"
     if state.state == "running":
-        said = f"{what}; `show captures` follows it, `capture stop {state.id}` ends it"
+        said = f"{what}; `show captures` shows its progress, `capture stop {state.id}` stops it"
     else:
-        said = f"{what}, {state.packets} packets, {state.ended}; `capture save {state.id} FILE` fetches them"
+        said = f"{what}, {state.packets} packets, {state.ended}; `capture save {state.id} FILE` saves them"
     return Output(state.model_dump(mode="json"), "\n".join(filter(None, (said, state.note))))

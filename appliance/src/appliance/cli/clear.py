@@ -1,4 +1,4 @@
-"""``clear``: what is done to sessions without a commit."""
+"""``clear``: actions on sessions, without a commit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ USAGE = f"clear {' | '.join(action.usage for action in ACTIONS)}"
 
 
 def clear(agent: AgentClient, author: str, words: list[str]) -> Output:
-    """Find the action these words mean, and have it done."""
+    """Find the action that these words name, and carry it out."""
     for action in ACTIONS:
         given = action.words(words)
         if given is None:

@@ -1,4 +1,4 @@
-"""What is said behind ``commit`` and ``rollback``."""
+"""The options of ``commit`` and ``rollback``."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from appliance.cli.output import number
 COMMIT_OPTIONS = ("confirmed", "no-confirm", "watch", "no-watch", "comment")
 ROLLBACK_OPTIONS = ("watch", "no-watch")
 _SETS = {
-    "confirmed": "when it is undone",
-    "no-confirm": "when it is undone",
+    "confirmed": "the confirm timer",
+    "no-confirm": "the confirm timer",
     "watch": "the watch",
     "no-watch": "the watch",
     "comment": "the comment",
 }
-"""What each word is about, which may be said once."""
+"""What each word sets; it may be set only once."""
 _WITH_VALUE = ("confirmed", "watch", "comment")
 
 
 @dataclass
 class CommitOptions:
-    """What is said behind ``commit`` or ``rollback``."""
+    """The options of ``commit`` or ``rollback``."""
 
     confirm_s: float | None = None
     watch_s: float | None = None
@@ -30,7 +30,7 @@ class CommitOptions:
 
 
 def commit_options(words: list[str], usage: str, known: tuple[str, ...] = COMMIT_OPTIONS) -> CommitOptions:
-    """Dashes before a word are let through: ``--watch 60``. Raises CommandError with the usage."""
+    """Leading dashes are accepted: ``--watch 60``. Raises CommandError with the usage."""
     options = CommitOptions()
     rest, said = list(words), set[str]()
     while rest:
@@ -38,7 +38,7 @@ def commit_options(words: list[str], usage: str, known: tuple[str, ...] = COMMIT
         if word not in known or (word in _WITH_VALUE and not rest):
             raise CommandError(usage)
         if _SETS[word] in said:
-            raise CommandError(f"{word}: {_SETS[word]} is given already")
+            raise CommandError(f"{word}: {_SETS[word]} is given twice")
         said.add(_SETS[word])
         if word == "confirmed":
             options.confirm_s = float(number(rest.pop(0), "confirmed"))

@@ -1,4 +1,4 @@
-"""Commits under way: who commits, who waits, how far it is, and cancelling one."""
+"""Commits under way: the running one and its progress, those that wait, and cancelling one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from appliance.client import AgentClient
 from appliance.client.answers import CommitAnswer
 from appliance.state.commits import CommitUnderWay
 
-USAGE = "cancel commit [ID]            stop a commit that runs or waits, and undo it; without ID the only one"
+USAGE = "cancel commit [ID]            stop a running or waiting commit, and undo it; no ID: the only one"
 GOES_ON = "the commit goes on: `show commits` shows its progress, `cancel commit` stops and undoes it"
 Tell = Callable[[CommitUnderWay], None]
 
 
 def show_commits(agent: AgentClient, words: list[str]) -> Output:
-    """The commit that runs, and those that wait, in the order of their turns."""
+    """The running commit, and the waiting ones in order."""
     if words:
         raise CommandError(f"{words[0]!r} is not expected here")
     found = agent.commits()
@@ -36,7 +36,7 @@ def _lines(one: CommitUnderWay) -> Iterator[str]:
 
 
 def cancel(agent: AgentClient, author: str, words: list[str]) -> Output:
-    """Stop one by its id; without one the only one under way."""
+    """Cancel a commit by its ID; without an ID, the only one under way."""
     if not words or words[0] != "commit" or len(words) > 2:
         raise CommandError(USAGE)
     stopping = agent.cancel_commit(words[1] if len(words) == 2 else _only(agent), author=author)
@@ -54,13 +54,13 @@ def _only(agent: AgentClient) -> str:
     if not under_way:
         raise CommandError("there is no commit that can be cancelled")
     if len(under_way) > 1:
-        raise CommandError(f"cancel which of {len(under_way)}? show commits")
+        raise CommandError(f"{len(under_way)} commits can be cancelled: give the ID from show commits")
     return under_way[0]
 
 
 @contextmanager
 def telling() -> Iterator[Tell | None]:
-    """A line that says how far a commit is, while it runs; None where nobody watches a terminal."""
+    """Shows a commit's progress on one line while it runs; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -85,11 +85,12 @@ def telling() -> Iterator[Tell | None]:
 
 
 def _how_far(answer: CommitAnswer) -> str:
-    return "it goes on" if answer.progress is None else f"it {text.clean(answer.progress.words)}"
+    how_far = "goes on" if answer.progress is None else text.clean(answer.progress.words)
+    return f"the commit {how_far}"
 
 
 def committed(answer: CommitAnswer) -> Output:
-    """What a commit did, or how far it is."""
+    """What a commit did, or its progress so far."""
     if answer.state == "running":
         return Output(dict(answer), f"{_how_far(answer)}: show commits, cancel commit {answer.request_id}")
     lines = [text.clean(step["summary"]) for step in answer.steps]

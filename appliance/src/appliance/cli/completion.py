@@ -1,4 +1,4 @@
-"""What can be typed next, from the schema and the document."""
+"""Completion: the words that can come next, from the schema and the document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from appliance.config import schema
 from appliance.config.pointer import join
 
 Choice = tuple[str, str]
-"""A word and what it is."""
+"""A word and its description."""
 
 
 def set_choices(base: tuple[str, ...], words: list[str], document: Any) -> list[Choice]:
@@ -25,7 +25,7 @@ def set_choices(base: tuple[str, ...], words: list[str], document: Any) -> list[
             elif where.is_list and _items(where).get("type") == "object":
                 owner, where = _element(where), Place((*where.tokens, "-", word), _property(where, word))
             else:
-                # The value was given: the next setting of the same object follows.
+                # After a value comes the next setting of the same object.
                 where = owner if owner.is_object else where
         return _choices(where, document)
     except (CommandError, KeyError):
@@ -33,7 +33,7 @@ def set_choices(base: tuple[str, ...], words: list[str], document: Any) -> list[
 
 
 def delete_choices(base: tuple[str, ...], words: list[str], document: Any) -> list[Choice]:
-    """What can follow ``delete WORDS``: only what is there."""
+    """What can follow ``delete WORDS``: only what is set."""
     found = value_at(document, join((*base, *words)))
     if isinstance(found, dict):
         return [(key, "") for key in found]
@@ -45,7 +45,7 @@ def delete_choices(base: tuple[str, ...], words: list[str], document: Any) -> li
 
 
 def path_choices(base: tuple[str, ...], words: list[str], document: Any) -> list[Choice]:
-    """What can follow ``edit WORDS`` or ``show WORDS``: objects that can be stood in."""
+    """What can follow ``edit WORDS`` or ``show WORDS``: levels that have settings below them."""
     return [
         choice for choice in set_choices(base, words, document) if _is_object(base, words, choice, document)
     ]
@@ -88,7 +88,7 @@ def _choices(where: Place, document: Any) -> list[Choice]:
 
 
 def _names(mapping: str, document: Any) -> Iterable[str]:
-    """The names in the mapping at this pointer; none for no pointer."""
+    """The names in the mapping at this pointer; none if there is no pointer."""
     found = value_at(document, mapping) if mapping else None
     return found if isinstance(found, dict) else ()
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a command."""
+"""The error of a command."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from appliance.errors import MillraceError
 
 
 class CommandError(MillraceError):
-    """The command cannot be understood or done; the message says why, to the person who typed it."""
+    """The command is not understood or cannot be carried out; the message tells the user why."""

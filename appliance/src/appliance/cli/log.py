@@ -1,4 +1,4 @@
-"""``show log``: what the router's programs log, once or as it comes."""
+"""``show log``: the logs of the router's programs, once or continuously."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EVERY_S = 1.0
 
 
 def show_log(agent: AgentClient, words: list[str]) -> Output:
-    """The newest lines; with ``-f`` also those that come, until Control-C."""
+    """The newest lines; with ``-f`` also new lines as they come, until Control-C."""
     follow = "-f" in words
     query = _query([word for word in words if word != "-f"])
     page = agent.logs(query)

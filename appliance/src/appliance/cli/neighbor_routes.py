@@ -1,4 +1,4 @@
-"""``show route receive-protocol bgp`` and ``advertising-protocol bgp``: what a neighbor sent and is sent."""
+"""``show route receive-protocol bgp`` and ``advertising-protocol bgp``: routes from and to a neighbor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from appliance.client import AgentClient
 from appliance.state.bgp_routes import BGP_ROUTES, BgpRoute, BgpRoutes
 
 WAYS = {"receive-protocol": "received", "advertising-protocol": "advertised"}
-"""Words after ``show route``, and the direction that each means."""
+"""Words after ``show route``, and the direction of each."""
 _USAGE = (
     "show route receive-protocol|advertising-protocol bgp NEIGHBOR [vrf NAME] "
     "[ADDRESS|PREFIX [longest|longer]] [ipv4|ipv6] [community VALUE] [as NUMBER] [limit N] [offset N]"
@@ -29,7 +29,7 @@ _COLUMNS = ("prefix", "status", "next_hop", "as_path", "origin", "med", "local_p
 
 
 def show_neighbor_routes(agent: AgentClient, words: list[str]) -> Output:
-    """Routes between this router and one BGP neighbor, with what the policy says of each."""
+    """Routes received from or advertised to one BGP neighbor, with the policy's verdict on each."""
     if len(words) < 3 or words[1] != "bgp":
         raise CommandError(_USAGE)
     query: dict[str, Any] = {"address": words[2], "direction": WAYS[words[0]]}
@@ -70,6 +70,6 @@ def _row(route: BgpRoute) -> dict[str, Any]:
     return {
         **route.model_dump(include={"prefix", "status", "next_hop", "as_path", "origin", "med"}),
         "local_pref": route.local_preference,
-        "communities": "not told" if route.communities is None else known,
+        "communities": "not reported" if route.communities is None else known,
         "policy": said,
     }

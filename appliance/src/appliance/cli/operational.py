@@ -1,4 +1,4 @@
-"""Operational commands: look at the router, and the tools."""
+"""Operational commands: ``show``, ``ping`` and ``traceroute``."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def show_config(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_interfaces(agent: AgentClient, words: list[str]) -> Output:
-    """State of all interfaces, or everything of one."""
+    """The state of all interfaces, or of one in detail."""
     name = _one(words)
     answer = agent.state(INTERFACES)
     if name is None:
@@ -115,13 +115,13 @@ def _route_row(row: RouteState) -> dict[str, Any]:
     return {
         **row.model_dump(include={"prefix", "protocol", "distance", "metric"}),
         "next_hops": [" ".join(filter(None, (hop.address, hop.interface))) or "-" for hop in row.rib or ()],
-        "kernel": "not told" if "kernel" in row.untold else row.kernel is not None,
-        "fib": "not told" if "fib" in row.untold else row.fib is not None,
+        "kernel": "not reported" if "kernel" in row.untold else row.kernel is not None,
+        "fib": "not reported" if "fib" in row.untold else row.fib is not None,
     }
 
 
 def _clock(milliseconds: float | None) -> str | None:
-    """As 00:12:33, and from a day on as 3d04h."""
+    """``00:12:33``; after a day ``3d04h``."""
     if milliseconds is None:
         return None
     minutes, seconds = divmod(int(milliseconds // 1000), 60)
@@ -130,7 +130,7 @@ def _clock(milliseconds: float | None) -> str | None:
 
 
 def _exchanged(family: str, counts: Mapping[str, Any]) -> str:
-    """Received and sent prefixes of a family, as far as they are known."""
+    """Received and sent prefixes of a family, where they are known."""
     known = [
         f"{counts[field]:,} {title}"
         for field, title in (("prefixes_received", "received"), ("prefixes_sent", "sent"))
@@ -182,7 +182,7 @@ def _neighbor(agent: AgentClient, address: str, vrf: dict[str, str]) -> BgpNeigh
 
 
 def show_acl(agent: AgentClient, words: list[str]) -> Output:
-    """Access lists with the hits of their rules."""
+    """Access lists with the counters of their rules."""
     name = _one(words)
     lists = [entry for entry in agent.state(ACLS).acls if name in (None, entry.name)]
     if name is not None and not lists:
@@ -205,7 +205,7 @@ def show_acl(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
-    """Packets for the router itself, accepted and dropped: all of one interface, or all that counted."""
+    """Packets to the router itself, accepted and dropped: all counts of one interface, or all above zero."""
     name = _one(words)
     answer = agent.state(CONTROL_PLANE)
     interfaces = tuple(row for row in answer.interfaces if name in (None, row.interface))
@@ -227,7 +227,7 @@ def show_control_plane(agent: AgentClient, words: list[str]) -> Output:
 
 
 def state_output(part: Part[Q, A], answer: A) -> Output:
-    """An answer as its part declares to show it."""
+    """An answer, shown as its part declares."""
     data = answer.model_dump(mode="json")
     only = next(iter(data.values())) if len(data) == 1 else None
     if part.table is None:
@@ -240,8 +240,8 @@ def state_output(part: Part[Q, A], answer: A) -> Output:
 
 
 def show_part(part: AnyPart) -> Show:
-    """What ``show`` does for a part that says itself how it is shown. Words are the fields of its question,
-    each with its value: ``show captures limit 20``.
+    """The ``show`` command of a part that declares how it is shown. The words are fields of its question,
+    each followed by its value: ``show captures limit 20``.
     """
     fields = part.question.model_fields
 
@@ -250,7 +250,7 @@ def show_part(part: AnyPart) -> Show:
         if unknown is not None:
             raise CommandError(f"{unknown!r} is not expected here")
         if len(words) % 2:
-            raise CommandError(f"{words[-1]}: which?")
+            raise CommandError(f"{words[-1]} needs a value")
         given = dict(zip(words[::2], words[1::2], strict=True))
         return state_output(part, agent.state(part, asked(part, given)))
 
@@ -259,7 +259,7 @@ def show_part(part: AnyPart) -> Show:
 
 
 def show_status(agent: AgentClient, words: list[str]) -> Output:
-    """Revision, data plane, what awaits confirmation, what is damaged, room on the disk."""
+    """Revision, data plane, pending confirmation, damage, free disk space."""
     _none(words)
     answer = agent.status()
     warnings = "".join(f"{line}\n" for line in damage_lines(answer))
@@ -267,7 +267,7 @@ def show_status(agent: AgentClient, words: list[str]) -> Output:
 
 
 def damage_lines(status: StatusAnswer) -> list[str]:
-    """What of the recorded state cannot be read, for whoever begins to work."""
+    """Warnings about recorded state that cannot be read, shown at the start of a session."""
     return [f"WARNING: {text.clean(sentence)}" for sentence in status.damage]
 
 
@@ -275,7 +275,8 @@ def show_drift(agent: AgentClient, words: list[str]) -> Output:
     """How the router differs from its last commit."""
     _none(words)
     drift = agent.status().drift
-    return Output(drift, "\n".join(text.clean(line) for line in drift) or "the router is as it was committed")
+    shown = "\n".join(text.clean(line) for line in drift)
+    return Output(drift, shown or "no drift: the router matches its last commit")
 
 
 def show_revisions(agent: AgentClient, words: list[str]) -> Output:
@@ -286,7 +287,7 @@ def show_revisions(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_revision(agent: AgentClient, words: list[str]) -> Output:
-    """One revision: what it changed."""
+    """One revision, and what it changed."""
     revision = dict(agent.revision(number(_need(words, "revision"), "revision")))
     if "document" in revision:
         revision["document"] = mask(revision["document"])
@@ -298,7 +299,7 @@ def show_revision(agent: AgentClient, words: list[str]) -> Output:
 
 
 def show_upgrade(agent: AgentClient, words: list[str]) -> Output:
-    """Slots, what is written, and what became of the last upgrade."""
+    """The slots, the upgrade in progress, and the result of the last upgrade."""
     _none(words)
     answer = dict(agent.upgrade())
     return Output(answer, text.tree(answer))
@@ -328,14 +329,14 @@ SHOWS: dict[str, Show] = {
     "upgrade": show_upgrade,
     "watch": show_watch,
 }
-"""What ``show`` can show."""
+"""The ``show`` commands by name."""
 SAME_AS = {
     "configuration": "config",
     "neighbours": "neighbors",
     "routes": "route",
     "running-config": "config",
 }
-"""Other words for some of it."""
+"""Other names for some of them."""
 
 
 def ping(agent: AgentClient, words: list[str]) -> Output:
@@ -359,7 +360,7 @@ def _options(words: list[str], name: str, known: Mapping[str, type]) -> dict[str
     while rest:
         option = rest.pop(0)
         if option in options:
-            raise CommandError(f"{option} is given already")
+            raise CommandError(f"{option} is given twice")
         if option not in known or not rest:
             raise CommandError(f"{name} DESTINATION {' '.join(f'[{known_one} …]' for known_one in known)}")
         word = rest.pop(0)

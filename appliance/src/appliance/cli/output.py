@@ -1,4 +1,4 @@
-"""What a command says, and the numbers it takes."""
+"""The output of a command, and the numbers it takes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from appliance.cli.errors import CommandError
 
 @dataclass(frozen=True)
 class Output:
-    """What a command says: ``data`` as JSON, ``shown`` for people."""
+    """The output of a command: ``data`` as JSON, ``shown`` as text."""
 
     data: Any
     shown: str
     at: tuple[str, ...] | None = None
-    """Where ``data`` stands in the document; None for what is no part of it."""
+    """The place of ``data`` in the document; None if it is not part of the document."""
 
 
 def number(word: str, what: str) -> int:

@@ -1,4 +1,4 @@
-"""Words of a command line as the question of a part of the state."""
+"""From the words of a command to the question of a part of the state."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Q = TypeVar("Q", bound=Question)
 
 
 def asked(part: Part[Q, A], query: Mapping[str, Any]) -> Q:
-    """The question with these fields. Raises CommandError naming those that are wrong."""
+    """The question with these fields. Raises CommandError, which names the wrong fields."""
     with told_by_field():
         return part.asked(query)
 
 
 @contextmanager
 def told_by_field() -> Iterator[None]:
-    """Raises CommandError, which names the fields, for pydantic's ValidationError."""
+    """Turns pydantic's ValidationError into CommandError, which names the fields."""
     try:
         with by_field():
             yield
@@ -33,11 +33,11 @@ def told_by_field() -> Iterator[None]:
 
 
 def vrf_in(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The VRF that is named first, as a field of a question, and the other words."""
+    """A leading ``vrf NAME`` as a field of a question, and the other words."""
     if words[:1] != ["vrf"]:
         return {}, words
     if len(words) < 2:
-        raise CommandError("vrf: which?")
+        raise CommandError("vrf needs a value")
     return {"vrf": words[1]}, words[2:]
 
 
@@ -48,11 +48,11 @@ def fields(
     bare: str | None = None,
     usage: str = "",
 ) -> dict[str, Any]:
-    """Fields out of words: a switch is a word that sets fields, of ``valued`` each is followed by its value.
-    Any other word is the value of the field ``bare``.
+    """The fields that the words set. A switch sets its fields; a word in ``valued`` is followed by its value;
+    any other word is the value of the field ``bare``.
 
-    Raises CommandError, with ``usage`` where there is one, for a word that is not expected; and for a field
-    that is set twice.
+    Raises CommandError for a field that is set twice, and, with ``usage`` if it is given, for a word that is
+    not expected.
     """
     found: dict[str, Any] = {}
     rest = list(words)
@@ -62,7 +62,7 @@ def fields(
             new = dict(switches[word])
         elif word in valued:
             if not rest:
-                raise CommandError(usage or f"{word}: which?")
+                raise CommandError(usage or f"{word} needs a value")
             new = {valued[word]: rest.pop(0)}
         elif bare is not None and bare not in found:
             new = {bare: word}
@@ -71,7 +71,7 @@ def fields(
         if taken := found.keys() & new.keys():
             names = " and ".join(sorted(taken)).replace("_", " ")
             raise CommandError(
-                f"{word}: {names} is given already" if names != word else f"{word} is given already"
+                f"{word}: {names} is given twice" if names != word else f"{word} is given twice"
             )
         found |= new
     return found

@@ -1,4 +1,4 @@
-"""One person's session: what mode it is in, and what a line does. No terminal, no prompt."""
+"""One user's session: its mode, and what a line does. It has no terminal and no prompt."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ CONFIGURE = (
 )
 
 ALIASES = {"conf": "configure", "quit": "exit"}
-"""What fingers type, though it fits two commands or none."""
+"""Habitual abbreviations and names that do not match exactly one command."""
 
 HELP = {
     "bench": bench.USAGE,
     "cancel": commits.USAGE,
     "capture": capture.USAGE,
-    "check": "check                         what would stop a commit, and what it would do",
+    "check": "check                         check the candidate, and show what a commit would do",
     "clear": clear.USAGE,
     "commit": "commit [confirmed SECONDS | no-confirm] [watch SECONDS | no-watch] [comment TEXT]",
-    "compare": "compare                       what the candidate changes",
+    "compare": "compare                       show what the candidate changes",
     "configure": "configure                     change the configuration",
-    "confirm": "confirm                       keep what was committed with a timer",
+    "confirm": "confirm                       confirm a commit that has a confirm timer",
     "delete": "delete PATH [VALUE]",
-    "discard": "discard                       drop the candidate's changes",
-    "edit": "edit PATH                     go there; up, top",
+    "discard": "discard                       discard the candidate's changes",
+    "edit": "edit PATH                     move to this level; see up, top",
     "exit": "exit                          leave this mode",
     "help": "help",
-    "keep": "keep                          call off the rollback of the watch: the revision stays",
+    "keep": "keep                          keep the watched revision: it is not rolled back",
     "ping": "ping DESTINATION [count N] [size BYTES] [source ADDRESS]",
-    "rollback": "rollback N [watch SECONDS]    commit revision N again; in configure: make it the candidate",
-    "run": "run COMMAND                   a command of operational mode",
+    "rollback": "rollback N [watch SECONDS]    commit revision N again; in configure mode: load it",
+    "run": "run COMMAND                   run a command of operational mode",
     "set": "set PATH VALUE [SETTING VALUE]...",
-    "show": f"show {'|'.join(SHOWS)}   (in configure: the candidate)",
+    "show": f"show {'|'.join(SHOWS)}   (in configure mode: the candidate)",
     "top": "top",
     "trace": trace.USAGE,
     "traceroute": "traceroute DESTINATION [source ADDRESS]",
@@ -79,18 +79,18 @@ class Leave(Exception):
 
 @dataclass(frozen=True)
 class Pipe:
-    """What follows a ``|``."""
+    """A filter after ``|``."""
 
     name: str
     argument: str = ""
 
 
 class Session:
-    """Lines in, text out. Keeps the candidate while in ``configure`` mode.
+    """Takes lines and returns text. Holds the candidate while in ``configure`` mode.
 
-    ``as_json`` makes every answer JSON. ``author`` is who is recorded with a commit. ``caller_address`` is
-    from where he came over ssh; None on the router's own console. ``may_forget`` is asked before ``exit``
-    forgets that many changes.
+    ``as_json`` makes every answer JSON. ``author`` is recorded with a commit. ``caller_address`` is the
+    address from which the user came over ssh; None on the router's own console. ``may_forget`` is called
+    before ``exit`` discards that many changes.
     """
 
     may_forget: Callable[[int], bool] = staticmethod(lambda _changes: True)
@@ -105,9 +105,9 @@ class Session:
         self.candidate: Candidate | None = None
 
     def line(self, line: str) -> str:
-        """Run one line, or several with ``;`` between them; returns what to print.
+        """Run one line, which may hold several commands separated by ``;``. Returns the text to print.
 
-        Raises CommandError, what the client raises, and Leave.
+        Raises CommandError, Leave, and the errors of the client.
         """
         said = []
         for words in _commands(split_line(line)):
@@ -117,7 +117,7 @@ class Session:
         return "\n".join(part for part in said if part)
 
     def names(self) -> tuple[str, ...]:
-        """Commands of the mode."""
+        """The commands of the current mode."""
         return OPERATIONAL if self.candidate is None else CONFIGURE
 
     def _command(self, words: list[str], pipes: list[Pipe]) -> Output:
@@ -130,7 +130,7 @@ class Session:
         return self._handlers()[name](rest)
 
     def _full(self, word: str) -> str:
-        """A command by any beginning that fits no other."""
+        """The command that the word abbreviates. Raises CommandError if it is not exactly one."""
         names = self.names()
         word = ALIASES.get(word, word)
         if word in names:
@@ -139,8 +139,8 @@ class Session:
         if len(found) == 1:
             return found[0]
         if found:
-            raise CommandError(f"{word!r} can be {', '.join(found)}")
-        raise CommandError(f"there is no command {word!r}; help lists them")
+            raise CommandError(f"{word!r} is ambiguous: {', '.join(found)}")
+        raise CommandError(f"there is no command {word!r}: help lists the commands")
 
     def _handlers(self) -> dict[str, Callable[[list[str]], Output]]:
         return {
@@ -182,7 +182,7 @@ class Session:
             name for name in SHOWS if name.startswith(wanted)
         ]
         if len(found) != 1:
-            hint = f"{words[0]!r} can be {', '.join(found)}" if found else f"there is no show {words[0]}"
+            hint = f"ambiguous: {', '.join(found)}" if found else f"there is no command show {words[0]}"
             raise CommandError(hint)
         return SHOWS[found[0]](self.agent, words[1:])
 
@@ -199,7 +199,7 @@ class Session:
     def _keep(self, words: list[str]) -> Output:
         _nothing(words, "keep")
         answer = dict(self.agent.keep(self.author))
-        return Output(answer, f"revision {answer['revision']} stays, whatever the watch sees")
+        return Output(answer, f"revision {answer['revision']} stays, whatever its watch sees")
 
     def _exit(self, words: list[str]) -> Output:
         _nothing(words, "exit")
@@ -212,7 +212,7 @@ class Session:
             return Output(None, "")
         changed = self.candidate.changed
         self.candidate = None
-        return Output(None, "the candidate's changes are forgotten" if changed else "")
+        return Output(None, "the candidate's changes are discarded" if changed else "")
 
     def _rollback(self, words: list[str]) -> Output:
         if not words:
@@ -231,7 +231,7 @@ class Session:
             return commits.committed(answer)
         _nothing(words[1:], "rollback N in configure mode")
         self.candidate.load(dict(self.agent.revision(revision)["document"]))
-        return Output({"candidate": revision}, f"the candidate is revision {revision}; commit makes it so")
+        return Output({"candidate": revision}, f"the candidate is revision {revision}: commit applies it")
 
     # Configure mode.
 
@@ -301,7 +301,7 @@ class Session:
         data: dict[str, Any] = {"problems": [vars(problem) for problem in problems], "plan": None}
         lines = [f"{problem.pointer or '/'}: {text.clean(problem.message)}" for problem in problems]
         if not problems:
-            lines = ["nothing would stop a commit"]
+            lines = ["no problems: the candidate can be committed"]
             if self._here().changed:
                 foretold, more = self._foretold()
                 data.update(foretold)
@@ -309,11 +309,11 @@ class Session:
         return Output(data, "\n".join(lines))
 
     def _foretold(self) -> tuple[dict[str, Any], list[str]]:
-        """What a commit does, and whether one over ssh may cut this session off: as data, and for people."""
+        """What a commit does, and whether it may cut off this ssh session: as data, and as text."""
         try:
             plan = self.agent.plan(self._here().document, self.caller_address)
         except MillraceError as error:
-            return {"plan_error": str(error)}, [f"what a commit does is not known: {text.clean(str(error))}"]
+            return {"plan_error": str(error)}, [f"what a commit does is unknown: {text.clean(str(error))}"]
         return {"plan": dict(plan)}, [*text.findings(plan), *_own_path(plan)]
 
     def _commit(self, words: list[str]) -> Output:
@@ -340,7 +340,7 @@ class Session:
         as_json = self.as_json or any(pipe.name == "json" for pipe in pipes)
         if any(pipe.name == "set" for pipe in pipes):
             if output.at is None:
-                raise CommandError("| set is for the configuration: show config | set")
+                raise CommandError("| set works only for the configuration: show config | set")
             shown = "\n".join(map(text.clean, set_commands(output.data, output.at)))
         elif as_json:
             shown = text.as_json(output.data) if output.data is not None else ""
@@ -380,7 +380,7 @@ def _pipes(words: list[str]) -> tuple[list[str], list[Pipe]]:
         elif len(part) == 2 and part[0] == "match":
             pipes.append(Pipe("match", part[1]))
         else:
-            raise CommandError("after | comes json, set, compare, count, or match TEXT")
+            raise CommandError("after | use json, set, compare, count, or match TEXT")
     return parts[0], pipes
 
 
@@ -396,4 +396,4 @@ def _own_path(plan: PlanAnswer) -> list[str]:
 
 def _nothing(words: list[str], name: str) -> None:
     if words:
-        raise CommandError(f"{name} takes nothing after it")
+        raise CommandError(f"{name} takes no arguments")

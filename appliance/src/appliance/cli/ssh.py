@@ -1,4 +1,4 @@
-"""From where this session came over ssh; nothing for one on the router's own console."""
+"""The address from which this session came over ssh; None on the router's own console."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VARIABLE = "SSH_CONNECTION"
 def caller_address(
     environment: Mapping[str, str] = os.environ, pid: int | None = None, proc: Path = Path("/proc")
 ) -> str | None:
-    """The client's address in SSH_CONNECTION, of this process or one that it came from: sudo forgets it."""
+    """The client's address in SSH_CONNECTION of this process or of an ancestor: sudo removes the variable."""
     found = _client(environment.get(_VARIABLE, ""))
     known = os.getpid() if pid is None else pid
     for _ in range(_MOST_ANCESTORS):

@@ -23,16 +23,16 @@ from appliance.errors import MillraceError
 
 _PIPES = (
     ("json", "as JSON"),
-    ("set", "as the commands that make it"),
-    ("match", "lines with TEXT"),
-    ("count", "lines"),
-    ("compare", "changes"),
+    ("set", "as set commands"),
+    ("match", "only lines with TEXT"),
+    ("count", "the number of lines"),
+    ("compare", "the candidate's changes"),
 )
 HISTORY = Path("~/.millrace_history")
 
 
 def choices(session: Session, line: str) -> tuple[list[Choice], str]:
-    """What can complete ``line``, and the beginning of a word that it ends with."""
+    """The completions of ``line``, and the incomplete word at its end."""
     try:
         words = split_line(line)
     except CommandError:
@@ -47,7 +47,7 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
     if not words:
         return [(name, HELP[name].split("  ")[-1].strip()) for name in session.names()]
     if words == ["cancel"]:
-        return [("commit", "one that waits or runs")]
+        return [("commit", "a running or waiting commit")]
     candidate = session.candidate
     if candidate is None:
         if words == ["clear"]:
@@ -64,11 +64,14 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
         case "commit" if not below:
             return [
                 ("confirmed", "roll back unless confirmed in SECONDS"),
-                ("no-confirm", "keep it, even if it touches this connection"),
-                ("comment", "why"),
+                ("no-confirm", "no confirm timer, even if this connection may be lost"),
+                ("comment", "the reason for the commit"),
             ]
         case "update" if not below:
-            return [("ours", "keep the candidate's where both changed"), ("theirs", "take theirs there")]
+            return [
+                ("ours", "where both changed, keep the candidate's values"),
+                ("theirs", "where both changed, take the running values"),
+            ]
         case "run" if not below:
             return [("show", "")]
         case "run" if below == ["show"]:
@@ -89,14 +92,14 @@ class _Completer(Completer):
 
 
 def prompt(session: Session, hostname: str) -> str:
-    """``router> ``, and in configure mode where one stands."""
+    """``router> ``; in configure mode also the current level."""
     if session.candidate is None:
         return f"{hostname}> "
     return f"{hostname}[{' '.join(('edit', *session.candidate.at))}]# "
 
 
 def may_forget(ask: Callable[[str], str], changes: int) -> bool:
-    """Ask whether so many changes may be forgotten. No is the default; a terminal that ends says yes."""
+    """Ask whether that many changes may be discarded. The default is no; end of input means yes."""
     these = "1 change" if changes == 1 else f"{changes} changes"
     while True:
         try:
@@ -112,7 +115,7 @@ def may_forget(ask: Callable[[str], str], changes: int) -> bool:
 
 
 def interact(session: Session, hostname: str) -> int:
-    """Read lines until the person leaves. Errors are told, and the session goes on."""
+    """Read lines until the user leaves. Errors are printed, and the session goes on."""
     try:
         history: FileHistory | InMemoryHistory = FileHistory(str(HISTORY.expanduser()))
     except (OSError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Text for people: tables, the document as an indented tree, differences."""
+"""Output as text: tables, the document as an indented tree, differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_json(value: Any) -> str:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Columns under their names; a nested value as ``a, b``."""
+    """A table with column headings; a nested value is written as ``a, b``."""
     cells = [[_cell(row.get(column)) for column in columns] for row in rows]
     heads = [column.replace("_", " ") for column in columns]
     if not cells:
@@ -51,12 +51,12 @@ def _cell(value: Any) -> str:
 
 
 def clean(text: str) -> str:
-    """Without control characters: what a neighbor calls itself must not drive the terminal."""
+    """Without control characters: a neighbor's name must not be able to control the terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def findings(plan: PlanAnswer) -> Iterator[str]:
-    """What a commit does once it is made, and then what was looked at."""
+    """The findings of a plan, then its summary."""
     for one in plan.result.findings:
         details = (
             f"if {one.depends_on}" if one.depends_on else "",
@@ -68,7 +68,7 @@ def findings(plan: PlanAnswer) -> Iterator[str]:
 
 
 def tree(value: Any, indent: str = "") -> str:
-    """A part of the document, one setting a line, as words of ``set`` would be."""
+    """A part of the document, one setting a line, in the words that ``set`` takes."""
     if not isinstance(value, (Mapping, list)):
         return f"{indent}{_word(value)}"
     if isinstance(value, list):
@@ -126,7 +126,7 @@ def clean_lines(text: str) -> str:
 
 
 def told(error: MillraceError) -> str:
-    """An error for the terminal: each problem of a document on a line."""
+    """An error for the terminal, with each problem of a document on its own line."""
     if isinstance(error, ValidationFailed):
         found = [": ".join(filter(None, (one.pointer, one.message))) for one in error.problems]
         return "\n% ".join(map(clean, found))

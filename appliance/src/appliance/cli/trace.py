@@ -1,4 +1,4 @@
-"""``trace``: what single packets do in VPP's graph."""
+"""``trace``: the path of single packets through VPP's graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VALUED = {word: word for word in ("packets", "seconds", "source", "destination"
 
 
 def trace(agent: AgentClient, author: str, words: list[str]) -> Output:
-    """Begin, end, show or remove a packet trace."""
+    """Start, stop, show or remove a packet trace."""
     match words:
         case ["start", interface, *rest]:
             return _state(agent.start_trace(_wanted(interface, rest), author=author))
@@ -32,7 +32,7 @@ def trace(agent: AgentClient, author: str, words: list[str]) -> Output:
 
 
 def show_traces(agent: AgentClient, words: list[str]) -> Output:
-    """Packet traces that run or are kept."""
+    """Packet traces that are running or kept."""
     if words:
         raise CommandError(f"{words[0]!r} is not expected here")
     answer = agent.state(TRACES)
@@ -50,7 +50,7 @@ def _wanted(interface: str, words: list[str]) -> TraceWanted:
 def _state(state: TraceState) -> Output:
     what = f"packet trace {state.id} on {state.interface}: {state.state}"
     if state.state == "running":
-        said = f"{what}; `trace show {state.id}` shows its packets, `trace stop {state.id}` ends it"
+        said = f"{what}; `trace show {state.id}` shows its packets, `trace stop {state.id}` stops it"
     else:
         said = f"{what}, {state.packets} packets, {state.ended}; `trace show {state.id}` shows them"
     return Output(state.model_dump(mode="json"), text.clean(said))

@@ -1,4 +1,4 @@
-"""``update``: the candidate's changes on what others have committed meanwhile."""
+"""``update``: merge the candidate's changes into what others have committed meanwhile."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _KEEP: dict[tuple[str, ...], Side | None] = {(): None, ("ours",): "ours", ("thei
 
 
 def update(agent: AgentClient, candidate: Candidate, words: list[str]) -> Output:
-    """Start from what runs, with the same changes. Where both changed the same, say so and take nothing."""
+    """Apply the candidate's changes to the running document; on a conflict, report it and change nothing."""
     if tuple(words) not in _KEEP:
         raise CommandError(USAGE)
     running = agent.config()
     conflicts = candidate.update(running.document, running.revision, _KEEP[tuple(words)])
     data = {"revision": running.revision, "conflicts": [vars(one) for one in conflicts]}
     if not conflicts:
-        return Output(data, f"the candidate is made from revision {running.revision} now")
+        return Output(data, f"the candidate is now based on revision {running.revision}")
     lines = [
         f"{one.path}: {_side(one.ours)} here, {_side(one.theirs)} in revision {running.revision}"
         for one in conflicts
     ]
-    lines.append("nothing was merged: `update ours` keeps what is here, `update theirs` what runs")
+    lines.append("nothing was merged: `update ours` keeps the values here, `update theirs` the running ones")
     return Output(data, "\n".join(lines))
 
 
@@ -39,7 +39,7 @@ def _side(value: object) -> str:
 
 @contextmanager
 def offered(agent: AgentClient, candidate: Candidate) -> Iterator[None]:
-    """Say what to do where a commit is refused because others have committed meanwhile."""
+    """Adds advice to the error of a commit that is refused because others have committed meanwhile."""
     try:
         yield
     except Conflict as error:

@@ -1,4 +1,4 @@
-"""``upgrade``: send an upgrade file, have it written and booted, and watch."""
+"""``upgrade``: send an upgrade file, have it installed and booted, and show the progress."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Say = Callable[[str], None]
 
 
 def upgrade(agent: AgentClient, author: str, words: list[str], say: Say | None = None) -> Output:
-    """Upgrade from a file, or go to the other slot as it is. Returns when the router reboots or is ready.
+    """Upgrade from a file, or switch to the other slot as it is. Returns when the router reboots or is ready.
 
-    Raises CommandError, and what the client raises.
+    Raises CommandError and the errors of the client.
     """
     say = say or _say
     if words == ["switch"]:
@@ -59,7 +59,7 @@ def _send_parts(agent: AgentClient, stream: IO[bytes], size: int, say: Say) -> N
         sent += len(data)
         if (manifest := answer.get("manifest")) and not told:
             told = True
-            say(f"version {text.clean(str(manifest['version']))}, signature good\n")
+            say(f"version {text.clean(str(manifest['version']))}, signature valid\n")
             if manifest.get("older"):
                 say("WARNING: this version is older than the running one; only allow-downgrade installs it\n")
         say(f"\rsending {100 * sent // size} %")

@@ -1,4 +1,4 @@
-"""What happened after a commit, beside what was foretold."""
+"""What happened after a commit, compared with what was foretold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appliance.state.watch import STATES, WatchReport
 
 
 def show_watch(agent: AgentClient, words: list[str]) -> Output:
-    """The watch after the last commit, or after one; or its rules: ``watch [REVISION | rules]``."""
+    """The watch after the last commit or after a given one, or its rules: ``watch [REVISION | rules]``."""
     if len(words) > 1:
         raise CommandError("show watch [REVISION | rules]")
     if words == ["rules"]:
@@ -21,13 +21,13 @@ def show_watch(agent: AgentClient, words: list[str]) -> Output:
     revision = number(words[0], "revision") if words else agent.status().revision
     found = agent.revision(revision).get("watch")
     if found is None:
-        return Output(None, f"revision {revision} was not watched, or what was seen is no longer kept")
+        return Output(None, f"revision {revision} was not watched, or its report is no longer kept")
     report = WatchReport.model_validate(found)
     return Output(report.model_dump(mode="json"), "\n".join(_lines(report)))
 
 
 def watch_lines(report: WatchReport) -> list[str]:
-    """A line while a commit is watched that goes back by itself, for whoever begins to work."""
+    """A note, shown at the start of a session, while a commit is watched that may roll back automatically."""
     return [f"NOTE: {_headline(report)}"] if report.rolls_back else []
 
 
@@ -45,7 +45,7 @@ def _headline(report: WatchReport) -> str:
 
 def _lines(report: WatchReport) -> Iterator[str]:
     yield _headline(report)
-    yield f"before it, in revision {report.compared_with}, and since:"
+    yield f"before, in revision {report.compared_with}, and after:"
     yield text.table([one.model_dump() for one in report.measured], ("name", "before", "after"))
     for title, rows in (("worse", report.worsenings), ("worse for a while", report.passing)):
         for one in rows:

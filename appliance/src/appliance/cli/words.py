@@ -1,4 +1,4 @@
-"""From words to places of the document and values, by the schema."""
+"""From words to places and values in the document, by the schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FALSE = ("false", "no", "off", "disable", "disabled")
 
 
 def split_line(line: str) -> list[str]:
-    """Words of a line; quotes keep spaces together. ``|`` is a word of its own."""
+    """The words of a line. Quoted text is one word, and ``|`` and ``;`` are words of their own."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|;")
     lexer.whitespace_split = True
     lexer.commenters = "#" if line.lstrip().startswith("#") else ""
@@ -30,7 +30,7 @@ def split_line(line: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Place:
-    """A place of the document and its schema."""
+    """A place in the document, and its schema."""
 
     tokens: tuple[str, ...]
     node: JsonSchema
@@ -52,7 +52,7 @@ class Place:
 
 
 def place(tokens: tuple[str, ...], document: Any) -> Place:
-    """The place these tokens lead to. Raises CommandError."""
+    """The place at these tokens. Raises CommandError."""
     try:
         return Place(tokens, schema.at(join(tokens), document))
     except NotFound:
@@ -79,7 +79,7 @@ class Assignment:
 def assignments(base: tuple[str, ...], words: list[str], document: Any) -> Iterator[Assignment]:
     """What ``set WORDS`` means below ``base``: a path, then ``setting value`` once or more.
 
-    Raises CommandError for words that lead nowhere or values that are not of the setting's kind.
+    Raises CommandError for an unknown setting, and for a value that is not of the setting's type.
     """
     where = place(base, document)
     remaining = list(words)
@@ -126,7 +126,7 @@ def _leaf(where: Place, remaining: list[str], document: Any) -> Iterator[Assignm
 
 
 def _element(where: Place, remaining: list[str], document: Any) -> Iterator[Assignment]:
-    """One element of a list: a value, or for a list of objects ``setting value`` pairs."""
+    """One element of a list: a value, or ``setting value`` pairs in a list of objects."""
     name = where.tokens[-1]
     item = schema.resolved(where.node["items"])
     if not remaining:
@@ -154,9 +154,9 @@ def _element(where: Place, remaining: list[str], document: Any) -> Iterator[Assi
 
 
 def _position(where: Place, remaining: list[str], document: Any) -> int | None:
-    """Takes the position off ``POSITION VALUE``, by which a list says a value twice.
+    """Removes and returns the position in ``POSITION VALUE``, by which a list can hold a value twice.
 
-    None where only a value stands.
+    None if there is only a value.
     """
     if len(remaining) < 2 or not remaining[0].isdecimal():
         return None
@@ -170,7 +170,7 @@ def _position(where: Place, remaining: list[str], document: Any) -> int | None:
 
 
 def value(node: JsonSchema, word: str, name: str) -> Any:
-    """The word as a value of the schema's kind. Raises CommandError."""
+    """The word as a value of the type in the schema. Raises CommandError."""
     if "anyOf" in node:
         kinds = {choice.get("type") for choice in node["anyOf"]}
         return int(word) if "integer" in kinds and word.isdecimal() and len(word) < 20 else word
@@ -185,7 +185,7 @@ def value(node: JsonSchema, word: str, name: str) -> Any:
         try:
             return int(word) if len(word) < 20 else word
         except ValueError:
-            # Dotted AS numbers and the like: the document knows, and says so at check.
+            # For example a dotted AS number: the document's own check accepts or refuses it.
             return word
     if kind == "boolean":
         if word in TRUE:

@@ -82,7 +82,7 @@ def test_words_are_a_question(words: str, asked: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("as", "as: which?"),
+        ("as", "as needs a value"),
         ("as x", "asn: must be an AS number"),
         ("nonsense", r"show bgp routes \[PREFIX\|ADDRESS"),
         ("10.0.0.0/40", "prefix: must be an address or a prefix"),

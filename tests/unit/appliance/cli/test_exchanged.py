@@ -53,7 +53,7 @@ def test_received_routes_are_shown_with_the_rule() -> None:
     row = " ".join(_fields(shown, "203.0.113.0/24"))
     assert row.startswith("203.0.113.0/24 accepted 10.9.0.2 65001 IGP 50 50 65000:666, 65001:1:2, RT:65001:7")
     assert "permit: route map in, rule 10 (sets local preference 50, communities 65000:666)" in row
-    assert "not told" in " ".join(_fields(shown, "10.0.0.0/8"))
+    assert "not reported" in " ".join(_fields(shown, "10.0.0.0/8"))
     assert "192.0.2.0/24: FRR did not accept it: this router's AS 65000 is in its AS path." in shown
     assert "Attributes are those after policy." in shown
 

@@ -192,7 +192,7 @@ def test_check_as_json_has_all_that_the_text_says(session: Session, agent: FakeA
         "plan": {**plan, "summary": ["1 step"]},
     }
     agent.planned = RouterUnavailable("frr does not answer")
-    assert "not known: frr does not answer" in session.line("check")
+    assert "unknown: frr does not answer" in session.line("check")
     assert json.loads(session.line("check | json")) == {
         "problems": [],
         "plan": None,
@@ -228,10 +228,10 @@ def test_rollback_in_configure_makes_a_candidate_and_outside_a_commit(
         ("edit interfaces lan0 mtu", "is a value"),
         ("show nowhere", "there is no setting"),
         ("commit now", "commit [confirmed"),
-        ("c", "can be"),
+        ("c", "ambiguous"),
         ("frobnicate", "there is no command"),
         ("set system banner 'open", "cannot be read"),
-        ("show | tee file", "after | comes"),
+        ("show | tee file", "after | use"),
     ],
 )
 def test_what_is_not_understood_is_said_so(session: Session, line: str, says: str) -> None:
@@ -314,19 +314,19 @@ def test_show_status_begins_with_what_is_damaged() -> None:
         ("show route protocol A_B", "protocol: must be a protocol such as connected"),
         ("show route limit 0", "limit: must be at least 1"),
         ("show route 10.0.0.1 10.0.0.2", "'10.0.0.2' is not expected here"),
-        ("show route ipv4 ipv6", "ipv6: family is given already"),
-        ("show route protocol", "protocol: which?"),
+        ("show route ipv4 ipv6", "ipv6: family is given twice"),
+        ("show route protocol", "protocol needs a value"),
         ("show route longer", "within: needs a prefix or an address"),
         ("show route 10.0.0.0/8 ipv6", "family: must be the family of the prefix"),
-        ("show bgp routes as 1 as 2", "as: asn is given already"),
-        ("show log agent severity error severity debug", "severity is given already"),
+        ("show bgp routes as 1 as 2", "as: asn is given twice"),
+        ("show log agent severity error severity debug", "severity is given twice"),
         ("show log agent web", "show log [PART] [severity LEAST] [text WORD] [limit N] [-f]"),
-        ("ping 10.0.0.1 count 1 count 2", "count is given already"),
+        ("ping 10.0.0.1 count 1 count 2", "count is given twice"),
         ("show ospf database router zz", "lsa_id: must be an IPv4 address"),
         ("clear bgp x", "neighbor: must be 'all'; or 'x' is not an IP address"),
         ("show config interfces lan0", "there is no setting interfces lan0"),
         ("show config interfaces lan9", "interfaces lan9 is not set"),
-        ("help nope", "there is no command 'nope'; help lists them"),
+        ("help nope", "there is no command 'nope': help lists the commands"),
     ],
 )
 def test_a_refusal_says_in_words_what_is_wrong(session: Session, line: str, told: str) -> None:

@@ -85,9 +85,9 @@ class _Foretelling(FakeAgent):
 def test_check_tells_what_the_result_does_also_on_the_console() -> None:
     agent: Any = _Foretelling({"schema_version": 1})
     session = Session(agent, "alice")
-    assert session.line("configure; check").splitlines() == ["nothing would stop a commit"]
+    assert session.line("configure; check").splitlines() == ["no problems: the candidate can be committed"]
     assert session.line("set system hostname r2; check").splitlines()[-5:] == [
-        "nothing would stop a commit",
+        "no problems: the candidate can be committed",
         "possible: Packets above 1,300 bytes no longer pass wan0. (if such packets pass wan0) "
         "(now: evil?[2J)",
         "No step resets a session or loses a packet.",

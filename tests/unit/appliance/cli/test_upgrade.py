@@ -71,7 +71,7 @@ def test_sent_in_parts_and_watched_to_the_reboot(file: Path) -> None:
     shown, said = _run(agent, str(file))
     assert agent.received == b"0123456789"
     assert agent.asked == [("install", {"author": "ann", "reboot": True, "allow_downgrade": False})]
-    assert "version 2.0.0, signature good" in said
+    assert "version 2.0.0, signature valid" in said
     assert "sending 100 %" in said
     assert "writing 40 % 10 of 20 MiB" in said
     assert "the router reboots" in shown

@@ -58,7 +58,7 @@ def test_what_happened_is_said_beside_what_was_foretold() -> None:
     assert any(line.startswith("worse (asked for):") for line in lines)
     assert "foretold as certain, and not seen: The BGP session with 192.0.2.1 closes." in lines
     assert "not compared: pings: there was no answer in time" in lines
-    assert _shown("6") == "revision 6 was not watched, or what was seen is no longer kept"
+    assert _shown("6") == "revision 6 was not watched, or its report is no longer kept"
     assert _shown("rules") == "links: an interface that had a link has none"
 
 
@@ -87,8 +87,8 @@ def test_options_of_a_commit(words: str, options: CommitOptions) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("confirmed 60 no-confirm", "no-confirm: when it is undone is given already"),
-        ("--no-watch --watch 60", "watch: the watch is given already"),
+        ("confirmed 60 no-confirm", "no-confirm: the confirm timer is given twice"),
+        ("--no-watch --watch 60", "watch: the watch is given twice"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(words: str, told: str) -> None:
