@@ -41,7 +41,7 @@ def test_a_family_without_a_rule_is_dropped(way: str) -> None:
 def test_where_the_router_has_no_address_of_the_family_it_is_possible() -> None:
     (dropped,) = found(_bind("wan0", {"10": ANY4}))
     assert dropped.grade == "possible"
-    assert dropped.depends_on == "such packets come: wan0 has no IPv6 address"
+    assert dropped.depends_on == "there are such packets: wan0 has no IPv6 address"
 
 
 def test_what_was_dropped_before_is_no_news() -> None:

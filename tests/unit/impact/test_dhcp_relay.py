@@ -41,14 +41,18 @@ def _found(before: Json, after: Json, told: DhcpRelays | None = NOW) -> list[Fin
 @pytest.mark.parametrize(
     ("after", "path", "words"),
     [
-        ({**DOCUMENT, "dhcp_relays": {}}, "/dhcp_relays/office", "lan0 reach no server any more: 192.0.2.67"),
-        (_changed(vrf=None), "/dhcp_relays/office", "lan0 reach no server any more"),
+        (
+            {**DOCUMENT, "dhcp_relays": {}},
+            "/dhcp_relays/office",
+            "no longer reach a server: nothing is relayed to 192.0.2.67",
+        ),
+        (_changed(vrf=None), "/dhcp_relays/office", "lan0 no longer reach a server"),
         (_changed(server="192.0.2.68"), "/dhcp_relays/office/server", "from 192.0.2.68, and no longer from"),
         (_changed(server_vrf="blue"), "/dhcp_relays/office/server", "get their addresses from 192.0.2.67"),
         (
             _changed(source_address="192.0.2.3"),
             "/dhcp_relays/office/source_address",
-            "is asked from 192.0.2.3, and no longer from 192.0.2.2",
+            "are sent from 192.0.2.3, and no longer from 192.0.2.2",
         ),
     ],
 )

@@ -226,7 +226,7 @@ def test_what_leaves_nat_keeps_its_address(nat: dict[str, Any] | None, path: str
 def test_a_limit_of_sessions_refuses_the_next_ones_of_hosts_that_are_at_it() -> None:
     (finding,) = _told(limited, DOCUMENT, _nat(sessions_per_user=3))
     assert (finding.grade, finding.path) == ("certain", "/nat/sessions_per_user")
-    assert finding.text.startswith("Inside host 10.0.0.8 can begin no further session")
+    assert finding.text.startswith("Inside host 10.0.0.8 cannot open another session")
     assert finding.evidence == "10.0.0.8 has 3 sessions now", "those from outside do not count"
     (later,) = _told(limited, _nat(sessions_per_user=9), _nat(sessions_per_user=4))
     assert (later.grade, later.depends_on) == ("possible", "a host has that many")

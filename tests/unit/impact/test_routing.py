@@ -26,7 +26,7 @@ def test_a_route_that_goes_leaves_its_destination_without_one() -> None:
 def test_a_shorter_route_or_a_protocol_may_take_its_place() -> None:
     (instead,) = found(_static(**{"198.51.100.128/25": None}), first=NO_PROTOCOL)
     assert instead.grade == "possible"
-    assert "go by 198.51.100.0/24 instead" in instead.text
+    assert "take the route to 198.51.100.0/24 instead" in instead.text
     (protocol,) = found(_static(**{"198.51.100.0/24": None}))
     assert (protocol.grade, protocol.depends_on) == ("possible", "no routing protocol provides one")
 
@@ -125,7 +125,10 @@ def test_a_route_that_ospf_takes_from_the_table_is_no_longer_announced_when_it_g
     [
         ({"redistribute": {"static": {"route_map": "in"}}}, "static routes: route map in is new"),
         ({"default_information": {"route_map": "in"}}, "the default route: route map in is new"),
-        ({"default_information": {"always": False}}, "no longer announces the default route (while it has"),
+        (
+            {"default_information": {"always": False}},
+            "no longer announces the default route (while the router has",
+        ),
         ({"areas": {"0.0.0.9": {"no_summary": True}}}, "routes of other areas in area 0.0.0.9, except a"),
     ],
 )
@@ -140,7 +143,7 @@ def test_another_type_of_the_area_costs_the_adjacency_until_the_neighbor_has_it_
     first = _ospf(area="0.0.0.1")
     (finding,) = found({"routing": {"ospf": {"areas": {"0.0.0.1": {"type": "stub"}}}}}, first=first)
     assert (finding.grade, finding.kind) == ("certain", "session")
-    assert "area 0.0.0.1 becomes stub, and it comes back once the neighbor's is the same" in finding.text
+    assert "area 0.0.0.1 becomes stub; the adjacency comes back once the neighbor's does" in finding.text
     assert found({"routing": {"ospf": {"areas": {"0.0.0.2": {"type": "stub"}}}}}, first=first) == []
 
 
@@ -157,8 +160,8 @@ def test_a_network_that_comes_takes_packets_from_the_static_route_that_led_to_it
     (finding,) = found(comes)
     assert kinds([finding]) == [("possible", "routes", "/interfaces/wan0/addresses")]
     assert finding.text == (
-        "Packets to 198.51.100.128/26 go out on wan0, which then has an address in it, and no longer by the "
-        "static route to 198.51.100.128/25."
+        "Packets to 198.51.100.128/26 go out on wan0, which then has an address in it, and no longer take "
+        "the static route to 198.51.100.128/25."
     )
     elsewhere = {"interfaces": {"wan0": {"addresses": ["192.0.2.2/30", "203.0.113.1/24"]}}}
     default = _static(**{"0.0.0.0/0": {"next_hops": [{"address": "192.0.2.1"}]}})
@@ -171,7 +174,7 @@ def test_a_next_hop_that_bfd_watches_from_now_on_may_not_answer_it() -> None:
     watched = {"routing": {"bfd": {"profiles": {"fast": {}}}, "static": routes}}
     (finding,) = found(watched)
     assert kinds([finding]) == [("possible", "routes", "/routing/static/198.51.100.0~124")]
-    assert finding.text.endswith("uses 10.10.0.2 (BFD profile fast) only while it is seen to answer.")
+    assert finding.text.endswith("uses 10.10.0.2 (BFD profile fast) only while it answers.")
     unwatched = _static(**{"198.51.100.0/24": {"next_hops": [{"address": "10.10.0.2"}]}})
     assert found(unwatched, first=watched) == []
 
@@ -181,7 +184,7 @@ def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> Non
     led = {"next_hops": [{"address": "10.10.0.9"}]}
     (finding,) = found(_static(**{"203.0.113.0/24": led}))
     assert kinds([finding]) == [("possible", "routes", "/routing/static/203.0.113.0~124")]
-    assert "go by 10.10.0.9" in finding.text and "its static route is preferred" in finding.text
+    assert "go via 10.10.0.9" in finding.text and "its static route is preferred" in finding.text
     longer = found(_static(**{"198.51.100.7/32": led}), first=NO_PROTOCOL)
     assert [one.grade for one in longer] == ["possible"]
     # Nothing led there.
@@ -199,7 +202,7 @@ def test_many_new_static_routes_are_one_finding() -> None:
     led = {"next_hops": [{"address": "10.10.0.9"}]}
     (finding,) = found(_static(**{f"203.0.{index}.0/24": led for index in range(100)}))
     assert finding.path == "/routing/static"
-    assert "and 95 more go by other next hops" in finding.text
+    assert "and 95 more go via other next hops" in finding.text
 
 
 def test_bfd_that_goes_may_take_the_adjacency_with_it_and_bfd_that_comes_does_not() -> None:
@@ -209,7 +212,7 @@ def test_bfd_that_goes_may_take_the_adjacency_with_it_and_bfd_that_comes_does_no
     (finding,) = found(_ospf(bfd_profile=None), first=watched)
     assert (finding.grade, finding.kind) == ("possible", "session")
     assert finding.path == "/routing/ospf/interfaces/core0/bfd_profile"
-    assert "loses the adjacency with 10.255.0.2 and the routes it brings for a moment" in finding.text
+    assert "For a moment, OSPF on core0 loses the adjacency with 10.255.0.2 and its routes" in finding.text
 
 
 _PREFERRED: list[tuple[dict[str, Any], dict[str, Any], str]] = [

@@ -175,4 +175,4 @@ def test_what_a_vrf_takes_over_goes_with_its_source_and_with_its_own_bgp() -> No
     assert _between(IMPORTING, network) == _between(IMPORTING, down) == expected
     rules = {"routing": {"policy": {"route_maps": {"some": {"rules": {"10": {"action": "deny"}}}}}}}
     (by_others,) = _between(IMPORTING, rules)
-    assert by_others.endswith("of other VRFs by other rules: route map some changes.")
+    assert by_others.endswith("of other VRFs by different rules: route map some changes.")

@@ -56,7 +56,7 @@ def _told(
                 f"{', '.join(names)} drop{'' if len(names) > 1 else 's'} packets that no rule permits, and "
                 f"{new.why_all_dropped}."
             ),
-            depends_on="" if own else f"such packets come: {interface} has no {title} address",
+            depends_on="" if own else f"there are such packets: {interface} has no {title} address",
             evidence=f"{interface} has {own[0]}" if own else "",
         )
     if new.denier is not None:
@@ -80,7 +80,7 @@ def _told(
 
 
 def _control(change: Change) -> Iterator[Finding]:
-    """Packets the router itself depends on that the lists begin or cease to refuse."""
+    """Packets that the router itself needs, and that the lists begin or cease to drop."""
     documents = (change.before, change.after)
     if not any(one.acl_in or one.acl_out for config in documents for one in config.interfaces.values()):
         return
@@ -127,7 +127,7 @@ def _key(one: Needed) -> tuple[str, str, str]:
 
 
 def _ways(change: Change, lists: Lists, one: Needed, after: bool) -> list[Verdict | None]:
-    """For each way the verdict that refuses it; None if it is open."""
+    """For each way the verdict that drops it; None if nothing does."""
     config = change.after if after else change.before
     names = names_of(config, one.interface, one.direction)
     if not names:
@@ -143,7 +143,7 @@ def _ways(change: Change, lists: Lists, one: Needed, after: bool) -> list[Verdic
 
 
 def _is_answer(way: tuple[Packet, ...], asked: Rules, direction: Direction) -> bool:
-    """Whether the way is that of answers to a connection which a permit_reflect let out the other way."""
+    """Whether these packets answer a connection that a permit_reflect permitted in the other direction."""
     first = way[0]
     if first.protocol != TCP or first.tcp_flags != SYN | ACK:
         return False

@@ -91,7 +91,7 @@ def _told(
 ) -> Finding:
     title, (question, way) = family_title(family), _WORDS[direction]
     own = any((":" in one) == (family == "ipv6") for one in change.after.interfaces[interface].addresses)
-    depends = [] if own else [f"such packets come: {interface} has no {title} address"]
+    depends = [] if own else [f"there are such packets: {interface} has no {title} address"]
     if closed.some_pass:
         depends.append(f"such connections pass {interface}, and no other rule permits their answers")
     return Finding(

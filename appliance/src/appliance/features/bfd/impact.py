@@ -1,4 +1,4 @@
-"""Adjacencies that end with their BFD session, and packets that BFD sessions need. Pure except for facts."""
+"""Adjacencies that end with their BFD session; packets that BFD sessions need. Pure except for the facts."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def adjacencies(change: Change) -> Iterator[Finding]:
             grade="possible",
             kind="session",
             path=join(["routing", "ospf", "interfaces", name, "bfd_profile"]),
-            text=f"OSPF on {name} loses the adjacency with {who} and the routes it brings for a moment: "
-            "BFD no longer monitors it.",
-            depends_on="FRR treats the end of the BFD session as that of the adjacency",
+            text=f"For a moment, OSPF on {name} loses the adjacency with {who} and its routes: "
+            "BFD no longer monitors the adjacency.",
+            depends_on="FRR treats the end of the BFD session as the end of the adjacency",
             evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
         )
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """Sessions with addresses on connected networks; packets of others may come by any interface."""
+    """Sessions with peers on connected networks; packets of other peers may use any interface."""
     connected = change.connected_after if after else change.connected_before
     for peer in peers(change.after if after else change.before):
         change.in_time()

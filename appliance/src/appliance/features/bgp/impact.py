@@ -27,7 +27,7 @@ ANALYSES = (
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """The sessions with neighbors on connected networks: packets of others may come by any interface."""
+    """Sessions with neighbors on connected networks; packets of other neighbors may use any interface."""
     connected = change.connected_after if after else change.connected_before
     known = peers(change.before)
     for address in peers(change.after if after else change.before):
@@ -53,7 +53,7 @@ def _now(change: Change, address: str) -> Now:
 
 
 def _ways(source: IpAddress, destination: IpAddress) -> tuple[tuple[Packet, ...], ...]:
-    """Either end may have opened the connection."""
+    """Two ways, because either end may have opened the connection."""
     return (
         (
             Packet(source, destination, TCP, EPHEMERAL_PORT, _PORT, SYN),

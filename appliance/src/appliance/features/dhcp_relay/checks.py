@@ -1,4 +1,4 @@
-"""DHCP relays: one for each VRF, an address that the server can answer to, and what VPP cannot relay."""
+"""Checks of DHCP relays: one for each VRF, an address that the server can answer to, VPP's limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_RELAY = "the kernel has no DHCP relay: only the vpp data plane relays DHCP"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """All of it."""
+    """All checks of DHCP relays."""
     relays = context.config.dhcp_relays
     if relays and context.capabilities.driver != "vpp":
         yield Problem("/dhcp_relays", _NO_RELAY)
@@ -25,22 +25,22 @@ def check(context: Context) -> Iterator[Problem]:
     for name, relay in relays.items():
         path = join(["dhcp_relays", name])
         if (other := relay_of.setdefault(relay.vrf, name)) != name:
-            message = f"{other} relays the clients of {_titled(relay.vrf)} already: a VRF has one relay"
+            message = f"{other} already relays the clients of {_titled(relay.vrf)}: a VRF has one relay"
             yield Problem(f"{path}/vrf", message)
         yield from _tunnels(context.config, path, relay)
         seen = context.default if relay.server_vrf is None else context.views.get(relay.server_vrf)
-        if seen is not None:  # else there is no such VRF, which its reference says
+        if seen is not None:  # a VRF that does not exist is a problem of the reference
             yield from _ends(seen, path, relay)
 
 
 def _tunnels(config: RouterConfig, path: str, relay: DhcpRelay) -> Iterator[Problem]:
-    """VPP builds the frame of an answer itself, as for a link, and crashes where it is for a tunnel."""
+    """VPP builds the Ethernet frame of an answer itself, and crashes if the answer is for a tunnel."""
     for name, one in config.interfaces.items():
         if one.vrf == relay.vrf and not one.is_ethernet and has_ipv4(one):
             where = _titled(relay.vrf)
             message = (
-                f"VPP crashes when a DHCP client asks by {name}, a tunnel with an IPv4 address in {where}:"
-                " put the interfaces of the clients into another VRF"
+                f"VPP crashes on a DHCP request from {name}, a tunnel with an IPv4 address in {where}:"
+                " put the clients' interfaces into another VRF"
             )
             yield Problem(f"{path}/vrf", message)
             return
@@ -51,12 +51,12 @@ def _ends(seen: Context, path: str, relay: DhcpRelay) -> Iterator[Problem]:
     if (owner := seen.own.get(IPv4Address(relay.server))) is not None:
         yield Problem(f"{path}/server", f"{relay.server} is the router's own address on {owner}")
     if (owner := seen.own.get(IPv4Address(source))) is None:
-        message = f"the router has no address {source} in {where}: the server answers to it"
+        message = f"the router has no address {source} in {where}, to which the server would answer"
         yield Problem(f"{path}/source_address", message)
         return
     shut, link = shut_to_broadcasts(seen.config), seen.connected(relay.server)
     if link is not None and link in shut and owner not in shut:
-        message = f"{link}, by which the server answers, is {shut[link]}: name an address of {link}"
+        message = f"{link}, on which the server answers, is {shut[link]}: use an address of {link}"
         yield Problem(f"{path}/source_address", message)
 
 

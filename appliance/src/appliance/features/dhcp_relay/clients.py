@@ -1,4 +1,4 @@
-"""Which interfaces' clients a relay reaches. Pure."""
+"""The interfaces whose clients a relay serves. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from appliance.features.registry import declared
 
 
 def relayed(config: RouterConfig, vrf: str | None) -> list[str]:
-    """Interfaces whose clients VPP relays while their VRF has a relay; of a VRF's view, those in it.
+    """Interfaces of the VRF whose clients VPP relays while the VRF has a relay.
 
-    No broadcast comes in by one that is closed.
+    A closed interface lets in no broadcasts.
     """
     shut = shut_to_broadcasts(config)
     return [
@@ -23,7 +23,7 @@ def relayed(config: RouterConfig, vrf: str | None) -> list[str]:
 
 
 def shut_to_broadcasts(config: RouterConfig) -> Mapping[str, str]:
-    """Interfaces by which only answers come in, and what is for their own addresses; and what they are."""
+    """Interfaces that let in only answers and packets to their own addresses, each with what it is."""
     return {name: what for tell in declared("checks", "closed") for name, what in tell(config).items()}
 
 

@@ -1,3 +1,3 @@
-"""What the relay's nodes of VPP's graph do. Packets that are forwarded do not pass them."""
+"""The relay's nodes in VPP's graph. Forwarded packets do not pass them."""
 
 NODES = {"dhcp-proxy": "DHCP relay"}

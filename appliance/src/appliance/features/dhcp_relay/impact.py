@@ -1,4 +1,4 @@
-"""What DHCP clients lose or get from elsewhere, and the packets a relay lives by. Pure but for counts."""
+"""The effect of a change on DHCP clients, and the packets that a relay needs. Pure except for counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 5
 _CLIENTS = "there are DHCP clients"
 
 COUNTS = Fact(
-    "what DHCP relays have relayed",
+    "the counters of DHCP relays",
     lambda live: live.dataplane.look(
         vpp=lambda vpp: on_vpp(vpp, RouterConfig()), linux=lambda _kernel: DhcpRelays(relays=())
     ),
@@ -29,7 +29,7 @@ COUNTS = Fact(
 
 
 def lost(change: Change) -> Iterator[Finding]:
-    """Clients whose relay goes, or asks another server, or asks from elsewhere."""
+    """Clients whose relay is removed, uses another server, or sends from another address."""
     after = {relay.vrf: (name, relay) for name, relay in change.after.dhcp_relays.items()}
     for name, was in change.before.dhcp_relays.items():
         change.in_time()
@@ -42,8 +42,8 @@ def lost(change: Change) -> Iterator[Finding]:
             yield _finding(
                 change,
                 path,
-                f"DHCP clients on {_listed(clients)} reach no server any more: {was.server} is not asked for"
-                " them. They lose their addresses when their leases end, if they cannot renew them.",
+                f"DHCP clients on {_listed(clients)} no longer reach a server: nothing is relayed to"
+                f" {was.server}. They lose their addresses when their leases expire and cannot be renewed.",
                 "there are DHCP clients, and no server on their link",
             )
         elif (was.server, was.server_vrf) != (now.server, now.server_vrf):
@@ -58,8 +58,9 @@ def lost(change: Change) -> Iterator[Finding]:
             yield _finding(
                 change,
                 f"{path}/source_address",
-                f"{now.server} is asked from {now.source_address}, and no longer from {was.source_address}.",
-                f"{now.server} does not answer there",
+                f"Packets to {now.server} are sent from {now.source_address}, and no longer from"
+                f" {was.source_address}.",
+                f"{now.server} does not answer to that address",
             )
 
 
@@ -72,9 +73,9 @@ def _finding(change: Change, path: str, text: str, depends_on: str) -> Finding:
 
 
 def needed(change: Change, after: bool) -> Iterator[Needed]:
-    """What clients broadcast, and both ways of a server on the link. A farther one may come by any interface.
+    """The broadcasts of clients, and packets to and from a server on a connected network.
 
-    What is relayed to clients meets no access list.
+    A server farther away may be reached through any interface. No access list filters packets to clients.
     """
     config = change.after if after else change.before
     connected = change.connected_after if after else change.connected_before

@@ -14,7 +14,7 @@ from frr_config.types import Description, Model, Name
 class DhcpRelay(Model):
     """Relays broadcasts of DHCP clients in one VRF to a server, and the server's answers to the clients.
 
-    Clients on every interface of the VRF that has an IPv4 address are relayed; tunnels there may have none.
+    Clients are relayed on every interface of the VRF that has an IPv4 address; no tunnel in it may have one.
     The server learns the client's network from the link selection in option 82 (RFC 3527), and must return
     option 82.
     """
@@ -31,7 +31,7 @@ class DhcpRelay(Model):
     """VRF through which the server is reached; unset: the default VRF."""
     source_address: HostAddress = Field(title="Source address", examples=["192.0.2.1"])
     """Address of this router in the server's VRF: packets to the server are sent from it, and the server
-    answers to it (giaddr). It does not tell the client's network.
+    answers to it (giaddr). It does not identify the client's network.
     """
 
 

@@ -15,7 +15,7 @@ PATHS = {DhcpRelay.kind: lambda _table: "/dhcp_relays"}
 
 
 def objects(wanted: Wanted) -> Iterator[VppObject]:
-    """One of each VRF that has a relay."""
+    """One object for each VRF that has a relay."""
     for relay in wanted.config.dhcp_relays.values():
         server = DhcpServer(IPv4Address(relay.server), table_number(wanted.config, relay.server_vrf))
         source = IPv4Address(relay.source_address)
@@ -23,5 +23,5 @@ def objects(wanted: Wanted) -> Iterator[VppObject]:
 
 
 def table_number(config: RouterConfig, vrf: str | None) -> int:
-    """The VRF's table in VPP; of None that of the default one."""
+    """The VRF's table in VPP; None is the default VRF."""
     return 0 if vrf is None else table_of(vrf, config.vrfs[vrf])

@@ -16,8 +16,8 @@ from frr_config.types import IpAddress
 
 
 def ends(change: Change) -> Iterator[Finding]:
-    """Tunnels that stay, but begin elsewhere or lose the route to the other end."""
-    # Tunnels begin and end only in the default one.
+    """Tunnels that remain, but get another source or lose the route to the other end."""
+    # The outer packets of tunnels are always in the default VRF.
     seen = change.main
     for name, now in change.after.interfaces_of(Gre):
         change.in_time()
@@ -29,20 +29,18 @@ def ends(change: Change) -> Iterator[Finding]:
             yield _found(
                 name,
                 "source" if was.source != now.source else "",
-                f"the packets of tunnel {name} come from {source}, and no longer from {earlier}",
+                f"the packets of tunnel {name} are sent from {source}, and no longer from {earlier}",
                 "the other end does not expect that address",
             )
             continue
         owner = _owner(seen.before, source)
         if owner is not None and is_up(seen.before, owner) and not is_up(seen.after, owner):
-            why = f"{owner}, which has its source {source}, is down"
-            yield _found(name, "", why, f"they come and go by {owner}")
+            why = f"{owner}, which has the source address {source}, is down"
+            yield _found(name, "", why, f"the tunnel's packets use {owner}")
         to = destination_of(now)
         network = seen.connected_before.of(to)
         if was.destination == now.destination and network is not None and seen.connected_after.of(to) is None:
-            why = (
-                f"{network.network} on {network.interface}, which its other end is on, is no longer connected"
-            )
+            why = f"{network.network} on {network.interface}, with its other end, is no longer connected"
             yield _found(name, "", why, f"no route leads to {to}")
 
 
@@ -57,7 +55,7 @@ def _found(name: str, field: str, why: str, depends_on: str) -> Finding:
 
 
 def _owner(config: RouterConfig, source: IpAddress | None) -> str | None:
-    """The interface that has the address."""
+    """The interface with this address."""
     return next(
         (
             name

@@ -70,7 +70,7 @@ def _lost(change: Change, name: str, lost: list[IpNetwork], has: Set[IpNetwork])
     others = [connected.of(one.network_address) for one in lost]
     depends, evidence = _link(change, name)
     if all(one is not None and one.interface != name for one in others):
-        depends.append("the hosts there are not reached by the other interface that has the network")
+        depends.append("these hosts are not reached through the other interface that has the network")
     listed = ", ".join(_but_for(one, has) for one in lost[:_SHOWN]) + (
         f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     )
@@ -92,7 +92,7 @@ def _but_for(network: IpNetwork, has: Set[IpNetwork]) -> str:
 
 
 def _link(change: Change, name: str) -> tuple[list[str], str]:
-    """What has to hold for something on the link to be lost, and what the router shows of the link."""
+    """The condition under which something on the link is lost, and the link's state as evidence."""
     known = change.facts.of(LINKS)
     link = None if known is None else known.by_name.get(name)
     if link is None:
@@ -102,7 +102,7 @@ def _link(change: Change, name: str) -> tuple[list[str], str]:
 
 
 def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterator[Finding]:
-    """Addresses removed from networks where the router stays: hosts may have them as their gateway."""
+    """Addresses removed from networks where the router keeps another: hosts may use them as gateway."""
     was, now = change.before.interfaces[name], change.after.interfaces[name]
     kept = {address_of(one).ip for one in now.addresses}
     gone = [one for one in map(address_of, was.addresses) if one.ip not in kept and one.network not in lost]
@@ -117,7 +117,7 @@ def _without_address(change: Change, name: str, lost: Set[IpNetwork]) -> Iterato
         kind="traffic",
         path=_path(name, "addresses"),
         text=(
-            f"{name} no longer has {listed}: hosts that send their packets by "
+            f"{name} no longer has {listed}: hosts that send their packets through "
             f"{'it' if len(gone) == 1 else 'them'}, or to {'it' if len(gone) == 1 else 'them'}, lose them."
         ),
         depends_on="; ".join([*depends, "hosts there use it as their gateway, or connect to it"]),
@@ -134,12 +134,12 @@ def _why(change: Change, name: str) -> str:
     if now.carrier is not None:
         return f"{now.carrier}, which it is on, is disabled"
     if now.parts_needed > 1:
-        return f"fewer of its parts are enabled than the {now.parts_needed} that it needs"
-    return f"all its parts are disabled: {', '.join(now.made_of[:_SHOWN])}"
+        return f"fewer of its members are enabled than the {now.parts_needed} that it needs"
+    return f"all its members are disabled: {', '.join(now.made_of[:_SHOWN])}"
 
 
 def links(change: Change) -> Iterator[Finding]:
-    """Interfaces that stay up, but become another link or take smaller packets."""
+    """Interfaces that stay up, but are then on another link or have a smaller MTU."""
     for name, now in change.after.interfaces.items():
         change.in_time()
         was = change.before.interfaces.get(name)
@@ -163,7 +163,10 @@ def links(change: Change) -> Iterator[Finding]:
                 grade="possible",
                 kind="traffic",
                 path=_path(name, *differs[:1]),
-                text=f"{name} becomes another link: its {what} changes. Hosts on the old link are lost.",
+                text=(
+                    f"{name} is then on another link: its {what} changes. Hosts on the old link are "
+                    "no longer reached."
+                ),
                 depends_on="the hosts are not on the new link too",
             )
 
@@ -177,12 +180,12 @@ def links(change: Change) -> Iterator[Finding]:
                     path=_path(name, field),
                     text=f"No packet passes {name} until its other end is set to match: its {title} becomes "
                     f"{getattr(now, field)}.",
-                    depends_on="the other end is not set to match already",
+                    depends_on="the other end is not already set to match",
                 )
 
 
 def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSettings) -> Iterator[Finding]:
-    """An interface made of members needs links of them; being enabled is not enough."""
+    """An interface made of members needs links on its members: it is not enough that they are enabled."""
     before, after = (
         {part for part in one.made_of if is_up(config, part)}
         for one, config in ((was, change.before), (now, change.after))
@@ -197,20 +200,20 @@ def _parts(change: Change, name: str, was: InterfaceSettings, now: InterfaceSett
         return
     # A member that was not in use may get a link.
     may_be_up = len(left) + len(after - before) >= now.parts_needed
-    having = " and ".join(sorted(left)) or "none"
+    having = f"{' and '.join(sorted(left)) or 'none'} {'have' if len(left) > 1 else 'has'} one"
     yield Finding(
         grade="possible" if may_be_up else "certain",
         kind="traffic",
         path=_path(name),
-        text=f"No packet passes {name} any more: it needs {now.parts_needed} part"
-        f"{'s' if now.parts_needed > 1 else ''} with a link, and of those that are left {having} has one.",
-        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} gets no link" if may_be_up else "",
+        text=f"No packet passes {name} any more: it needs {now.parts_needed} member"
+        f"{'s' if now.parts_needed > 1 else ''} with a link, and of those that are left {having}.",
+        depends_on=f"{' and '.join(sorted(after - before)[:_SHOWN])} has no link" if may_be_up else "",
         evidence="; ".join(f"{part} is {link[part]}" for part in sorted(before | after) if part in link),
     )
 
 
 def _differs(was: InterfaceSettings, now: InterfaceSettings) -> list[str]:
-    """The fields by which it has become another link. While one of its members stays, it is the same."""
+    """The changed fields that put it on another link. While it keeps a member, the link is the same."""
     if set(was.made_of) & set(now.made_of):
         return []
     return [field for field in now.link_fields if getattr(was, field, None) != getattr(now, field)]
@@ -238,8 +241,8 @@ def management(change: Change) -> Iterator[Finding]:
             kind="management",
             path=_path(name, "vrf"),
             text=(
-                f"You lose access to the router: {name}, by which {address} reaches it, moves to VRF {vrf}, "
-                "and the router can only be managed in the default VRF."
+                f"You lose access to the router: {name}, through which {address} reaches it, moves to VRF "
+                f"{vrf}, and the router can only be managed in the default VRF."
             ),
         )
         return
@@ -267,7 +270,7 @@ def management(change: Change) -> Iterator[Finding]:
 
 
 def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
-    """The router's own end of the caller's path has another address, or is no longer in his network."""
+    """The router's end of the caller's path has another address, or is no longer in the caller's network."""
     name, address = arrival.interface, arrival.address
     had, has = (
         [
@@ -280,7 +283,7 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
     gone = [str(one.ip) for one in had if one.ip not in {other.ip for other in has}]
     if not gone:
         return
-    why = f"{name}, by which {address} reaches it, no longer has {' and '.join(gone[:_SHOWN])}"
+    why = f"{name}, through which {address} reaches it, no longer has {' and '.join(gone[:_SHOWN])}"
     network = next((one.network for one in had if address in one.network), None)
     if not has or (network is not None and not any(address in one.network for one in has)):
         yield _cut(change, arrival, why, _path(name, "addresses"))
@@ -295,7 +298,7 @@ def _moved(change: Change, arrival: Arrival) -> Iterator[Finding]:
 
 
 def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
-    """Nothing of the path stays, unless another interface now has the caller's network."""
+    """The path is lost, unless another interface now has the caller's network."""
     moved = change.main.connected_after.of(arrival.address)
     return Finding(
         grade="certain" if moved is None else "possible",
@@ -305,7 +308,7 @@ def _cut(change: Change, arrival: Arrival, why: str, path: str) -> Finding:
         depends_on=""
         if moved is None
         else f"{arrival.address} is not behind {moved.interface}, which has {moved.network}, or you "
-        f"connect to another address than {moved.own}",
+        f"connect to an address other than {moved.own}",
     )
 
 

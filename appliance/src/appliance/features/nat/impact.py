@@ -1,4 +1,4 @@
-"""What a change of NAT ends, and what it begins to translate. Pure except for the sessions it counts."""
+"""The effect of a change to NAT on sessions and on new connections. Pure except for counting sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SESSIONS: Fact[tuple[NatSession, ...] | None] = Fact(
 
 
 class _Sessions:
-    """The present number of sessions, by translation. Read at the first question."""
+    """The present number of sessions, by translation. Read when first needed."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -53,7 +53,7 @@ class _Sessions:
 
     @cached_property
     def by_host(self) -> Counter[str] | None:
-        """Sessions that inside hosts began, by host; None if they were not counted."""
+        """Sessions opened by inside hosts, by host; None if they were not counted."""
         if self._known is None:
             return None
         return Counter(one.inside_address for one in self._known if one.direction == "out")
@@ -71,7 +71,7 @@ class _Sessions:
         return self._finding(path, text, lambda: self._by_port[asked])
 
     def of_pools(self, path: str, addresses: Collection[IPv4Address]) -> Iterator[Finding]:
-        """Sessions begun inside that have one of the addresses; none if there is no address."""
+        """Sessions opened from inside that use one of the addresses; nothing if there is no address."""
         if not addresses:
             return
         others = f" and {len(addresses) - 1} other addresses" if len(addresses) > 1 else ""
@@ -81,7 +81,7 @@ class _Sessions:
         )
 
     def _finding(self, path: str, text: str, count: Callable[[], int]) -> Iterator[Finding]:
-        """None if there is no such session."""
+        """Nothing if there is no such session."""
         if self._known is None:
             depends = "there are such sessions now: they were not counted"
             yield Finding(grade="possible", kind="traffic", path=path, text=text, depends_on=depends)
@@ -91,12 +91,12 @@ class _Sessions:
 
 
 def _outside_addresses(one: NatSession) -> set[str]:
-    """An inside host that contacts an outside address has two: its own translated one, and that one."""
+    """Two for an inside host that connects to an outside address: its own translated one, and that one."""
     return {one.outside_address, one.remote_address if one.direction == "hairpin" else one.outside_address}
 
 
 def _asked(one: NatSession) -> tuple[str, int]:
-    """The outside address and port that a session was begun to."""
+    """The outside address and port that a session was opened to."""
     if one.direction == "hairpin":
         return one.remote_address, one.remote_port
     return one.outside_address, one.outside_port
@@ -143,7 +143,7 @@ def _mappings(change: Change, now: _Sessions, before: Nat, after: Nat) -> Iterat
 
 
 def begun(change: Change) -> Iterator[Finding]:
-    """What is newly translated, or must newly belong to a session."""
+    """Traffic that is now translated, or that now has to belong to a session, and was not before."""
     after = change.after.nat
     if after is None:
         return
@@ -183,7 +183,7 @@ def begun(change: Change) -> Iterator[Finding]:
 
 
 def left(change: Change) -> Iterator[Finding]:
-    """What now leaves untranslated, and was translated before."""
+    """Traffic that is no longer translated."""
     before, after = change.before.nat, change.after.nat
     if before is None:
         return
@@ -209,7 +209,7 @@ def left(change: Change) -> Iterator[Finding]:
 
 
 def limited(change: Change) -> Iterator[Finding]:
-    """Sessions that will be refused, or forgotten sooner."""
+    """Sessions that are refused, or forgotten sooner."""
     before, after = change.before.nat, change.after.nat
     if before is None or after is None:
         return
@@ -235,9 +235,9 @@ def _refused(by_host: Counter[str] | None, most: int) -> Finding:
     at_limit = [] if by_host is None else [host for host, count in by_host.most_common() if count >= most]
     if at_limit:
         hosts = f"Inside host{'s' if len(at_limit) > 1 else ''} {_listed(at_limit)}"
-        text = f"{hosts} can begin no further session: each may have {most:,} at a time."
+        text = f"{hosts} cannot open another session: each may have {most:,} at a time."
     else:
-        text = f"An inside host can begin no further session while it has {most:,}."
+        text = f"An inside host cannot open another session while it has {most:,}."
     return Finding(
         grade="certain" if at_limit else "possible",
         kind="traffic",

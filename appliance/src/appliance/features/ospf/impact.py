@@ -30,11 +30,11 @@ _AGREED = {
     "authentication": "authentication",
     "network_type": "network type",
 }
-"""Settings that must be the same at both ends."""
+"""Settings that must be the same on both ends."""
 _ALL_ROUTERS = IPv4Address("224.0.0.5")
 """Where hellos are sent."""
 _UNICAST_IN = "the adjacency has to be formed again: an existing one is kept up by multicast, which passes"
-"""No list filters received multicast: hellos and floods arrive, database descriptions do not."""
+"""Access lists do not filter received multicast: hellos and floods arrive, database descriptions do not."""
 
 
 def adjacencies(change: Change) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def adjacencies(change: Change) -> Iterator[Finding]:
             kind="session",
             path=_path(change, name, field),
             text=f"OSPF on {name} loses the adjacency with {who}: {reason}.",
-            depends_on="" if neighbors is not None else "there is one, which the router does not report",
+            depends_on="" if neighbors is not None else "there is one now, which the router does not report",
             evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
         )
 
@@ -95,7 +95,7 @@ def _address(config: RouterConfig, name: str) -> str | None:
 
 
 def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | None) -> tuple[str, str]:
-    """Why, and the field that causes it."""
+    """The reason, and the field that causes it."""
     ospf = change.after.routing.ospf
     if ospf is None:
         return "OSPF is removed", ""
@@ -108,24 +108,24 @@ def _reason(change: Change, name: str, was: OspfInterface, now: OspfInterface | 
         return "the interface is down or has no IPv4 address", ""
     for field, title in _AGREED.items():
         if getattr(was, field) != getattr(now, field):
-            return f"its {title} changes, and it comes back once the neighbor's is the same", field
+            return f"its {title} changes; the adjacency comes back once the neighbor has the same", field
     if (kind := _area_type(ospf, now.area)) != _area_type(change.before.routing.ospf, was.area):
-        return f"area {now.area} becomes {kind}, and it comes back once the neighbor's is the same", "area"
+        return f"area {now.area} becomes {kind}; the adjacency comes back once the neighbor's does", "area"
     before, after = change.before.interfaces[name], change.after.interfaces[name]
     # A different order leaves the addresses the same.
     if _address(change.before, name) not in after.addresses:
         return f"its address becomes {_address(change.after, name)}", ""
     if before.mtu != after.mtu:
         return (
-            f"it is formed again with MTU {after.mtu:,}, and stays in ExStart until the neighbor's MTU is "
-            "the same",
+            f"the adjacency is formed again with MTU {after.mtu:,}, and stays in ExStart until the "
+            "neighbor's MTU is the same",
             "mtu",
         )
     if change.is_remade(name):
-        return f"{name} is recreated; it comes back", ""
+        return f"{name} is recreated; the adjacency comes back", ""
     earlier = change.before.routing.ospf
     if earlier is not None and earlier.router_id != ospf.router_id:
-        return "the router ID changes; it comes back", ""
+        return "the router ID changes; the adjacency comes back", ""
     return "", ""
 
 
@@ -210,7 +210,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
     for name in was.interfaces:
         change.in_time()
         network = _network(change.before, name)
-        # Another interface may then have it, as after a renaming.
+        # Another interface may then have the network, for example after a rename.
         if network is not None and name not in now.interfaces and network not in kept:
             yield network
     from_table = gone(change)
@@ -219,7 +219,7 @@ def _unannounced(change: Change, was: Ospf, now: Ospf) -> Iterator[str]:
         if has is None or (not has.always and _DEFAULT in from_table.entirely):
             yield "the default route"
         elif had.always and not has.always:
-            yield "the default route (while it has none itself)"
+            yield "the default route (while the router has none itself)"
     for protocol in type(was.redistribute).model_fields:
         if getattr(was.redistribute, protocol) is None:
             continue

@@ -78,11 +78,11 @@ class Table:
         return None if best is None or best[0] > prefix.prefixlen else best[1]
 
     def is_hidden(self, prefix: str) -> bool:
-        """Whether packets go by a connected network of the same prefix instead of its route."""
+        """Whether packets take a connected network of the same prefix instead of this route."""
         return self._connected.has(network(prefix))
 
     def leading(self, prefix: IpNetwork) -> str | None:
-        """The usable static route, other than a default route, that packets to it take."""
+        """The usable static route, other than a default route, that packets to the prefix take."""
         number, bits = int(prefix.network_address), prefix.max_prefixlen
         for version, length in sorted(self._lengths, key=lambda one: -one[1]):
             if version == prefix.version and 0 < length <= prefix.prefixlen:
@@ -92,11 +92,11 @@ class Table:
         return None
 
     def may_lead(self, prefix: str) -> bool:
-        """Whether packets to it may go somewhere without a route of its own."""
+        """Whether packets to the prefix may be forwarded without a route of its own."""
         return self.has_protocols or self.covering(network(prefix)) is not None
 
     def resolves_as(self, other: Table, route: StaticRoute) -> bool:
-        """Whether each of its paths is resolved as by the other table."""
+        """Whether each of the route's paths is resolved in the same way as in the other table."""
         return all(self._resolution(hop) == other._resolution(hop) for hop in route.next_hops)
 
     def _resolution(self, hop: NextHop) -> _Resolution:
@@ -151,14 +151,15 @@ def _tables(change: Change) -> tuple[Table, Table]:
 
 
 def stands(change: Change) -> bool:
-    """Whether static routes, and what resolves them, are as before, including in VRFs that they lead to."""
+    """Whether static routes, and what resolves them, are unchanged, also in the VRFs that they lead to."""
     return change.before.routing.static == change.after.routing.static and _is_reached_alike(change)
 
 
 def touched(change: Change) -> tuple[str, ...]:
-    """Prefixes whose static route may act differently than before, or is in only one document.
+    """Prefixes whose static route is in only one document, or may have another effect than before.
 
-    All others are used, or not, as before. A document has thousands of routes, and a change mostly one.
+    All others are used, or not used, as before. A document can have thousands of routes, and most changes
+    concern one.
     """
     return change.once(_touched)
 
@@ -231,7 +232,7 @@ def routes(change: Change) -> Iterator[Finding]:
 
 
 def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Finding]:
-    """Its next hops are different, preferred differently, or used under a condition."""
+    """The route has other next hops, other distances, or conditions for using them."""
     earlier = {_path(hop): hop for hop in was.next_hops}
     watched = [
         f"{hop.address} ({condition})"
@@ -244,9 +245,9 @@ def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Find
             grade="possible",
             kind="routes",
             path=join(["routing", "static", prefix]),
-            text=f"The static route to {prefix} uses {', '.join(watched[:_SHOWN])}{more} only while it is "
-            "seen to answer.",
-            depends_on="it does not answer this router, which waits for it from now on",
+            text=f"The static route to {prefix} uses {', '.join(watched[:_SHOWN])}{more} only while it "
+            "answers.",
+            depends_on="it does not answer this router, which now waits for an answer",
         )
     if {(*_path(hop), hop.distance) for hop in was.next_hops} != {
         (*_path(hop), hop.distance) for hop in now.next_hops
@@ -255,7 +256,7 @@ def _otherwise(prefix: str, was: StaticRoute, now: StaticRoute) -> Iterator[Find
 
 
 def _condition(was: NextHop, now: NextHop) -> str:
-    """The conditions, besides its place and distance, under which a path is now used and was not before."""
+    """The new condition, other than its place and distance, under which a path is used; empty if none."""
     title = ""
     for name, field in NextHop.model_fields.items():
         if name in ("address", "interface", "vrf", "distance") or getattr(now, name) == field.default:
@@ -282,13 +283,13 @@ def _connected(change: Change, before: Table) -> Iterator[Finding]:
                 kind="routes",
                 path=join(["interfaces", one.interface, "addresses"]),
                 text=f"Packets to {one.network} go out on {one.interface}, which then has an address in it, "
-                f"and no longer by the static route to {led}.",
+                f"and no longer take the static route to {led}.",
                 depends_on=f"their destinations are not on {one.interface}",
             )
 
 
 def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
-    """Static routes that did not exist before, or led nowhere."""
+    """Static routes that did not exist before, or could not be used."""
     taken: list[str] = []
     for prefix in touched(change):
         change.in_time()
@@ -302,7 +303,8 @@ def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
                     kind="traffic",
                     path=join(["routing", "static", prefix]),
                     text=(
-                        f"Packets to {prefix} are dropped unless a longer prefix matches: it is a blackhole."
+                        f"Packets to {prefix} are dropped unless a longer prefix matches: its static route "
+                        "is a blackhole."
                     ),
                 )
         elif (was is None or not before.is_usable(was)) and after.is_usable(now) and before.may_lead(prefix):
@@ -322,15 +324,15 @@ def _ways(route: StaticRoute | None) -> str:
 
 
 def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
-    """Packets take another path: only the routing daemon knows which they took before. No route: several."""
+    """Packets take another path; only the routing daemon knows the old one. Without ``route``: several."""
     shown = ", ".join(prefixes[:_SHOWN])
     more = f" and {len(prefixes) - _SHOWN:,} more" if len(prefixes) > _SHOWN else ""
     return Finding(
         grade="possible",
         kind="routes",
         path=join(["routing", "static", *(prefixes if len(prefixes) == 1 else ())]),
-        text=f"Packets to {shown}{more} go by {_ways(route)} where no longer prefix matches: {why}.",
-        depends_on="they take another path now, and this one does not lead there",
+        text=f"Packets to {shown}{more} go via {_ways(route)} unless a longer prefix matches: {why}.",
+        depends_on="they take another path now, and the new path does not lead there",
     )
 
 
@@ -341,7 +343,7 @@ def _gone(prefix: str, after: Table, why: str, path: str) -> Finding:
             grade="possible",
             kind="routes",
             path=path,
-            text=f"Packets to {prefix} go by {instead} instead: {why}.",
+            text=f"Packets to {prefix} take the route to {instead} instead: {why}.",
             depends_on="the routers on that path do not forward them there",
         )
     if after.has_protocols:

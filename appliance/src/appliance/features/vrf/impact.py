@@ -43,12 +43,12 @@ def imports(change: Change) -> Iterator[Finding]:
             path = pointer_in(vrf, join(["routing", "bgp", family]))
             who, what = f"BGP of {_titled(vrf or None)}", f"{TITLES[family]} routes of other VRFs"
             if before != after:
-                done = f"imports other {what} than before" if after[0] else f"no longer imports {what}"
+                done = f"imports a different set of {what}" if after[0] else f"no longer imports {what}"
                 yield _taken(path, f"{who} {done}.")
                 continue
             name = after[1]
             if name is not None and policy.route_map(name):
-                yield _taken(path, f"{who} imports {what} by other rules: route map {name} changes.")
+                yield _taken(path, f"{who} imports {what} by different rules: route map {name} changes.")
             for source in sorted(after[0]):
                 if lost := known(source, family):
                     of = _titled(None if source == DEFAULT_VRF else source)
@@ -61,7 +61,7 @@ def _taken(path: str, text: str) -> Finding:
         kind="routes",
         path=path,
         text=text,
-        depends_on="they have such routes, which is not checked",
+        depends_on="there are such routes, which is not checked",
     )
 
 
