@@ -170,11 +170,11 @@ def engineer(client_of: MakeClient) -> ApiClient:
 
 @pytest.fixture
 def viewer(client_of: MakeClient) -> ApiClient:
-    """May only read."""
+    """May only view."""
     return client_of("viewer")
 
 
 @pytest.fixture
 def admin(client_of: MakeClient) -> ApiClient:
-    """May everything."""
+    """May do everything."""
     return client_of("admin")

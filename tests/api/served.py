@@ -58,7 +58,7 @@ class Served:
 
 @contextlib.contextmanager
 def served(**environment: str) -> Iterator[Served]:
-    """Start it all; `environment` goes on top, such as DATABASE_URL."""
+    """Start all processes; `environment` is added to theirs, for example DATABASE_URL."""
     directory = Path(tempfile.mkdtemp(prefix="mr-web-"))
     ca, certificate, key = (directory / name for name in ("ca.pem", "server.pem", "server.key"))
     certificates.make(ca, certificate, key)

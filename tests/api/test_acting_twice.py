@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("router")
 
 @pytest.fixture
 def browser(client_of: MakeClient) -> Client:
-    """An engineer's."""
+    """An engineer's browser."""
     return browser_of("engineer", client_of)
 
 
@@ -30,7 +30,7 @@ def _wanted() -> dict[str, object]:
 
 @pytest.mark.parametrize("action", ["delete", "disable", "enable"])
 def test_nothing_is_not_done_to_no_object(action: str, browser: Client) -> None:
-    """If the chosen objects were removed in the meantime, that is no success."""
+    """If the chosen objects were removed in the meantime, the page does not report success."""
     fields = {"action": action, "name": ["198.51.100.0/24"]}
     post(browser, "/table/static/act", action="delete", name=["198.51.100.0/24"])
     page = post(browser, "/table/static/act", **fields)

@@ -23,7 +23,7 @@ AGAIN = 'hx-trigger="every 2s"'
 
 @pytest.fixture
 def index(router: RouterInMemory) -> Iterator[ToyBgpIndex]:
-    """One that is ready, with 250 routes."""
+    """An index that is ready, with 250 routes."""
     path = router.directory / "index.sock"
     with ToyBgpIndex(path) as toy:
         toy.status = READY
@@ -40,7 +40,7 @@ def viewer(index: ToyBgpIndex, client_of: MakeClient) -> Client:
 
 
 def _words(page: str) -> str:
-    """Its text, with plain dashes."""
+    """The page's text, with plain dashes."""
     page = page.replace("\N{EN DASH}", "-")
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 

@@ -71,7 +71,7 @@ def test_a_session_may_send_what_its_user_may(client_of: MakeClient) -> None:
 def test_no_place_takes_more_than_it_needs() -> None:
     assert most_bytes("/api/v1/config") == most_bytes("/api/v1/config/system") == 32 * 1024 * 1024
     assert most_bytes("/api/v1/tokens") == 1024 * 1024
-    # Read before anybody is known to whoever asks.
+    # This body is read before the sender is authenticated.
     assert most_bytes("/login") == 16 * 1024
 
 

@@ -16,7 +16,7 @@ from tests.api.test_pages import browser_of, get, post
 
 @pytest.fixture
 def browser(client_of: MakeClient) -> Client:
-    """An engineer's."""
+    """An engineer's browser."""
     return browser_of("engineer", client_of)
 
 

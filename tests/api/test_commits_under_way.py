@@ -179,7 +179,7 @@ def test_whoever_waits_for_a_cancelled_commit_is_told_who_did_it(router: RouterI
 
 
 class Terminal(io.StringIO):
-    """Where a person looks."""
+    """A stderr that counts as a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -228,13 +228,13 @@ def test_the_command_line_tells_how_far_it_is_and_cancels(
 
 @pytest.fixture
 def browser(client_of: MakeClient, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """An engineer's, whose pages wait for nothing."""
+    """An engineer's browser, whose pages wait for nothing."""
     monkeypatch.setattr(commits, "PAGE_WAIT_S", 0.0)
     return browser_of("engineer", client_of)
 
 
 def text(page: str) -> str:
-    """Its words."""
+    """The page's text."""
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page)))
 
 

@@ -21,7 +21,7 @@ NEIGHBOR = "/routing/bgp/neighbors/192.0.2.1"
 
 @pytest.fixture
 def browser(client_of: MakeClient) -> Client:
-    """An engineer's."""
+    """An engineer's browser."""
     return browser_of("engineer", client_of)
 
 

@@ -1,4 +1,4 @@
-"""The page of what may reach the router itself: its services, as it tells them, and packets by reason."""
+"""The page *Control plane*: the router's services as it reports them, and packets by reason."""
 
 from __future__ import annotations
 

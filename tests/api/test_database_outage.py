@@ -41,7 +41,7 @@ class Database:
         self._running.close()
 
     def end_connections(self) -> None:
-        """Every connection but the one that says so."""
+        """End every connection except the one that does this."""
         with psycopg.connect(self.url) as server:
             server.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

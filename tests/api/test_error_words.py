@@ -40,7 +40,7 @@ def _patterns(node: Any) -> Iterator[str]:
 
 
 def _asked(description: dict[str, Any]) -> Iterator[Any]:
-    """Every place of the description where the user of the API provides a value."""
+    """Every place in the OpenAPI document where a client provides a value."""
     for path, operations in description["paths"].items():
         if not path.startswith("/api/v1/config"):
             yield from (part for one in operations.values() for part in one.get("parameters", []))

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from tests.api.conftest import MakeClient
 from tests.api.router_in_memory import RouterInMemory
 
-# These record that somebody looked, or mirror the agent's data: no user's data.
+# These record a visit, or mirror the agent's data; they hold no data of users.
 NOTES = {"django_session", "changes_revisionmirror", "django_migrations"}
 STREAMS = ("api/v1/counters/stream",)
 FILL: dict[str, Any] = {

@@ -26,7 +26,7 @@ def _agent(number: int, level: str = "info", message: str = "hello") -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of the router's logs; to be asked for before the router."""
+    """The folder of the router's logs; a test requests it before the router."""
     monkeypatch.setattr(RouterInMemory, "log_source", LogFiles(tmp_path))
     (tmp_path / "agent.log").write_text(f"{_agent(1)}\n{_agent(2, 'error', 'broken')}\n")
     bgpd = f"BGP: neighbor 192.0.2.1 password {PASSWORD}"

@@ -93,7 +93,7 @@ def viewer(sessions: list[NatSession], client_of: MakeClient) -> Client:
 
 
 def _words(page: str) -> str:
-    """Its text, with plain dashes."""
+    """The page's text, with plain dashes."""
     page = page.replace("\N{EN DASH}", "-")
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 

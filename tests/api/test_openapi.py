@@ -1,4 +1,4 @@
-"""The OpenAPI document matches the configuration's models and the API's behavior."""
+"""The OpenAPI document matches the models of the configuration and the behavior of the API."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def browser_of(role: str, client_of: MakeClient) -> Client:
 
 @pytest.fixture
 def browser(client_of: MakeClient) -> Client:
-    """An engineer's."""
+    """An engineer's browser."""
     return browser_of("engineer", client_of)
 
 
@@ -169,7 +169,7 @@ def test_what_is_used_is_not_removed_and_its_users_are_named(browser: Client, cl
         assert "Access list edge-in is used by interface lan0" in html.unescape(page)
     assert all("edge-in" in change.document["acls"] for change in ChangeSet.objects.all())
     assert "lan0 in" in get(browser, "/acls")
-    # Together with its users, an object can be removed.
+    # An object can be removed together with the objects that use it.
     client_of("engineer").merge("config/interfaces/lan0", {"acl_in": None})
     assert "will be removed" in post(browser, "/table/acls/act", action="delete", name=["edge-in"])
 

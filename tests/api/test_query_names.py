@@ -19,7 +19,7 @@ from tests.api.test_pages import PAGES, browser_of, get
 from webui.api.query_names import QueryNames, names_of
 
 FILL = {"address": "192.0.2.1", "pointer": "system", "direction": "received"}
-"""What stands in a path; 1 for any other."""
+"""Values of path parameters; 1 for all others."""
 
 
 def _operations() -> Iterator[tuple[str, Operation]]:
@@ -51,7 +51,7 @@ DESCRIBED = _described()
 
 
 def _refusals(problem: Any) -> list[dict[str, str]]:
-    """What an answer says of names in its query string."""
+    """What a response says about parameter names in its query string."""
     said = ("is not a parameter here", "is given more than once")
     errors = problem.get("errors", ()) if isinstance(problem, dict) else ()
     return [one for one in errors if one["detail"].startswith(said)]
@@ -175,7 +175,7 @@ def test_calls_that_pages_show_are_taken(admin: ApiClient, client_of: MakeClient
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Every model in a type. None of those of the API holds itself."""
+    """Every model in a type. No model of the API contains itself."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for field in annotation.model_fields.values():

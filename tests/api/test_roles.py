@@ -115,7 +115,7 @@ TABLE: dict[str, str] = {
     "delete_config_at": "engineer",
 }
 
-# What makes a path whole; nothing with such a number is there.
+# Values of path parameters; no object has such a number.
 FILL = {
     "capture": "0123456789ab",
     "name": "nothing",
@@ -152,7 +152,7 @@ def test_the_table_names_every_operation() -> None:
 
 
 _BARE = ("confirm", "keep")
-"""They take no body."""
+"""These take no body."""
 
 
 def _call(client: ApiClient, method: str, path: str) -> int:
@@ -161,7 +161,7 @@ def _call(client: ApiClient, method: str, path: str) -> int:
         if method == "PATCH" and path.startswith("config")
         else "application/json"
     )
-    # A body that no operation takes: past the role there is a refusal, and nothing is changed.
+    # No operation takes this body: a role that is let in gets a refusal, and nothing is changed.
     body: Any = {"no such thing": True} if method in ("POST", "PUT", "PATCH") and path not in _BARE else None
     return client(method, path, body, content_type=kind).status
 

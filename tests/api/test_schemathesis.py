@@ -1,4 +1,4 @@
-"""What schemathesis makes of the OpenAPI document never gives a server error, on the web half as deployed."""
+"""No request that schemathesis generates causes a server error, on the web half as deployed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 
 from tests.api.served import Served, served
 
-# Those that would end the very token or user the calls are made with; and a stream does not end.
+# These would end the token or the user that the calls are made with; and a stream does not end.
 LEFT_OUT = {"revoke_token", "update_user", "delete_user", "stream_counters"}
 EXAMPLES = 3
 

@@ -66,7 +66,7 @@ def _logout(browser: Client) -> None:
 
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2 in a hundredth of the time, for what needs many right and wrong passwords."""
+    """Argon2 in a hundredth of the time, for tests that need many right and wrong passwords."""
     monkeypatch.setattr(password_hasher.ApplianceArgon2Hasher, "memory_cost", 64)
     monkeypatch.setattr(password_hasher.ApplianceArgon2Hasher, "time_cost", 1)
 
@@ -80,7 +80,7 @@ def erik(db: None) -> Any:
 
 def test_the_cost_is_what_an_appliance_can_bear_and_owasp_asks_for(erik: Any) -> None:
     assert erik.password.startswith("argon2$argon2id$") and "m=32768,t=3,p=1" in erik.password
-    # OWASP's least: 19 MiB, two passes, one lane.
+    # OWASP's minimum: 19 MiB, two passes, one lane.
     hasher = password_hasher.ApplianceArgon2Hasher
     assert 19 * 1024 <= hasher.memory_cost <= 64 * 1024 and hasher.time_cost >= 2 and hasher.parallelism == 1
 
@@ -133,7 +133,7 @@ def test_who_tried_least_has_the_lowest_rank(erik: Any) -> None:
 
     ranks = [admitted(address).rank for address in ["198.51.100.1"] * 5]
     assert ranks == sorted(ranks) and ranks[0] == 0 < ranks[-1]
-    # From a network that guesses: before those who do, and after others.
+    # A new source in a network that guesses goes before the sources that guess, and after other networks.
     assert 0 == admitted("203.0.113.1").rank < admitted("198.51.100.2").rank < ranks[-1]
     # A customer has a /48: sixty-five thousand sources of one /64 each.
     assert admitted("2001:db8:0:1::1").rank == 0 < admitted("2001:db8:0:2::1").rank

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass
 class Answer:
-    """What came back."""
+    """The response."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -176,7 +176,7 @@ async def test_who_is_known_has_a_lane_that_no_stranger_waits_in(erik: Any, hash
         by_device = asyncio.create_task(site.login("203.0.113.1", "erik", GOOD, cookie))
         by_address = asyncio.create_task(site.login("192.0.2.5", "erik", GOOD))
         known = site.handler.lane(SIGN_IN)
-        # One has the thread, the other waits: neither for a stranger's place.
+        # One has the thread, the other waits; neither takes a place from strangers.
         await _until(lambda: known.waiting == 1)
         hashes.go.set()
         assert (await by_device).status == (await by_address).status == 302

@@ -35,7 +35,7 @@ def _user(name: str, role: str = "viewer") -> Any:
     return user
 
 
-# Requests of a token, and the status of the answer once its owner gave the password.
+# Requests made with a token, and the response's status once the token's owner gives the password.
 GIVES_ACCESS: dict[str, tuple[str, str, dict[str, Any], int]] = {
     "make a user": ("POST", "users", {"username": "mallory", "password": NEW, "role": "admin"}, 201),
     "set another's password": ("PATCH", "users/{other}", {"password": NEW}, 200),

@@ -186,7 +186,7 @@ def test_pages_do_without_redis_and_jobs_are_refused(
 
 
 def _web_alarms(web: Served) -> dict[str, str]:
-    """What it says of its own parts: object and what was seen, and those that it cannot check."""
+    """What the web half reports of its own parts: each object with its finding, and those it cannot check."""
     with web.http(web.token) as http:
         answer = http.get("/api/v1/alarms").json()
         found = {

@@ -43,7 +43,7 @@ def test_every_kind_is_bounded() -> None:
 def test_large_columns_have_a_quota_in_bytes() -> None:
     from django.db.models import JSONField, TextField
 
-    # Sealed by the length of its row elsewhere: documents of open change sets, whose number is limited.
+    # Limited elsewhere: the documents of open change sets, whose number is limited too.
     exempt = {"changes.ChangeSet.base_document", "changes.ChangeSet.document"}
     payload = {f"{one.model()._meta.label}.{name}" for one in KINDS if one.most_bytes for name in one.payload}
     for one in KINDS:

@@ -78,7 +78,7 @@ def test_an_operator_traces_reads_and_removes(
     result = _done(operator, name)
     assert result["trace"]["ended"] == "the limit of 2 packets was reached"
     assert result["packets"][0]["steps"][0]["lines"] == [f"  {EVIL}"]
-    # A viewer sees that it is there, and not what is in it.
+    # A viewer sees that it exists, but not its content.
     assert [one["id"] for one in viewer.get("state/traces").body["traces"]] == [name]
     for method, path in (("GET", f"traces/{name}"), ("POST", f"traces/{name}/stop"), ("POST", "traces")):
         assert viewer(method, path, wanted if path == "traces" else None).status == 403

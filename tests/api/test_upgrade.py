@@ -223,7 +223,7 @@ def test_not_while_a_commit_awaits_confirmation(admin: ApiClient, appliance: App
 def test_a_service_that_dies_has_failed(
     admin: ApiClient, appliance: Appliance, router: RouterInMemory
 ) -> None:
-    """It is not an upgrade under way for ever: the next one may begin."""
+    """The upgrade does not count as under way for ever: the next one may begin."""
     _send(admin, appliance.upgrade_file(file_system()))
     assert admin.post("upgrade/install", {}).status == 202
     router.upgrade_service.working = False

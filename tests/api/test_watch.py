@@ -16,7 +16,7 @@ WATCHED = "config/interfaces/lan0?watch_s=60"
 
 @pytest.fixture(autouse=True)
 def what_is_foretold_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit on a busy machine goes ahead without it; what is tried here is what is said of it."""
+    """On a busy machine a commit does not wait for this; these tests check what is reported of it."""
     monkeypatch.setattr(before_commit, "FORETOLD_S", 60.0)
 
 

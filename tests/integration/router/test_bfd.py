@@ -83,7 +83,7 @@ def _silent(namespace: str) -> Iterator[Callable[[], float]]:
 
 @pytest.fixture
 def watched(live: LiveLab) -> Iterator[LiveLab]:
-    """The lab's document with BFD for all its neighbors, and as before in the end."""
+    """Adds BFD for all neighbors to the lab's document, and restores the document at the end."""
     revision = live.agent.status().revision
     wait_until(lambda: _bgp(live, WAN)["state"] == "Established", timeout_s=60, what="the BGP session")
     wait_until(lambda: _full(live), timeout_s=60, what="the OSPF adjacency")
@@ -127,7 +127,7 @@ def test_a_silent_link_is_noticed_and_the_neighbor_says_why(watched: LiveLab) ->
 
 
 def test_bfd_of_a_stranger_does_not_reach_the_router(watched: LiveLab) -> None:
-    """From the LAN, where nothing is watched, on all three ports; the sessions continue."""
+    """From the LAN, where BFD watches nothing, to all three ports; the sessions continue."""
     before = _dropped(watched, "lan0")
     ups = {one.peer: one.counters.ups for one in _state(watched).sessions if one.counters is not None}
     send = "import socket,sys; s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); s.setsockopt(0,2,255)\n"

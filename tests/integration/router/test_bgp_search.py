@@ -1,4 +1,4 @@
-"""BGP routes searched on the whole router: the index beside bgpd, and what becomes of it when they go.
+"""BGP routes searched on the whole router: the index beside bgpd, and what happens when either ends.
 
 ::
 
@@ -29,7 +29,7 @@ NEIGHBOR = str(at.WAN.far_v4.ip)
 
 @pytest.fixture(autouse=True)
 def index_is_idle(live: LiveLab) -> None:
-    """A test before may have searched."""
+    """An earlier test may have searched."""
     require_rustc()
     assert bgp_index.lacking() is None
     live.supervisorctl("restart", "bgpindex")
@@ -44,7 +44,7 @@ def _state(live: LiveLab) -> str:
 
 
 def _search(live: LiveLab, **asked: Any) -> BgpSearch:
-    """What is found once all is read."""
+    """The result of a search once all routes have been read."""
     question = BGP_SEARCH.asked({"limit": 200, **asked})
 
     def complete() -> bool:
@@ -132,7 +132,7 @@ def test_a_session_that_goes_takes_its_routes_along(live: LiveLab) -> None:
 
 
 def test_bgp_goes_and_comes_under_a_reading_index(live: LiveLab) -> None:
-    """bgpd would die of a listener that went with its instance."""
+    """bgpd would crash if the listener were removed together with its instance."""
     _search(live)
     pid = live.supervisorctl("pid", "bgpd")
     document = copy.deepcopy(live.agent.config().document)

@@ -19,12 +19,12 @@ _SEED, _ROUND = 20261123, 1
 
 @pytest.fixture
 def routing_is_whole() -> None:
-    """Not of the labs that are shared."""
+    """Replaces the fixture of the shared labs, which are not used here."""
 
 
 @pytest.mark.parametrize("dataplane", ["linux", "vpp"])
 def test_what_was_foretold_is_what_happened(dataplane: str) -> None:
-    """In a lab of its own, so that the effects of such rounds concern no other test."""
+    """In a lab of its own, so that these rounds do not affect other tests."""
     require_root_netns()
     if dataplane == "vpp":
         require_vpp()

@@ -80,7 +80,7 @@ def _document(live: LiveLab, *, static: bool = False, loopback: bool = False) ->
 
 
 def _whole(live: LiveLab) -> bool:
-    """Everything FRR wants is in VPP, and nothing else waits for anything."""
+    """VPP has all routes that FRR wants, and nothing is pending."""
     try:
         state = _state(live)
     except MillraceError:

@@ -1,4 +1,4 @@
-"""A configured neighbor turns hostile: it harms nobody else, and its name for itself stays text.
+"""A configured neighbor turns hostile: it harms nobody else, and the name it gives itself stays text.
 
 The whole campaign, with OSPF and IP, is tests/soak/test_hostile_peers.py.
 """

@@ -50,7 +50,7 @@ def _plan(live: LiveLab, patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _all_exchanged(live: LiveLab) -> bool:
-    """A session that has just come up has sent nothing yet; its first routes are sent all at once."""
+    """A session that has just come up has sent nothing yet; its first routes are sent together."""
     session = _session(live)
     counts = session["families"]["ipv4_unicast"] if session["state"] == "Established" else {}
     is_received = counts.get("prefixes_received") == len(at.WAN_PREFIXES_V4)

@@ -84,7 +84,7 @@ def _established(live: LiveLab) -> dict[str, int | None]:
 
 
 def _are_the_same(before: dict[str, int | None], now: dict[str, int | None]) -> bool:
-    """No session went down: FRR computes the time from now each time, and rounds."""
+    """No session went down. FRR computes the times from the present time at each query, and rounds them."""
     return before.keys() == now.keys() and all(
         came is not None and was is not None and came - was <= 2
         for came, was in ((now[name], before[name]) for name in before)
@@ -114,7 +114,7 @@ def _as_committed(live: LiveLab) -> bool:
 
 
 def _kill_vpp(live: LiveLab, pairs: int) -> None:
-    """Also wait until the new one has everything."""
+    """Also wait until the new process has everything."""
     before = live.supervisorctl("pid", "vpp")
     os.kill(int(before), signal.SIGKILL)
     wait_until(

@@ -1,4 +1,4 @@
-"""What the packets of a bench pass, made in a fake VPP and taken away again. The same of VPP:
+"""The objects that the packets of a bench pass, created in a fake VPP and removed again. With the real VPP:
 `tests/integration/vpp_dataplane/test_benches.py`.
 """
 
@@ -25,7 +25,7 @@ def _ends(vpp: FakeVpp) -> Ends:
 
 
 def _bound_by_another(vpp: FakeVpp) -> int:
-    """An interface with a list of the document's."""
+    """An interface with an access list of the document."""
     anywhere = ip_network("0.0.0.0/0")
     everything = AclRule("permit", anywhere, anywhere)
     made = vpp.call("acl_add_replace", acl_index=_ALL, tag="edge", count=1, r=[everything])
@@ -66,7 +66,7 @@ def test_nat_of_others_stays() -> None:
 
 @pytest.mark.parametrize("done", range(3))
 def test_nat_of_an_agent_that_died_on_the_way_is_off_after_the_next_plan(done: int) -> None:
-    """It died when VPP had NAT, and no, one or two interfaces in it."""
+    """The agent died when VPP had NAT on none, one or two interfaces."""
     vpp, nat = FakeVpp(), loads()["nat"]
     ends = _ends(vpp)
     dead_at = "nat44_add_del_address_range" if done == 2 else "nat44_interface_add_del_feature"
@@ -74,7 +74,7 @@ def test_nat_of_an_agent_that_died_on_the_way_is_off_after_the_next_plan(done: i
     with pytest.raises(VppApiError):
         nat.put(vpp, 1_000, ends)
     assert len(vpp.dump("nat44_interface_dump")) == done
-    # The next agent's.
+    # The next agent does this.
     nat.take_from(vpp, ends.indexes)
     for step in plan(VppState.of(()), observe(vpp)):
         apply(step, vpp)

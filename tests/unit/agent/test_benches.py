@@ -125,7 +125,7 @@ def test_a_bench_waits_for_whatever_is_under_way() -> None:
 
 
 class _Plane:
-    """A data plane that answers with what the test says."""
+    """A data plane that answers what the test sets."""
 
     def __init__(self, vpp: Vpp = _TWO, kernel_forwards: bool = False) -> None:
         self.vpp, self.kernel_forwards = vpp, kernel_forwards
@@ -208,7 +208,7 @@ def test_a_commit_waits_for_a_bench_and_is_told_whose_it_is() -> None:
 
 
 class _Takes:
-    """A router that takes so many packets a second."""
+    """A router that forwards this many packets a second."""
 
     name = "one"
 
@@ -367,7 +367,7 @@ def test_what_a_scenario_takes_is_counted_in_routes() -> None:
 
 
 class _Feeder(FeederClient):
-    """One that answers with what the test says, and remembers what it was told."""
+    """A bench that answers what the test sets, and records what it was told."""
 
     def __init__(self, most: int | None, held: int) -> None:
         super().__init__(Path("/nosuch"))

@@ -26,7 +26,7 @@ def _sample(number: int, interfaces: int = 10) -> dict[str, Any]:
 
 
 def _plane(rules: int, monkeypatch: pytest.MonkeyPatch) -> LinuxDataplane:
-    """The linux data plane with ten links and so many rules, without a kernel."""
+    """The linux data plane with ten links and this many rules, without a kernel."""
     plane = LinuxDataplane("nowhere")
     hits = {"edge": {number: RuleCounters(number, number) for number in range(rules)}}
     message = {"attrs": [("IFLA_STATS64", {"rx_packets": 7})]}

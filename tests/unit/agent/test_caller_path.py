@@ -33,7 +33,7 @@ ACLS = {"lan-in": {"rules": {"10": {"action": "permit"}}}, "wan-in": {"rules": {
 
 @dataclass(frozen=True)
 class Step:
-    """What the question is asked about."""
+    """A step, as the question sees it."""
 
     path: str
     impact: str = "none"
@@ -146,7 +146,7 @@ def test_a_static_route_beside_a_connected_network_is_not_on_the_way() -> None:
 
 
 def test_a_network_of_another_vrf_is_not_nearer_than_the_static_route() -> None:
-    """Else the commit is not to be confirmed, and whoever is locked out by it stays so."""
+    """Otherwise the commit would need no confirmation, and a user that it locks out would stay locked out."""
     lan: dict[str, Any] = {**NICS["lan0.10"], "addresses": [f"{REMOTE}/24"], "vrf": "blue"}
     routing = {"static": {"0.0.0.0/0": {"next_hops": [{"address": "203.0.113.1"}]}}}
     before = _config(vrfs={"blue": {}}, interfaces={**NICS, "lan0.10": lan}, routing=routing)
@@ -170,7 +170,7 @@ def test_where_the_kernel_cannot_say_nothing_is_claimed() -> None:
         path.close()
 
 
-# What the engine makes of it.
+# What the engine does with it.
 
 CALLER = Caller(ME)
 

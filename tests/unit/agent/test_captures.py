@@ -22,7 +22,7 @@ WANTED = CaptureWanted(interface="lan0")
 
 
 class Scripted:
-    """A source that says what it is told to."""
+    """A source that returns what the test sets."""
 
     note = "scripted"
 
@@ -31,7 +31,7 @@ class Scripted:
         self.go_on = threading.Event()
 
     def begin(self, wanted: CaptureWanted) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def run(self, wanted: CaptureWanted, records: Records, stop: threading.Event) -> Ended:
         records.feed(self.data)

@@ -1,4 +1,4 @@
-"""Counters that were cleared: what is taken off, and when that ends."""
+"""Cleared counters: what is subtracted, and when that ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Setting:
         self.cleared = self.started()
 
     def started(self) -> ClearedCounters:
-        """As an agent finds them that starts."""
+        """As an agent finds them when it starts."""
         return ClearedCounters(self.path, lambda: self.rules, lambda: self.now_s)
 
     def base(self, name: str = "wan0") -> dict[str, int] | None:
@@ -59,10 +59,10 @@ def test_what_an_interface_showed_is_taken_off_until_it_starts_anew(setting: Set
     assert one["by"] == "nina" and one["at"].endswith("+00:00")
     assert (one["base"]["rx_packets"], one["base"]["rx_drops"], one["base"]["tx_bytes"]) == (100, 7, 0)
     setting.cleared.follow_interfaces({"wan0": counted(5000, 7)}, {"wan0": "boot 3"})
-    # Away for a moment is not anew.
+    # An interface that is gone for a moment is not a new one.
     setting.cleared.follow_interfaces({}, {})
     assert setting.base() is not None
-    # Made again, it counts from zero: less than was seen last, though more than was cleared.
+    # A recreated interface counts from zero: less than was seen last, though more than was cleared.
     setting.cleared.follow_interfaces({"wan0": counted(4000, 7)}, {"wan0": "boot 3"})
     assert setting.base() is None
     assert setting.started().interfaces() == {}

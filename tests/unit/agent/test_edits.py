@@ -1,4 +1,4 @@
-"""Edits of whatever runs: made anew when another commit came first, refused for another document."""
+"""Edits of the running document: repeated if another commit came first, refused for another document."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_edit_is_made_in_the_running_document(engine: Engine) -> None:
     made = engine.recorded(result)
     assert made is not None
     assert (made.revision, made.base_revision, made.base_digest) == (2, 1, engine.revisions(2)[1].digest)
-    # It changes nothing any more, and makes no revision.
+    # It no longer changes anything, and makes no revision.
     again = EditCommit(engine, EditCommitBody(edit=_HOSTNAME, author="alice"))
     assert (again.edited.diff, engine.recorded(again.run())) == ((), None)
 
@@ -92,7 +92,7 @@ def test_the_same_request_again_gives_the_result_of_the_first_time(
     gone = _asked(Edit(kind="remove", pointer="/acls/in"), match=(engine.running_digest,))
     first = EditCommit(engine, gone).run()
     assert first.error is None
-    # It cannot be made in what runs now, and that is no longer the document that it names.
+    # The edit is no longer possible, and the running document is no longer the one that it names.
     assert EditCommit(engine, gone).run() == first
     with pytest.raises(Conflict, match="was used for another request"):
         EditCommit(engine, _asked())

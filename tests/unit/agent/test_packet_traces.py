@@ -1,4 +1,4 @@
-"""The traces of an agent: one at a time, always taken away, and what a killed agent left."""
+"""The traces of an agent: one at a time, always removed, and what a killed agent left."""
 
 from __future__ import annotations
 

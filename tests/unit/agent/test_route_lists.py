@@ -18,7 +18,7 @@ MILLION = {"ipv4": {"connected": 3, "static": 12, "bgp": 1_000_000}, "ipv6": {"c
 
 
 class Clock:
-    """A time that passes when it is told to."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -238,7 +238,7 @@ def test_covering_routes_come_longest_first_and_only_where_they_exist() -> None:
         known = ("0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.2.0.0/16")
 
         def rib_entry(self, destination: str) -> list[RibRow]:
-            # Zebra answers for a prefix that it lacks with nothing.
+            # zebra answers with nothing for a prefix that it does not have.
             return [RibRow(destination, "bgp")] if destination in self.known else []
 
     zebra: Any = _made({"ipv4": {}, "ipv6": {}})[1]

@@ -1,4 +1,4 @@
-"""RIB, kernel and FIB compared a portion at a time: what is believed, and what is asked for it."""
+"""RIB, kernel and FIB compared in portions: which results are accepted, and the queries this takes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOP = "192.0.2.1"
 
 
 class _Router:
-    """A router of so many IPv4 routes, whose FIB lacks some."""
+    """A router with this many IPv4 routes, some of which its FIB lacks."""
 
     kernel_forwards = False
 

@@ -1,4 +1,4 @@
-"""Lists that hold a routing daemon up are read seldom, and once for all who ask."""
+"""Lists that block a routing daemon are read seldom, and once for all who ask."""
 
 from __future__ import annotations
 

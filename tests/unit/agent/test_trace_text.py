@@ -1,4 +1,4 @@
-"""VPP's text of a trace: packets, their nodes, who they are from and to, and where they arrived."""
+"""VPP's text of a trace: packets, nodes, sources and destinations, and receiving interfaces."""
 
 from __future__ import annotations
 

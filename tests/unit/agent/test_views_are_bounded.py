@@ -53,7 +53,7 @@ SHORT = {
     "show ip route 0.0.0.0/0 json",
     "show ip route static json",
 }
-"""All that FRR may be asked here. A new view adds its question, when its answer is short on any table."""
+"""All queries to FRR that are allowed here. A new view adds its query if the answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
     "dhcp-relays", "forwarding",
@@ -154,7 +154,7 @@ _KEPT = {"remote_asn": 65001, "ipv4_unicast": {"soft_reconfiguration_inbound": T
 
 
 class Engine:
-    """What the views that ask the engine hear."""
+    """The engine's answers to the views."""
 
     turns = Turns()
 

@@ -1,4 +1,4 @@
-"""Bonds: compiled, brought to a kernel that has them, and told of while they work."""
+"""Bonds: compiled, applied to a simulated kernel, and their state while they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DHCP relays: compiled for VPP, and what VPP tells of them."""
+"""DHCP relays: compiled for VPP, and their state as VPP reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent's side of the feeder: what it makes of its answers, of none, and what follows from them."""
+"""The agent's side of the feeder: its answers, a missing answer, and what follows from them."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def test_a_mirror_leaves_inside_the_block_and_the_interface_stays_up(
     assert toy.asked == ["vacate loop0 20000"]
     assert "sw_interface_set_flags" not in [call.name for call in fake.calls]
     assert not vpp_plan(VppState.of((loopback,)), session.observe())
-    # Where routes are left it stays.
+    # If routes are left, the interface stays.
     toy.answer = {"reached": False, "waited_ms": 20000, "pending": 1}
     for step in vpp_plan(VppState.of((loopback, pair)), session.observe()):
         session.apply(step)

@@ -1,4 +1,4 @@
-"""Where the clocks of forwarding go, said of recorded counts."""
+"""Where the clocks of forwarding go, computed from recorded counters."""
 
 from __future__ import annotations
 

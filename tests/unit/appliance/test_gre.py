@@ -1,4 +1,4 @@
-"""Tunnels: compiled, brought to a kernel that has them, let in, and refused where they cannot be."""
+"""Tunnels: compiled, applied to a simulated kernel, let in, and refused where they are not possible."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class GreKernel:
 
 
 class _Message(dict[str, Any]):
-    """A link as netlink tells of it."""
+    """A link as netlink reports it."""
 
     def __init__(self, index: int, link: Json) -> None:
         super().__init__(index=index, flags=int(link["state"] == "up"))

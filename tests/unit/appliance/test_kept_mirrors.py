@@ -52,7 +52,7 @@ TAPS = {"wan0", "lan0", "off0"}
 
 
 class _Here:
-    """A namespace that runs everything at once."""
+    """A namespace that runs every call immediately."""
 
     def run(self, work: Callable[..., Any], *args: Any) -> Any:
         return work(*args)
@@ -148,7 +148,7 @@ def test_one_that_cannot_be_kept_means_that_none_is_taken_up(kept: KeptMirrors, 
 
 
 def test_while_a_mirror_is_made_or_removed_none_is_kept(kept: KeptMirrors, queues: _Queues) -> None:
-    """A preview that looked before may end meanwhile: what it kept then would never go."""
+    """A preview that read the state before may end meanwhile: what it kept would never be released."""
     kept.keep(STATE)
     with kept.changing("wan0"):
         assert not queues.is_open("wan0") and queues.is_open("lan0")

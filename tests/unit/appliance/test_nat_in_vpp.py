@@ -33,7 +33,7 @@ class Asked(FakeVpp):
 
 @dataclass
 class Vpp:
-    """What a view sees of it."""
+    """VPP as a view sees it."""
 
     client: VppClient
     read: NatTable
@@ -48,7 +48,7 @@ def _host(number: int) -> IPv4Address:
 
 
 def _vpp(hosts: dict[int, int], limit: int = 1000) -> tuple[Vpp, Asked]:
-    """With so many sessions of each host, and as many on the counters."""
+    """With this many sessions of each host, and the same number in the counters."""
     client = Asked()
     client.call("nat44_ed_plugin_enable_disable", enable=True, sessions=limit)
     translate(client, *(_session(host, port) for host, count in hosts.items() for port in range(count)))
@@ -103,7 +103,7 @@ def test_a_reading_walks_over_the_table_so_often_and_says_where_it_ended(
     assert (total, shown) == (2, ["10.0.0.1:1000", "10.0.0.2:1000"])
     assert left_out.startswith("5 sessions, of hosts from 10.0.0.3 on, were not read")
     assert _asked_for(client.questions) == ["10.0.0.1", "10.0.0.2"]
-    # A page beyond is shorter, and how many there are is known all the same.
+    # A page past the limit is shorter, and the total is known all the same.
     total, shown, left_out = _seen(vpp, offset=2, limit=7)
     assert (total, shown) == (10, ["10.0.0.1:1002", "10.0.0.2:1000", "10.0.0.2:1001"])
     assert left_out.startswith("4 sessions, of hosts from 10.0.0.3 on, were not read")

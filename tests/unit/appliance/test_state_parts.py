@@ -1,4 +1,4 @@
-"""A part of the live state is registered once: agent, client, REST and command line have it by that."""
+"""A part of the live state is registered once, for agent, client, REST and command line."""
 
 from __future__ import annotations
 

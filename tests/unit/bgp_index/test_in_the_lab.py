@@ -15,7 +15,7 @@ from lab.programs import index_program
 
 @pytest.fixture(params=["no module", "no compiler"])
 def lacking(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is not there."""
+    """What the machine lacks."""
     module = tmp_path / "lib/x86/frr/modules/bgpd_bmp.so"
     module.parent.mkdir(parents=True)
     if request.param == "no compiler":

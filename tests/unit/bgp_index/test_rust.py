@@ -13,7 +13,7 @@ _AT_LEAST = 41
 
 
 def test_the_indexs_own_tests_pass() -> None:
-    """All of them: a module that is no longer built would take its tests with it."""
+    """All tests run: those of a module that is no longer built would be missing."""
     requirements.require_rustc()
     program = rust_program.build("bgp-index", rust_program.TOOLS, tests=True)
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=120)

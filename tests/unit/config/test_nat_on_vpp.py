@@ -31,7 +31,7 @@ def _bgp(neighbor: dict[str, Any], address: str = "192.0.2.1", **groups: dict[st
     ("routing", "pointers"),
     [
         ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0"}}}}, [_OSPF]),
-        # Who announces the network and speaks to nobody there receives nothing.
+        # A passive interface receives nothing.
         ({"ospf": {"interfaces": {"wan0": {"area": "0.0.0.0", "passive": True}}}}, []),
         (_bgp({"remote_asn": 65001}), [_NEIGHBOR]),
         (_bgp({"remote_asn": 65000}), []),

@@ -24,7 +24,7 @@ def _patterns(node: Any) -> Iterator[str]:
 
 
 def test_every_form_a_text_must_have_is_told_in_words() -> None:
-    """A regular expression is no sentence."""
+    """A regular expression is not shown as a message."""
     assert set(_patterns(json_schema())) - _PATTERNS.keys() == set()
 
 

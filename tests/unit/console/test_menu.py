@@ -207,7 +207,7 @@ class LivingAgent:
 
 
 class DeadAgent(LivingAgent):
-    """One that does not."""
+    """An agent that does not answer."""
 
     def status(self) -> StatusAnswer:
         raise AgentUnavailable("no")

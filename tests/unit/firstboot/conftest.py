@@ -27,7 +27,7 @@ class TablePrograms:
     """Answers by a program's name or its first two words; discs are folders that `mount` links into place."""
 
     discs: dict[str, tuple[dict[str, str], Path]] = field(default_factory=dict)
-    """Device to what blkid says and to its content."""
+    """Device to its blkid output and its content."""
     answers: dict[str, Ran] = field(default_factory=dict)
     ran: list[list[str]] = field(default_factory=list)
 

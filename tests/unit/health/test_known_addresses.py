@@ -1,4 +1,4 @@
-"""Which addresses zebra is found not to know, and when it gets them again."""
+"""Which addresses zebra is found to lack, and when they are given to it again."""
 
 from __future__ import annotations
 

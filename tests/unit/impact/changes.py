@@ -68,7 +68,7 @@ FULL = OspfNeighborState(
 
 
 def session(state: str = "Established", asn: int = 65001, received: int | None = 1000) -> BgpNeighborState:
-    """A session with so many IPv4 prefixes."""
+    """A session with this many IPv4 prefixes."""
     counts = PrefixCounts(prefixes_received=received)
     return BgpNeighborState(state=state, remote_asn=asn, families={"ipv4_unicast": counts})
 

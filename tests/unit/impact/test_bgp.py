@@ -150,7 +150,7 @@ def test_a_daemon_that_does_not_tell_makes_it_possible() -> None:
 
 
 def test_an_interface_that_is_made_anew_takes_its_sessions_down() -> None:
-    """VPP makes an af_packet interface anew for a higher MTU."""
+    """VPP recreates an af_packet interface for a higher MTU."""
     mtu = {"interfaces": {"wan0": {"mtu": 9000}, "core0": {"description": "words"}}}
     assert found(mtu) == []
     findings = found(mtu, taken_down=frozenset({"wan0", "core0"}))
@@ -205,7 +205,8 @@ def test_prefixes_that_new_rules_withdraw_or_add_are_counted() -> None:
         f"2 of 2 IPv4 unicast routes sent to {PEER} are withdrawn by the new rules: "
         "198.51.100.0/24, 10.10.0.0/24."
     )
-    # The way back: both pass that are not sent now, and nothing says that nothing else keeps them.
+    # The reverse change: both routes that are not sent now pass. It is not known whether something else holds
+    # them back.
     kept = [replace(entry, advertised_to=entry.advertised_to - {PEER}) for entry in entries]
     back = {"routing": {"policy": {"prefix_lists": {"own": {"rules": {"10": {"prefix": "0.0.0.0/0"}}}}}}}
     (possible,) = found(back, facts=_counting(*kept), first=patch)

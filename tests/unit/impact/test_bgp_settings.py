@@ -43,7 +43,7 @@ def test_routes_begin_where_no_policy_is_required_any_more() -> None:
     assert (received.grade, sent.grade) == ("possible", "possible")
     assert f"routes from {PEER} are accepted from now on" in received.text
     assert f"routes are sent to {PEER} from now on" in sent.text
-    # Its own map for received routes stood before.
+    # Its own map for received routes existed before.
     (alone,) = found(_bgp(ebgp_requires_policy=False))
     assert "are sent to" in alone.text
 
@@ -58,7 +58,7 @@ def test_routes_begin_where_no_policy_is_required_any_more() -> None:
     ],
 )
 def test_a_switch_turned_on_or_off_sends_other_routes(field: str, on: str, off: str) -> None:
-    """The session stays, or comes up again; what it brings is not what it brought."""
+    """The session stays, or comes up again, but its routes are not the same as before."""
     turned_on = _family(INTERNAL, **{field: True})
     if field == "remove_private_as":
         turned_on = _family(PEER, **{field: True})
@@ -91,7 +91,7 @@ AGGREGATE = "203.0.112.0/20"
     "announced", [{"networks": [AGGREGATE]}, {"redistribute": {"static": {}}, "networks": []}]
 )
 def test_a_prefix_is_announced_only_while_the_table_has_it(announced: dict[str, Any]) -> None:
-    """The blackhole under an aggregate dropped nothing of what longer prefixes lead on."""
+    """The blackhole of an aggregate did not drop packets that longer prefixes match."""
     first = {"routing": {"static": {AGGREGATE: {"blackhole": True}}, "bgp": {"ipv4_unicast": announced}}}
     (finding,) = found({"routing": {"static": {AGGREGATE: None}}}, first=first)
     assert kinds([finding]) == [("possible", "routes", "/routing/bgp/ipv4_unicast")]

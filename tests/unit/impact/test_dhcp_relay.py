@@ -1,4 +1,4 @@
-"""What clients lose when their relay goes or changes, and when an access list refuses what it lives by."""
+"""What clients lose when their relay is removed or changed, or an access list drops packets it needs."""
 
 from __future__ import annotations
 

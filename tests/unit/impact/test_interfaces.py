@@ -220,7 +220,7 @@ def test_a_bond_that_needs_two_members_is_down_with_one() -> None:
     ],
 )
 def test_the_last_member_with_a_link_takes_the_bond_along(links: dict[str, str], grades: list[str]) -> None:
-    """The other one is enabled, and its cable is not in."""
+    """The other member is enabled, but has no link."""
     left = {"interfaces": {"bond0": {"members": ["nic9"]}}}
     lost = [one for one in found(left, first=BOND, facts=_linked(**links)) if one.kind == "traffic"]
     assert [one.grade for one in lost] == grades

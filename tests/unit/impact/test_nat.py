@@ -119,7 +119,7 @@ def test_another_address_of_the_interface_ends_what_has_the_old_one() -> None:
 
 
 def test_masquerade_and_pools_are_told_apart() -> None:
-    """Where there are both, each address is found under what it came from."""
+    """Where there are both, a finding names the one that each address came from."""
     before = copy.deepcopy(DOCUMENT)
     before["interfaces"]["wan1"] = {"type": "ethernet", "match": {"device": "x"}}
     before["nat"]["outside"] = ["wan0", "wan1"]

@@ -89,7 +89,10 @@ def test_what_costs_none() -> None:
 
 
 def test_the_same_addresses_in_another_order_cost_nothing() -> None:
-    """No step changes anything then. The first is what OSPF and a session from the interface begin at."""
+    """No step changes anything then.
+
+    But OSPF, and sessions with this update source, use the first address.
+    """
     both = {"core0": ["10.20.0.1/30", "10.21.0.1/30"], "lo1": ["10.255.0.1/32", "10.255.0.7/32"]}
     both["wan0"] = ["192.0.2.2/29", "192.0.2.3/29"]
     first = {"interfaces": {name: {"addresses": one} for name, one in both.items()}}
@@ -180,7 +183,7 @@ def test_a_next_hop_that_bfd_watches_from_now_on_may_not_answer_it() -> None:
 
 
 def test_a_new_static_route_takes_packets_from_whatever_led_them_before() -> None:
-    """Found by the calibration campaign: a route to a prefix that BGP had led to another neighbor."""
+    """Found by the calibration campaign: a route to a prefix that BGP had sent to another neighbor."""
     led = {"next_hops": [{"address": "10.10.0.9"}]}
     (finding,) = found(_static(**{"203.0.113.0/24": led}))
     assert kinds([finding]) == [("possible", "routes", "/routing/static/203.0.113.0~124")]

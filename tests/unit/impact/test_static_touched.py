@@ -42,7 +42,7 @@ def _document(source: random.Random) -> dict[str, Any]:
 
 
 def _edited(source: random.Random, document: dict[str, Any]) -> dict[str, Any]:
-    """With a few routes more, less or other, and now and then an interface taken down or up."""
+    """A few routes added, removed or changed, and sometimes an interface disabled or enabled."""
     static = dict(document["routing"]["static"])
     for prefix in source.sample(_PREFIXES, 2):
         if prefix in static and source.random() < 0.6:

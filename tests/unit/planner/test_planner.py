@@ -114,7 +114,7 @@ def test_the_inner_shrinks_first_and_the_outer_grows_first(outer: int, inner: in
 
 
 def test_a_kind_may_turn_into_another_under_one_name() -> None:
-    """Two keys, one token: dependents of the token are made anew, too."""
+    """Two keys, one token: dependents of the token are recreated too."""
     top = Bridge("b", ("a",))
     assert shown(plan(state(Bolt("a"), top), state(Bridge("a"), top))) == [
         "delete: delete b",

@@ -11,7 +11,7 @@ from planner import Change, Declared, changes
 
 @dataclass(frozen=True)
 class Toy(Declared):
-    """Whatever its fields declare. ``form`` changes in place, ``make`` only by making it anew."""
+    """Declares whatever its fields say. ``form`` changes in place, ``make`` only by recreating it."""
 
     name: str
     needs: tuple[str, ...] = ()

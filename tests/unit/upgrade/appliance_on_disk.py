@@ -39,7 +39,7 @@ class Appliance:
     paths: Paths
     keys: Path
     seen: list[Facts | Exception] = field(default_factory=lambda: [WELL])
-    """What is observed, one after the other; the last for ever."""
+    """The observations, one for each query; the last one is repeated."""
     reboots: int = 0
 
     @property

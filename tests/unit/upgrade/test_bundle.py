@@ -146,7 +146,7 @@ def test_damaged_zstandard(tmp_path: Path) -> None:
 
 
 def test_unpacking_can_be_left(router: Appliance) -> None:
-    """A reader that has enough ends the program, and waits for nothing."""
+    """A reader that has enough ends the program without waiting."""
     made = router.upgrade_file(file_system(size=32 << 20))
     found = bundle.open_bundle(made, router.paths.public_key)
     unpacked = zstandard.unpacked(made, found.packed_at, found.manifest.packed_bytes)

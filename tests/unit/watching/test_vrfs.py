@@ -25,7 +25,7 @@ def _document(**routing: Any) -> RouterConfig:
 
 
 class _Router:
-    """Two VRFs; which is asked is written down."""
+    """Two VRFs; records which one is queried."""
 
     def __init__(self, config: RouterConfig) -> None:
         self.engine = SimpleNamespace(running_config=config)

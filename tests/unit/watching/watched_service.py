@@ -82,7 +82,7 @@ class Service:
             self.engine.tick()
 
     def report(self, revision: int) -> WatchReport:
-        """As the revision has it."""
+        """The report that the revision holds."""
         return WatchReport.model_validate(self.engine.revision_details(revision)["watch"])
 
 

@@ -19,7 +19,7 @@ UNPACED = Limit(10_000, 0.001)
 
 
 class _Work:
-    """Takes as long as it is held, and notes who began."""
+    """Work that lasts until it is released, and records whose work began."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -41,7 +41,7 @@ def _lane(waiting: int = 4, pace: Limit = UNPACED, **more: Any) -> FairLane:
 async def _ask(
     lane: FairLane, work: _Work, client: str, rank: float, name: str | None = None
 ) -> asyncio.Task[str]:
-    """Asked, and in the queue or not."""
+    """Submits work and returns its task, which is then in the queue or refused."""
     task = asyncio.create_task(lane.run(client, work.of(name or client), rank))
     await asyncio.sleep(0)
     await asyncio.sleep(0)

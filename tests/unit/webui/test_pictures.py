@@ -1,4 +1,4 @@
-"""Pictures for people are of every page of the sidebar."""
+"""The screenshots show every page of the sidebar."""
 
 from __future__ import annotations
 

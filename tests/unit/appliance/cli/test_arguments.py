@@ -1,4 +1,4 @@
-"""What is said behind `millrace`."""
+"""The arguments of `millrace`."""
 
 from __future__ import annotations
 

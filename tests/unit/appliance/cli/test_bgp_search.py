@@ -26,7 +26,7 @@ _ROUTE = FoundRoute(
 
 
 class _Agent:
-    """Answers with what a test prepared, the last of it for ever."""
+    """Gives the answers that a test prepared; the last one is repeated."""
 
     def __init__(self, *answers: dict[str, Any]) -> None:
         self.answers = list(answers)

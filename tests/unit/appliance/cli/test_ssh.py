@@ -1,4 +1,4 @@
-"""From where a session of the command line came."""
+"""The address from which a session of the command line came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interactive loop: lines are run, errors are told, and the session goes on."""
+"""The interactive loop: lines are run, errors are printed, and the session goes on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.unit.appliance.cli.test_session import DOCUMENT
 
 @pytest.fixture(autouse=True)
 def history(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Not the tester's own."""
+    """A history of the test's own."""
     monkeypatch.setattr(terminal, "HISTORY", tmp_path / "history")
 
 

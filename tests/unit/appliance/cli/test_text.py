@@ -1,4 +1,4 @@
-"""What the command line prints drives no terminal."""
+"""The output of the command line cannot control the terminal."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from appliance.errors import AgentUnavailable, Conflict
 
 
 class UpgradableAgent:
-    """Takes parts, and then tells the progress it was given, one at each look."""
+    """Takes the parts, then reports the given progress, one entry for each query."""
 
     def __init__(self, *progress: dict[str, Any] | Exception) -> None:
         self.received = b""
