@@ -13,7 +13,7 @@ from appliance.client import AgentClient
 from appliance.client.answers import CommitAnswer
 from appliance.state.commits import CommitUnderWay
 
-USAGE = "cancel commit [ID]            stop a running or waiting commit, and undo it; no ID: the only one"
+USAGE = "cancel commit [ID]            stop and undo a running or waiting commit; without ID, the only one"
 GOES_ON = "the commit goes on: `show commits` shows its progress, `cancel commit` stops and undoes it"
 Tell = Callable[[CommitUnderWay], None]
 
