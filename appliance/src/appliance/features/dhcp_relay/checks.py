@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _tunnels(config: RouterConfig, path: str, relay: DhcpRelay) -> Iterator[Problem]:
-    """VPP builds the Ethernet frame of an answer itself, and crashes if the answer is for a tunnel."""
+    """VPP builds the frame of an answer itself, as for a link, and crashes if the answer is for a tunnel."""
     for name, one in config.interfaces.items():
         if one.vrf == relay.vrf and not one.is_ethernet and has_ipv4(one):
             where = _titled(relay.vrf)

@@ -17,7 +17,7 @@ from frr_config.types import IpAddress
 
 def ends(change: Change) -> Iterator[Finding]:
     """Tunnels that remain, but get another source or lose the route to the other end."""
-    # The outer packets of tunnels are always in the default VRF.
+    # The outer packets of tunnels are always routed by the main table.
     seen = change.main
     for name, now in change.after.interfaces_of(Gre):
         change.in_time()
