@@ -119,7 +119,7 @@ def test_the_state_tells_what_vpp_has_by_names_of_the_document() -> None:
 def test_the_counts_are_said_in_a_sentence() -> None:
     told = _told(DOCUMENT)
     assert told.words == (
-        "Since VPP started 1,200 packets of clients were relayed, and 1,100 of servers came back."
+        "Relayed since VPP started: 1,200 packets from clients, 1,100 from servers."
         " 5: DHCP option 82 missing. 3: no dhcp server configured."
     )
     assert DhcpRelays(relays=()).words == ""

@@ -58,8 +58,8 @@ class DhcpRelays(Answer):
             return ""
         failed = "".join(f" {count:,}: {reason}." for reason, count in sorted(self.failures.items()))
         return (
-            f"Since VPP started {self.to_servers:,} packets of clients were relayed, and {self.to_clients:,}"
-            f" of servers came back.{failed}"
+            f"Relayed since VPP started: {self.to_servers:,} packets from clients, {self.to_clients:,} from"
+            f" servers.{failed}"
         )
 
 
