@@ -223,6 +223,18 @@ def test_nat_lets_the_answers_to_addresses_of_outside_interfaces_in(router: Rout
 
 
 @pytest.mark.usefixtures("server")
+def test_a_port_forward_takes_the_answers_of_the_server(router: Router) -> None:
+    document = _relayed()
+    forward = {"protocol": "udp", "outside_interface": "right0", "inside_address": f"{_CLIENTS}.2"}
+    document["nat"] = {"inside": ["left0"], "outside": ["right0"], "masquerade": ["right0"]}
+    for port, is_leased in ((68, True), (67, False)):
+        document["nat"]["port_forwards"] = {"taken": {**forward, "outside_port": port, "inside_port": 9067}}
+        commit_unchecked(router, document)
+        assert (lease(router.left, _DEVICE, _IN_VAIN) is not None) is is_leased
+    router.commit(DOCUMENT)
+
+
+@pytest.mark.usefixtures("server")
 def test_clients_on_an_outside_interface_of_nat_are_not_relayed(router: Router) -> None:
     document = _relayed()
     document["nat"] = {"inside": ["right0"], "outside": ["left0"], "masquerade": ["left0"]}

@@ -11,7 +11,9 @@ from appliance.config.pointer import join
 from appliance.errors import Problem
 from appliance.features.dhcp_relay.clients import has_ipv4, shut_to_broadcasts
 from appliance.features.dhcp_relay.model import DhcpRelay
+from appliance.features.registry import declared
 
+_ANSWERS_PORT = 67
 _NO_RELAY = "the kernel has no DHCP relay: only the vpp data plane relays DHCP"
 
 
@@ -58,6 +60,11 @@ def _ends(seen: Context, path: str, relay: DhcpRelay) -> Iterator[Problem]:
     if link is not None and link in shut and owner not in shut:
         message = f"{link}, on which the server answers, is {shut[link]}: use an address of {link}"
         yield Problem(f"{path}/source_address", message)
+    answers = ("udp", IPv4Address(source), _ANSWERS_PORT)
+    for forwarded in declared("checks", "forwarded"):
+        if (what := forwarded(seen.config).get(answers)) is not None:
+            message = f"{what} takes UDP port {_ANSWERS_PORT} of {source}, to which the server answers"
+            yield Problem(f"{path}/source_address", message)
 
 
 def _titled(vrf: str | None) -> str:

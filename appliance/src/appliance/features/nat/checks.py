@@ -92,6 +92,16 @@ def closed(config: RouterConfig) -> Mapping[str, str]:
     return {} if nat is None else dict.fromkeys(nat.outside, "an outside interface of NAT")
 
 
+def forwarded(config: RouterConfig) -> Mapping[tuple[str, IPv4Address, int], str]:
+    """Protocols, addresses and ports that lead to inside hosts: the router itself receives nothing there."""
+    found: dict[tuple[str, IPv4Address, int], str] = {}
+    for name, one in () if config.nat is None else config.nat.port_forwards.items():
+        outside = forward_address(config, one)
+        if outside is not None:
+            found[one.protocol, outside, one.outside_port] = f"the port forward {name}"
+    return found
+
+
 def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
     interfaces = context.config.interfaces
     parts = {part: name for name, one in interfaces.items() for part in one.made_of}
