@@ -49,6 +49,15 @@ class Power:
                     self._before.pop(path, None)
 
         monkeypatch.setattr(durable, "sync", synced)
+        move = durable.move
+
+        def moved(path: Path, new_path: Path) -> None:
+            with self._lock:
+                for one in (path, new_path):
+                    self._before.setdefault(one, one.read_bytes() if one.is_file() else None)
+            move(path, new_path)
+
+        monkeypatch.setattr(durable, "move", moved)
 
     def _kept(self, act: Callable[..., None]) -> Callable[..., None]:
         def kept(path: Path, *more: Any) -> None:

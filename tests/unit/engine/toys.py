@@ -235,6 +235,6 @@ def dying(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
 
         return act_or_die
 
-    for name in ("write", "write_whole", "sync", "remove", "forget"):
+    for name in ("write", "write_whole", "move", "sync", "remove", "forget"):
         monkeypatch.setattr(durable, name, dying_on(getattr(durable, name)))
     return lambda: count

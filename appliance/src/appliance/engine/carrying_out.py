@@ -9,8 +9,8 @@ from collections.abc import Callable
 from appliance.engine.committer import Committer
 from appliance.engine.jobs import Jobs
 from appliance.engine.outcomes import error_of
+from appliance.engine.recorded import made_by
 from appliance.engine.records import CommitResult
-from appliance.engine.reserve import Reserve
 from appliance.engine.turns import Cancelled
 from appliance.errors import Conflict, MillraceError
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 def carry_out(
     jobs: Jobs,
-    reserve: Reserve,
+    committer: Committer,
     request_id: str | None,
     mark: str,
     run: Callable[[str], CommitResult],
@@ -28,10 +28,11 @@ def carry_out(
 ) -> CommitResult:
     """The result of ``run``, or the earlier one of the same request; an error is in it, not raised.
 
+    That of a commit that made a revision is written after the caller has it: the revision tells it, too.
     ``must_not_fail``: even on a full disk, as long as the agent's reserve lasts. Raises Conflict when the id
     was used for another request, ValidationFailed when it is not an id.
     """
-    request_id = request_id or uuid.uuid4().hex
+    reserve, request_id = committer.reserve, request_id or uuid.uuid4().hex
     try:
         if must_not_fail:
             known = reserve.spend(lambda: jobs.begin(request_id, mark))
@@ -51,6 +52,9 @@ def carry_out(
             log.exception("commit %s failed unexpectedly", request_id)
         result = CommitResult(request_id, "failed", error=error_of(error))
         log.warning("commit %s failed: %.500s", request_id, error)
+    if made_by(committer.store, result) is not None:
+        jobs.finish_soon(result, mark, committer.disk)
+        return result
     try:
         reserve.spend(lambda: jobs.finish(result, mark))
     except OSError as error:

@@ -88,7 +88,7 @@ class Committer:
         """Held by the thread that changes the router or the running revision."""
         # Files that programs read at their next boot may be written after the caller has its answer.
         self._after = ThreadPoolExecutor(1, thread_name_prefix="after-commit")
-        self._disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
+        self.disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
         """The journal and the objects of a revision are written concurrently, while the router is queried."""
         self._checked: tuple[Prepared, Capabilities] | None = None
         """The last document that the check found valid."""
@@ -209,7 +209,7 @@ class Committer:
             transaction = Transaction(
                 self.live,
                 self.journal,
-                self._disk,
+                self.disk,
                 self.reserve,
                 self.patience,
                 plan,
@@ -227,8 +227,10 @@ class Committer:
             def meanwhile() -> None:
                 nonlocal service
                 if not supersede:
-                    self.recorder.begin(self._disk, self.running, prepared, plan)
+                    self.recorder.begin(self.disk, self.running, prepared, plan)
                 service = service_before.end(taken_down(plan))
+                if not supersede:
+                    self.recorder.begin_watch(self.disk, request, self.running, service)
 
             def record() -> None:
                 self.note_reopening(reopening, prepared.config)
@@ -259,6 +261,7 @@ class Committer:
         reopened = self.reopen(reopening)
         watch = self.watched.begin()
         self.tell_committed(desired)
+        self.disk.submit(self.store.note_head)
         self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
         log.info("revision %s committed by %s in %s steps", self.running.revision, request.author, len(steps))
@@ -311,7 +314,7 @@ class Committer:
     def close(self) -> None:
         """Finish the work begun, and release the threads."""
         self._after.shutdown(wait=True)
-        self._disk.shutdown(wait=True)
+        self.disk.shutdown(wait=True)
         self.live.close()
 
     def _own_path(

@@ -89,6 +89,13 @@ def rename(path: Path, new_name: str) -> None:
         os.fsync(folder)
 
 
+def move(path: Path, new_path: Path) -> None:
+    """Put the file in place of one in the same folder without waiting for the disk: a power cut may undo it,
+    or lose what neither was waited for."""
+    with folders.opened(path.parent) as folder:
+        os.rename(path.name, new_path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
 def append(path: Path, data: bytes, offset: int) -> None:
     """Put ``data`` behind the first ``offset`` bytes of a file, durably; the file is made if need be.
 

@@ -317,7 +317,7 @@ class Engine:
         """
         mark = self._mark_of(request)
         run = partial(self._commit, replace(request, mark=mark))
-        return carry_out(self._jobs, self._committer.reserve, request.request_id, mark, run)
+        return carry_out(self._jobs, self._committer, request.request_id, mark, run)
 
     def result_of(self, request: CommitRequest) -> CommitResult | None:
         """What ``commit`` would return without beginning anything; None for a request not seen before."""
@@ -357,7 +357,7 @@ class Engine:
                 )
                 return self._committer.transact(request, turn, supersede=True)
 
-        return carry_out(self._jobs, self._committer.reserve, request_id, mark, run, must_not_fail=True)
+        return carry_out(self._jobs, self._committer, request_id, mark, run, must_not_fail=True)
 
     def confirm(self, author: str) -> int:
         """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.

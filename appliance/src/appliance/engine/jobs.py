@@ -13,6 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +51,8 @@ class Jobs:
         self._lock = threading.Lock()
         self._since_pruned = _PRUNE_EVERY
         self._unwritten: dict[str, tuple[CommitResult, str]] = {}
-        """Results settled at start that the disk could not take. On disk they still say ``running``."""
+        """Results that are not on disk yet, where they still say ``running``: those being written, and those
+        that the disk could not take."""
         self._count = self._used_bytes = 0
 
     def seen(self, request_id: str, fingerprint: Callable[[], str]) -> CommitResult | None:
@@ -94,6 +96,24 @@ class Jobs:
     def finish(self, result: CommitResult, fingerprint: str) -> None:
         """Record how a request ended."""
         self._write(self._path(result.request_id), result, fingerprint)
+
+    def finish_soon(self, result: CommitResult, fingerprint: str, disk: Executor) -> None:
+        """The same of a request that made a revision, in a thread of ``disk``; it counts from now on.
+
+        If the agent dies before it is written, or the disk is full, the revision tells the outcome: see
+        ``settle``.
+        """
+        self._unwritten[result.request_id] = result, fingerprint
+
+        def write() -> None:
+            try:
+                self.finish(result, fingerprint)
+            except OSError as error:
+                log.warning("the result of commit %s cannot be written yet: %s", result.request_id, error)
+                return
+            self._unwritten.pop(result.request_id, None)
+
+        disk.submit(write)
 
     def get(self, request_id: str) -> CommitResult:
         """The outcome of a request. Raises NotFound."""
@@ -139,7 +159,7 @@ class Jobs:
             except OSError as error:
                 log.warning("the result of commit %s cannot be written yet: %s", request_id, error)
                 return
-            del self._unwritten[request_id]
+            self._unwritten.pop(request_id, None)
 
     @property
     def usage(self) -> dict[str, int]:

@@ -65,6 +65,18 @@ class Recorder:
 
         self._early = _Early(base, prepared, made, disk.submit(write))
 
+    def begin_watch(
+        self, disk: Executor, request: CommitRequest, base: Running, service: Service | None
+    ) -> None:
+        """The same for its watch, should it be recorded."""
+        revision, confirmed = self._store.head + 1, self._confirmed(base)
+        self._watched.write_ahead(disk, request, revision, confirmed, service)
+
+    def _confirmed(self, base: Running) -> int:
+        """The revision below the next one that needs no confirmation."""
+        standing = self._confirmation.pending
+        return base.revision if standing is None else standing.rollback_to
+
     def record(
         self,
         request: CommitRequest,
@@ -102,8 +114,7 @@ class Recorder:
 
         confirmation, watches = self._confirmation, self._watched.watches
         with confirmation.deciding:
-            standing = confirmation.pending
-            confirmed = base.revision if standing is None else standing.rollback_to
+            confirmed = self._confirmed(base)
             try:
                 watch = self._watched.prepare(request, head + 1, confirmed, service, must_not_fail)
                 coming = None

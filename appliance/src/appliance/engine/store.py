@@ -236,7 +236,6 @@ class RevisionStore:
             self._numbers.append(revision.revision)
             self._fresh.clear()
             self._since_pruned += 1
-        self._mark()
 
     def put(self, value: Any) -> str:
         """Store ``value`` by its content; returns its SHA-256. It survives a power cut after ``sync``."""
@@ -367,8 +366,9 @@ class RevisionStore:
         except (OSError, ValueError):
             return 0
 
-    def _mark(self) -> None:
-        """Needed only if the newest record is lost, so a commit neither waits for it nor fails by it."""
+    def note_head(self) -> None:
+        """Write down the number of the head, needed only if the newest record is lost: a commit neither waits
+        for it nor fails by it."""
         try:
             durable.write_whole(self._revisions / "last", f"{self._head}\n".encode())
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,13 @@ class Service(NamedTuple):
 
     before: Mapping[str, Any]
     revision: int
+
+
+class _Ahead(NamedTuple):
+    """A watch written while the steps of its commit are made."""
+
+    service: Service
+    written: Future[Watch]
 
 
 class ReadingService(NamedTuple):
@@ -47,6 +55,7 @@ class WatchedCommits:
         self.watches = Watches(state_dir, clock, reserve)
         self.observer: Observer | None = None
         self._clock, self._store = clock, store
+        self._ahead: _Ahead | None = None
 
     def ahead(self, request: CommitRequest, before: RouterConfig) -> None:
         """Begin the readings for which ``reading`` would wait longest."""
@@ -80,6 +89,31 @@ class WatchedCommits:
         before = {**watch.before, "foretold": None}
         return Service(before, watch.compared_with) if is_back else None
 
+    def write_ahead(
+        self, disk: Executor, request: CommitRequest, revision: int, rollback_to: int, service: Service | None
+    ) -> None:
+        """Begin to write what ``prepare`` would, in a thread of ``disk``. Returns at once.
+
+        A watch that rolls back is not written ahead: its revision waits until it is on the disk.
+        """
+        self._ahead = None
+        if service is not None and not request.watch_s:
+            watch = self._watch(request, revision, rollback_to, service)
+            self._ahead = _Ahead(service, disk.submit(self.watches.write_ahead, watch))
+
+    def _written_ahead(self, revision: int, rollback_to: int, service: Service) -> Watch | None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or ahead.service is not service or ahead.written.exception() is not None:
+            return None
+        watch = ahead.written.result()
+        is_it = watch.revision == revision and watch.rollback_to == rollback_to
+        return self.watches.put(watch) if is_it else None
+
+    def _watch(self, request: CommitRequest, revision: int, rollback_to: int, service: Service) -> Watch:
+        watch_s, rolls_back = request.watch_s or DEFAULT_WATCH_S, bool(request.watch_s)
+        began = timestamp(self._clock.unix_s())
+        return Watch(revision, service.revision, rollback_to, watch_s, rolls_back, began, service.before)
+
     def prepare(
         self,
         request: CommitRequest,
@@ -91,11 +125,10 @@ class WatchedCommits:
         """Put the watch of a revision that is about to be recorded on disk. Raises OSError."""
         if service is None:
             return None
-        watch_s, rolls_back = request.watch_s or DEFAULT_WATCH_S, bool(request.watch_s)
-        began = timestamp(self._clock.unix_s())
-        watch = Watch(revision, service.revision, rollback_to, watch_s, rolls_back, began, service.before)
+        if (ahead := self._written_ahead(revision, rollback_to, service)) is not None:
+            return ahead
         try:
-            return self.watches.prepare(watch)
+            return self.watches.prepare(self._watch(request, revision, rollback_to, service))
         except OSError:
             if must_not_fail:
                 return None

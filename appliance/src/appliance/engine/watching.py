@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 KEPT = 300
 """How many reports are kept; the oldest are removed first."""
+_AHEAD_S = 0.5
+"""The most that a watch written ahead may be early."""
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -96,6 +98,8 @@ class Watches:
 
     def __init__(self, state_dir: Path, clock: Clock, reserve: Reserve) -> None:
         self._path, self._reports = state_dir / "watch.json", state_dir / "watches"
+        self._next = state_dir / "watch-next.json"
+        """Written before it is known whether its revision is recorded."""
         self._clock, self._reserve = clock, reserve
         self._guard = threading.RLock()
         self._current: Watch | None = None
@@ -108,6 +112,7 @@ class Watches:
     def load(self, head: int) -> None:
         """Read the watch at start. A watch of any revision but ``head`` is over."""
         self._current = self._read(head)
+        self._forget(self._next)
         self.loaded.set()
 
     def _read(self, head: int) -> Watch | None:
@@ -153,19 +158,37 @@ class Watches:
         self._write(coming)
         return coming
 
+    def write_ahead(self, watch: Watch) -> Watch:
+        """Write a watch that does not roll back next to that of the running revision, for ``put``. Raises
+        OSError."""
+        coming = self._in_this_boot(watch)
+        durable.write_whole(self._next, durable.compact(vars(coming)))
+        return coming
+
+    def put(self, ahead: Watch) -> Watch | None:
+        """As ``prepare``, of a watch written ahead; None if that was too long ago, or is gone."""
+        if ahead.ends_boot_s + _AHEAD_S < self._clock.boot_s() + ahead.watch_s:
+            return None
+        try:
+            durable.move(self._next, self._path)
+        except OSError:
+            return None
+        return ahead
+
     def take(self, coming: Watch | None) -> None:
         """The revision was recorded. None: it is not watched."""
         with self._guard:
             self._current = coming
         if coming is None:
-            self._forget()
+            # A watch of another revision is over in any case.
+            self._forget(self._path)
 
     def give_up(self) -> None:
         """The revision was not recorded: the earlier watch goes on."""
         with self._guard:
             standing = self._current
             if standing is None:
-                self._forget()
+                self._forget(self._path)
             else:
                 self._change(standing)
 
@@ -246,13 +269,12 @@ class Watches:
             # No rollback depends on it.
             durable.write_whole(self._path, text)
 
-    def _forget(self) -> None:
+    def _forget(self, path: Path) -> None:
         try:
-            if self._path.exists():
-                # A watch of another revision is over in any case.
-                durable.forget(self._path)
+            if path.exists():
+                durable.forget(path)
         except OSError as error:
-            log.error("the watch in %s cannot be removed: %s", self._path, error)
+            log.error("the watch in %s cannot be removed: %s", path, error)
 
     def _in_this_boot(self, watch: Watch) -> Watch:
         ends_boot_s = self._clock.boot_s() + watch.watch_s
