@@ -129,6 +129,9 @@ class _ToyDataplane(Toy):
         names = [key.split()[1] for key in self.state if key.startswith("interface ")]
         return {name: name not in self.without_link for name in names}
 
+    def links_observed(self) -> None:
+        return None
+
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> list[RouteAnswer]:
         return self.kernel_routes(destinations)
 

@@ -118,6 +118,9 @@ class ToyPlane(FileToy):
     def links(self) -> Mapping[str, bool]:
         return {row.name: True for row in self.interfaces_state()}
 
+    def links_observed(self) -> None:
+        return None
+
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         return self.kernel_routes(destinations)
 

@@ -108,6 +108,7 @@ class FamilyCounts:
     """Drops by the graph nodes of the family."""
     drops: Mapping[str, int]
     """As in a sample."""
+    interfaces: Mapping[str, InterfaceCounters]
 
 
 _FAMILIES = {"ipv4": "ip4", "ipv6": "ip6"}
@@ -163,13 +164,13 @@ class Counters:
             return self._segment.read(reader)
 
     def families(self) -> FamilyCounts:
-        """Packets by family, on all interfaces.
+        """Packets by family, on all interfaces, and the interfaces' own counters.
 
         Raises what :meth:`sample` does.
         """
         with self._session.lock, self._lock:
-            self._session.client.connect()
-            return self._segment.read(_read_families)
+            names = self._session.interface_names()
+            return self._segment.read(lambda segment: _read_families(segment, names))
 
     def punted(self) -> tuple[PuntCounts, ...]:
         """Policed packets to Linux. Raises what :meth:`sample` does."""
@@ -262,7 +263,7 @@ def read_drops(segment: StatsSegment) -> dict[str, int]:
     return drops
 
 
-def _read_families(segment: StatsSegment) -> FamilyCounts:
+def _read_families(segment: StatsSegment, names: Mapping[int, str]) -> FamilyCounts:
     drops = read_drops(segment)
     return FamilyCounts(
         {name: sum(map(sum, segment.simple(f"/if/{short}"))) for name, short in _FAMILIES.items()},
@@ -271,6 +272,7 @@ def _read_families(segment: StatsSegment) -> FamilyCounts:
             for name, short in _FAMILIES.items()
         },
         drops,
+        _read_interfaces(segment, names),
     )
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 ALL = 0xFFFFFFFF
 """Means all interfaces, or all access lists, in a request."""
 INTERFACES = request("sw_interface_dump", sw_if_index=ALL)
-_ADMIN_UP = 1
+_ADMIN_UP, _LINK_UP = 1, 2
 
 
 class Asking(Protocol):
@@ -46,6 +46,8 @@ class InterfaceRow:
     up: bool
     link_mtu: int
     l3_mtu: int
+    linked: bool = False
+    """It has a link."""
 
 
 class Dumps:
@@ -156,4 +158,5 @@ def _row(reply: Reply, prefix: str) -> InterfaceRow:
         up=bool(reply.flags & _ADMIN_UP),
         link_mtu=reply.link_mtu,
         l3_mtu=reply.mtu[0],
+        linked=bool(reply.flags & _LINK_UP),
     )

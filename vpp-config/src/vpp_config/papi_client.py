@@ -73,6 +73,8 @@ class PapiClient:
         self._unread: dict[str, Path] = {}
         self._ids: dict[str, int] = {}
         self._by_id: dict[int, Any] = {}
+        self._supported: dict[str, bool] = {}
+        """The messages that somebody asked about, for the VPP that is connected."""
 
     # -- connection
 
@@ -107,6 +109,7 @@ class PapiClient:
             self._by_id = {}
             for message in self._messages.values():
                 self._index(message)
+            self._supported = {}
             self._generation += 1
             return self._generation
 
@@ -160,9 +163,12 @@ class PapiClient:
     def supports(self, name: str) -> bool:
         """Whether this VPP has the message with the signature of the definitions."""
         with self._lock:
-            self.connect()
-            definition = self._definition(name)
-            return definition is not None and self._id_of(definition) is not None
+            # Whether VPP has hung up is a system call, and an observation asks for dozens of messages.
+            if self._transport is None or name not in self._supported:
+                self.connect()
+                definition = self._definition(name)
+                self._supported[name] = definition is not None and self._id_of(definition) is not None
+            return self._supported[name]
 
     # -- calls
 

@@ -49,6 +49,7 @@ class Session:
         self._take_down_mirror = take_down_mirror
         self._vacate_mirror = vacate_mirror
         self._access: Access | None = None
+        self._links: dict[str, bool] = {}
         self.lock = threading.RLock()
         """Held during every method; a caller holds it when nothing may change between two calls."""
 
@@ -74,6 +75,11 @@ class Session:
         with self.lock:
             return self._current().interface_names()
 
+    @property
+    def links(self) -> dict[str, bool]:
+        """Our interfaces, and whether they were up and had a link at the last :meth:`observe`."""
+        return self._links
+
     def held(self, kind: type[T]) -> list[tuple[int, T]]:
         """The objects of a kind that has indexes in VPP, with their indexes, as known from
         :meth:`observe` and the steps since.
@@ -94,6 +100,7 @@ class Session:
             self._vacate_mirror,
         )
         seen = Observation.of(self.client, self.prefix, generation)
+        self._links = {row.name: row.up and row.linked for row in seen.dumps.tagged_interfaces()}
         for name, index in seen.dumps.indexes.items():
             access.remember(interface_token(name), index)
         for item in seen.state.values():

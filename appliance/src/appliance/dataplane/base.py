@@ -91,6 +91,8 @@ class Traffic:
     """By family."""
     dropped: Mapping[str, int]
     """By reason, in words, as fresh as the rest."""
+    interfaces: Mapping[str, InterfaceCounters] | None = None
+    """The counters of interfaces; None where ``counters`` has to be asked for them."""
 
 
 class DataPlane(Protocol):
@@ -134,6 +136,9 @@ class DataPlane(Protocol):
 
     def links(self) -> Mapping[str, bool]:
         """Existing interfaces, and whether they are up and have a link: one query for all."""
+
+    def links_observed(self) -> Mapping[str, bool] | None:
+        """The same as of the last observation, without a query; None where observing does not tell."""
 
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """The entries it forwards by: for each prefix its own, for each address that of the longest match.

@@ -42,6 +42,11 @@ class Asked:
     """The VRF that is read; both documents are then as it sees them."""
 
     @property
+    def is_before_commit(self) -> bool:
+        """Whether a commit is about to change what is read."""
+        return self.before is not None
+
+    @property
     def routing(self) -> VrfRoutingView:
         """The routing daemons in this VRF."""
         return self.router.routing.in_vrf(self.vrf)

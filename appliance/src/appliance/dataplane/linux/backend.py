@@ -163,6 +163,9 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         with self._available():
             return self._views.run(self._links, self._seen)
 
+    def links_observed(self) -> None:
+        """An observation tells how links are set, not whether they have a link."""
+
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """The kernel's table, by which it forwards."""
         return self.kernel_routes(destinations, vrf)

@@ -31,6 +31,7 @@ from appliance.dataplane.vpp.kept_mirrors import KeptMirrors
 from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import VppStep, plan
+from appliance.dataplane.vpp.room import RouteRoom
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
@@ -130,13 +131,15 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
 
     def observe(self) -> VppDataplaneState:
         """VPP's objects, its startup settings, and the mirrors' sysctls as they are."""
-        with self._available():
+        with self._asking_room() as room, self._available():
             mirrors = self._space.begin(self._mirrors.observe)
             objects = self._session.observe()
             self._count_hits()
             kernel, control_plane, beside = mirrors.result()
-        room = None if self._feeder is None else self._feeder.room()
-        return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room)
+            return VppDataplaneState(objects, self._startup(), kernel, control_plane, beside, room())
+
+    def _asking_room(self) -> AbstractContextManager[Callable[[], RouteRoom | None]]:
+        return nullcontext(lambda: None) if self._feeder is None else self._feeder.asking_room()
 
     def plan(self, desired: VppDataplaneState, observed: VppDataplaneState) -> Sequence[VppStep]:
         """Steps from observed to desired. Raises nothing that ``check`` would have found."""
@@ -212,6 +215,10 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         """One dump of VPP's interfaces."""
         with self._available():
             return self._view.links()
+
+    def links_observed(self) -> Mapping[str, bool] | None:
+        """The last observation had the same dump."""
+        return self._session.links or None
 
     def fib(self, destinations: Sequence[str], vrf: VrfTable | None = None) -> Sequence[RouteAnswer]:
         """VPP's FIB."""

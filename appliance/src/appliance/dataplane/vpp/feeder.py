@@ -73,11 +73,32 @@ class FeederClient:
     def room(self) -> RouteRoom | None:
         """How many routes it may give VPP, and how many VPP has; None if it does not answer."""
         try:
-            state = self.state()
+            return self._room(self.state())
         except BackendUnavailable:
             return None
+
+    def _room(self, state: FeederState) -> RouteRoom:
         most = state.most_routes
         return RouteRoom(None if most is None else most + self._lent, state.in_vpp)
+
+    @contextmanager
+    def asking_room(self) -> Iterator[Callable[[], RouteRoom | None]]:
+        """``room``: the question is sent at the beginning of the block, the function waits for the answer."""
+        try:
+            connection = self._ask("status", _ANSWER_S)
+        except BackendUnavailable:
+            yield lambda: None
+            return
+
+        def answer() -> RouteRoom | None:
+            try:
+                with _as_it_should_be():
+                    return self._room(_state(self._answer(connection, "status")))
+            except BackendUnavailable:
+                return None
+
+        with connection:
+            yield answer
 
     def leave_room(self, before: int | None, most: int) -> None:
         """Have it give VPP no more than that. Routes that VPP has stay there: raises StepError if they are
@@ -186,18 +207,32 @@ class FeederClient:
     @contextmanager
     def _asked(self, question: str, timeout_s: float) -> Iterator[Mapping[str, Any]]:
         """The answer; the connection stays for the block."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(timeout_s)
-            try:
-                connection.connect(str(self._path))
-                connection.sendall(f"{question}\n".encode())
-                with connection.makefile("rb") as answers:
-                    told = json.loads(answers.readline(_LONGEST_LINE_BYTES))
-            except (OSError, ValueError) as error:
-                raise BackendUnavailable(NAME, f"{LABEL} at {self._path} does not answer: {error}") from error
-            if not isinstance(told, dict) or "error" in told:
-                raise BackendUnavailable(NAME, f"{LABEL} does not understand {question!r}: {told}")
-            yield told
+        with self._ask(question, timeout_s) as connection:
+            yield self._answer(connection, question)
+
+    def _ask(self, question: str, timeout_s: float) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(str(self._path))
+            connection.sendall(f"{question}\n".encode())
+        except OSError as error:
+            connection.close()
+            raise self._silent(error) from error
+        return connection
+
+    def _answer(self, connection: socket.socket, question: str) -> Mapping[str, Any]:
+        try:
+            with connection.makefile("rb") as answers:
+                told = json.loads(answers.readline(_LONGEST_LINE_BYTES))
+        except (OSError, ValueError) as error:
+            raise self._silent(error) from error
+        if not isinstance(told, dict) or "error" in told:
+            raise BackendUnavailable(NAME, f"{LABEL} does not understand {question!r}: {told}")
+        return told
+
+    def _silent(self, error: Exception) -> BackendUnavailable:
+        return BackendUnavailable(NAME, f"{LABEL} at {self._path} does not answer: {error}")
 
 
 @contextmanager

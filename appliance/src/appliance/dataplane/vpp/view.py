@@ -76,7 +76,8 @@ class VppView:
         """Packets by family. VPP does not count forwarded packets: they are the received ones not dropped."""
         seen = self._stats.families()
         forwarded = {name: max(count - seen.dropped[name], 0) for name, count in seen.received.items()}
-        return Traffic(dict(seen.received), forwarded, dict(seen.drops))
+        interfaces = {name: InterfaceCounters(**vars(one)) for name, one in seen.interfaces.items()}
+        return Traffic(dict(seen.received), forwarded, dict(seen.drops), interfaces)
 
     def hits(self, sequences: Sequences) -> dict[str, dict[int, RuleCounters]]:
         """Hits of the rules of the document's access lists, by sequence."""

@@ -23,7 +23,10 @@ _FAMILIES = ("ipv4", "ipv6")
 
 
 def _links(asked: Asked) -> Reading:
-    return dict(asked.router.dataplane.links())
+    """Before a commit, as the commit itself has just observed them."""
+    plane = asked.router.dataplane
+    seen = plane.links_observed() if asked.is_before_commit else None
+    return dict(plane.links() if seen is None else seen)
 
 
 def _down(seen: Comparison[Reading]) -> Iterator[Worse]:
@@ -80,8 +83,15 @@ def _show_traffic(reading: Reading) -> str:
 
 
 def _drops(asked: Asked) -> Reading:
-    found = dict(asked.traffic.dropped)
-    for name, row in asked.router.dataplane.counters()["interfaces"].items():
+    traffic = asked.traffic
+    found = dict(traffic.dropped)
+    known = traffic.interfaces
+    rows = (
+        asked.router.dataplane.counters()["interfaces"]
+        if known is None
+        else {name: vars(one) for name, one in known.items()}
+    )
+    for name, row in rows.items():
         for field in _COUNTED:
             if row[field]:
                 what = "errors" if field.endswith("errors") else "drops"
