@@ -18,6 +18,7 @@ from vpp_papi.vpp_papi import VPPApiJSONFiles
 from vpp_config import acl_codec, route_codec
 from vpp_config.client import Reply, Request
 from vpp_config.errors import VppApiError, VppError, VppUnavailable
+from vpp_config.recent import Recent
 from vpp_config.retvals import meaning
 from vpp_config.transport import Transport
 
@@ -29,6 +30,9 @@ _FILES = (
     "memclnt", "vlib", "vpe", "interface", "ip", "ip_neighbor", "acl", "af_packet", "lcp", "virtio", "arping",
 )  # fmt: skip
 _PREFIX = struct.Struct(">HI")  # message id and context, at the start of every reply
+_CALLER = struct.Struct(">II")  # client index and context, behind the message id of every request
+_KNOWN, _KNOWN_BYTES = 2048, 1024
+"""How many messages are kept decoded, and the longest of them: most of an observation is as it was before."""
 _RETRY_WITH_CURSOR = -165
 # Requests in flight at a time. VPP answers while it reads, so this only bounds memory on both sides.
 _WINDOW = 512
@@ -75,6 +79,8 @@ class PapiClient:
         self._by_id: dict[int, Any] = {}
         self._supported: dict[str, bool] = {}
         """The messages that somebody asked about, for the VPP that is connected."""
+        self._decoded: Recent[Reply] = Recent(_KNOWN)
+        self._encoded: Recent[bytes] = Recent(_KNOWN)
 
     # -- connection
 
@@ -110,6 +116,7 @@ class PapiClient:
             for message in self._messages.values():
                 self._index(message)
             self._supported = {}
+            self._decoded, self._encoded = Recent(_KNOWN), Recent(_KNOWN)
             self._generation += 1
             return self._generation
 
@@ -229,12 +236,29 @@ class PapiClient:
         for item in requests:
             self._context = self._context % 0xFFFFFFFE + 1
             contexts.append(self._context)
-            frames.append(self._encode(item, self._context, self._client_index))
+            frames.append(self._frame(item))
             if "stream" in self._services[item.name] and "stream_msg" not in self._services[item.name]:
-                frames.append(self._encode(_PING, self._context, self._client_index))
+                frames.append(self._frame(_PING))
         assert self._transport is not None
         self._transport.send(frames)
         return contexts
+
+    def _frame(self, item: Request) -> bytes:
+        """The request in this context. Its fields are encoded once: most requests are repeated."""
+        try:
+            key = item.name, tuple(item.fields.items())
+            hash(key)
+        except TypeError:  # a list among them
+            return self._encode(item, self._context, self._client_index)
+        known = self._encoded.of(key, lambda: self._encode(item, 0, 0))
+        return known[:2] + _CALLER.pack(self._client_index, self._context) + known[2 + _CALLER.size :]
+
+    def _reply(self, message: Any, raw: bytes) -> Reply:
+        """The message, decoded once whatever its context: nobody looks at that of a decoded one."""
+        if len(raw) > _KNOWN_BYTES:
+            return _decode(message, raw)
+        key = raw[:2] + raw[_PREFIX.size :]
+        return self._decoded.of(key, lambda: _decode(message, raw))
 
     def _encode(self, item: Request, context: int, client_index: int) -> bytes:
         message = self._definition(item.name)
@@ -279,11 +303,11 @@ class PapiClient:
                 continue  # an event, or the late end of an abandoned stream
             service = self._services[name]
             if context not in details:
-                reply = _decode(message, raw)
+                reply = self._reply(message, raw)
                 retval = getattr(reply, "retval", 0)
                 answers[context] = VppApiError(name, retval, meaning(retval)) if retval < 0 else reply
             elif message.name == service.get("stream_msg", service["reply"]):
-                details[context].append(_decode(message, raw))
+                details[context].append(self._reply(message, raw))
             elif "stream_msg" in service:
                 reply = _decode(message, raw)
                 if reply.retval == _RETRY_WITH_CURSOR:
