@@ -10,7 +10,11 @@ def test_a_result_is_made_once_while_it_is_asked_for() -> None:
     recent: Recent[str] = Recent(2)
 
     def of(number: int) -> str:
-        return recent.of(number, lambda: f"{number}: {made.append(number)}")
+        def make() -> str:
+            made.append(number)
+            return f"result {number}"
+
+        return recent.of(number, make)
 
     first = of(1)
     assert of(1) is first
