@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 Words = list["str | Section"]
 
@@ -32,6 +33,7 @@ UNSAID = StartupSettings(0, None, 512, 128, 16384)
 """The settings assumed for an empty startup file."""
 
 
+@lru_cache(maxsize=2)
 def read(text: str) -> StartupSettings:
     """The settings in a startup file; one it does not give is that of ``UNSAID``."""
     words = parse(text)
