@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,30 @@ def test_only_what_was_seen_at_last_waits_for_the_disk(watches: Watches, synced:
     assert watches.report(2) == {"state": "watching"}
     assert _written(lambda: watches.keep(2, {"state": "as_before"}), synced) > 0
     assert watches.report(2) == {"state": "as_before"}
+
+
+def test_a_watch_written_ahead_takes_the_place_of_the_one_before_only_when_put(
+    tmp_path: Path, synced: list[int]
+) -> None:
+    clock = ToyClock()
+    watches, before, ahead = Watches(tmp_path, clock, Reserve(tmp_path)), _watch(rolls_back=False), []
+    watches.take(watches.prepare(before))
+    assert _written(lambda: ahead.append(watches.write_ahead(replace(before, revision=3))), synced) == 0
+    assert (watches._read(2), watches._read(3)) == (watches.current, None)
+    clock.wait(0.1)
+    assert watches.put(ahead[0]) == ahead[0] == watches._read(3)
+
+
+def test_a_watch_written_long_before_its_steps_were_made_is_written_again(tmp_path: Path) -> None:
+    clock = ToyClock()
+    watches = Watches(tmp_path, clock, Reserve(tmp_path))
+    ahead = watches.write_ahead(_watch(rolls_back=False))
+    clock.wait(60)
+    assert watches.put(ahead) is None
+    assert watches.prepare(_watch(rolls_back=False)).ends_boot_s == ahead.ends_boot_s + 60
+
+
+def test_a_watch_written_ahead_of_a_revision_never_made_is_forgotten(tmp_path: Path) -> None:
+    Watches(tmp_path, ToyClock(), Reserve(tmp_path)).write_ahead(_watch(rolls_back=False))
+    Watches(tmp_path, ToyClock(), Reserve(tmp_path)).load(1)
+    assert list(tmp_path.glob("watch*.json")) == []
