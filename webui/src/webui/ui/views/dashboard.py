@@ -74,7 +74,7 @@ def dashboard_state(request: HttpRequest) -> HttpResponse:
     """The parts of the dashboard that refresh every few seconds, as a fragment."""
     candidate, _ = look_at_candidate(request)
     return render(
-        request, "ui/dashboard_state.html", {"shell": shell_of(request), **_state(candidate.running)}
+        request, "ui/dashboard_refresh.html", {"shell": shell_of(request), **_state(candidate.running)}
     )
 
 
@@ -103,8 +103,6 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "workers": workers,
         "system": look(lambda: agent().state(SYSTEM), None).value,
         "feeder": look(lambda: agent().state(FEEDER), None).value,
-        # Three panels stand in a row, and four in two.
-        "system_span": "span-6" if workers else "span-4",
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [
             (part.label or name, is_well(part.state), part.detail or part.state)
