@@ -39,6 +39,8 @@ class ShownPanel:
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    empty: str
+    wide: bool
 
 
 def row_at(candidate: Candidate, pointer: str, state: Any = None) -> Row | None:
@@ -117,6 +119,8 @@ def panels_of(row: Row) -> list[ShownPanel]:
             panel.title,
             tuple(title for title, _ in panel.columns),
             tuple(tuple(value(one) for _, value in panel.columns) for one in panel.rows(row)),
+            panel.empty,
+            panel.wide,
         )
         for panel in PANELS
         if panel.mapping == mapping and panel.when(row)
