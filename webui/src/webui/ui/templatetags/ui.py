@@ -146,11 +146,11 @@ def duration(seconds: Any) -> str:
 
 @register.filter
 def grouped(value: Any) -> str:
-    """A whole number with thin spaces between thousands."""
+    """A whole number with commas between thousands, as in the agent's sentences."""
     if value is None or value == "":
         return DASH
     try:
-        return f"{int(value):,}".replace(",", "\u202f")
+        return f"{int(value):,}"
     except (TypeError, ValueError):
         return str(value)
 

@@ -27,6 +27,7 @@ from webui.ui.page import look, look_at_candidate, show
 from webui.ui.pages import bgp, interfaces
 from webui.ui.shell import is_well, shell_of
 from webui.ui.state import ospf_neighbors
+from webui.ui.tables.cells import by_address
 from webui.ui.tables.row import Row, rows_of
 
 _SHARED_S = 2
@@ -110,7 +111,10 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         ],
         "sessions": [
             _session(row)
-            for row in rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions)
+            for row in sorted(
+                rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions),
+                key=lambda row: by_address(row.name),
+            )
         ],
         "ospf_neighbors": ospf_neighbors(ospf),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),
