@@ -251,8 +251,8 @@ def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
 
 
 def chosen(table: Table, rows: list[Row], query: Query) -> list[Row]:
-    """Rows that contain all the words, in the requested order; objects of the document otherwise by name, with
-    addresses and numbers by value.
+    """Rows that contain all the words, in the requested order; objects of the document otherwise by name,
+    with addresses and numbers by value.
     """
     words = query.words.lower().split()
     if words:
