@@ -57,6 +57,10 @@ def test_a_router_with_a_link_down_is_not_healthy(looked: RouterInMemory, browse
     looked.dataplane.without_link.add("wan0")
     looked.watch.look()
     assert _chip(browser) == ("1 major", "chip-alarm")
+    dashboard = browser.get("/", secure=True).content.decode()
+    assert dashboard.index('id="alarms"') < dashboard.index("data-charts"), "alarms are seen before charts"
+    again = browser.get("/dashboard/state", secure=True).content.decode()
+    assert '<div id="dashboard-urgent" hx-swap-oob="innerHTML">' in again and 'id="alarms"' in again
     page = browser.get("/alarms", secure=True).content.decode()
     assert "Interface wan0 is enabled and its link is down" in page
     assert "Check the cable" in page

@@ -87,12 +87,12 @@ def test_the_pages_have_the_button_and_say_since_when(router: RouterInMemory, cl
     router.wait_sampled()
     browser = browser_of("operator", client_of)
     page = get(browser, "/interfaces/lan0")
-    assert "Since the interface was made" in page and 'action="/actions/clear-counters"' in page
+    assert "Since the interface was created" in page and 'action="/actions/clear-counters"' in page
     for asked, back in (({"interface": "lan0"}, "/interfaces/lan0"), ({"acl": "edge-in"}, "/acls/edge-in")):
         answer = browser.post("/actions/clear-counters", {**asked, "next": back}, secure=True, follow=True)
         assert "cleared: they are shown from zero" in answer.content.decode()
     page = " ".join(get(browser, "/interfaces/lan0").split())
-    assert "cleared by operator" in page and "Since the interface was made" not in page
+    assert "cleared by operator" in page and "Since the interface was created" not in page
     assert "cleared by operator" in get(browser, "/acls/edge-in")
     assert "cleared by operator" in get(browser, "/acls")
     assert 'action="/actions/clear-counters"' not in get(browser_of("viewer", client_of), "/interfaces/lan0")

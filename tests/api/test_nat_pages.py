@@ -230,7 +230,7 @@ def test_a_data_plane_that_does_not_answer_is_not_taken_for_an_agent_that_is_awa
     ("more", "words"),
     [
         ({}, "Table in use 300 of 1,200 (25 %)"),
-        ({"timed_out": 9000}, "Timed out 9,000, whose places new sessions take"),
+        ({"timed_out": 9000}, "Timed out 9,000, replaced by new sessions"),
         ({"refused": 17}, "Refused 17 packets, because the table was full"),
         ({"evicted": 4}, "Ended early 4 sessions, to make room"),
         ({"in_use": 1, "fullness": 1 / 1200}, "1 of 1,200 (below 1 %)"),

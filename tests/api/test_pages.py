@@ -210,7 +210,7 @@ def test_a_long_list_is_cut_and_quick(browser: Client, client_of: MakeClient) ->
     client_of("engineer").put("config/routing/static", routes)
     page = get(browser, "/static-routes")
     assert len(_rows(page, "static")) == 200
-    assert "of 5\u202f000" in page
+    assert "of 5,000" in page
     assert len(page.encode()) < 400_000
     last = get(browser, "/static-routes?sort=Prefix&page=25")
     assert _names(last, "static")[-1] == "10.19.249.0/24"

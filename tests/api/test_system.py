@@ -53,7 +53,7 @@ def test_the_dashboard_shows_how_many_routes_vpp_has_room_for(router: RouterInMe
     )
     shown = render_to_string("ui/dashboard_system.html", {"system": system, "feeder": room})
     assert '<progress class="bar" max="1" value="0.5" aria-label="Routes in VPP">' in shown
-    assert "1\u202f234 in VPP, which has room for 2\u202f468" in shown
+    assert "1,234 in VPP, which has room for 2,468" in shown
     for unknown in (None, FeederState(carrier="kernel"), FeederState(carrier="feeder")):
         shown = render_to_string("ui/dashboard_system.html", {"system": system, "feeder": unknown})
         assert "Routes in VPP" not in shown and "Up for" in shown

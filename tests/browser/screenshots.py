@@ -26,14 +26,23 @@ PAGES = {
     "alarms-events": "/alarms?kind=events",
     "interfaces": "/interfaces",
     "interface": "/interfaces/lan0",
+    "interface-bond": "/interfaces/bond0",
+    "interface-memif": "/interfaces/memif0",
+    "interface-gre": "/interfaces/gre1",
     "interface-edit": "/edit/interfaces/lan0",
     "interface-add": "/add/interfaces?type=sub_interface",
+    "ethernet-add": "/add/interfaces?type=ethernet",
+    "loopback-add": "/add/interfaces?type=loopback",
     "bond-add": "/add/interfaces?type=bond",
     "routes": "/routes",
+    "route": "/routes?prefix=203.0.113.10",
     "static": "/static-routes",
+    "static-route": "/object/routing/static/198.51.100.0~124",
     "static-add": "/add/routing/static",
     "bgp": "/bgp",
     "bgp-neighbor": "/bgp/neighbors/192.0.2.1",
+    "bgp-neighbor-down": "/bgp/neighbors/10.40.0.2",
+    "bgp-peer-group": "/object/routing/bgp/peer_groups/upstream",
     "bgp-received": "/bgp/routes/received/192.0.2.1",
     "bgp-advertised": "/bgp/routes/advertised/192.0.2.1",
     "bgp-neighbor-edit": "/edit/routing/bgp/neighbors/192.0.2.1",
@@ -43,7 +52,9 @@ PAGES = {
     "bgp-search-wrong": "/bgp/search?family=ipv4&asn=abc",
     "bgp-edit": "/edit/routing/bgp",
     "ospf": "/ospf",
+    "ospf-interface": "/object/routing/ospf/interfaces/core0",
     "ospf-database": "/ospf/database",
+    "ospf-lsa": "/ospf/lsa/router/10.20.0.1/10.20.0.1",
     "neighbors": "/neighbors",
     "forwarding": "/forwarding",
     "memif-add": "/add/interfaces?type=memif",
@@ -53,16 +64,21 @@ PAGES = {
     "data-plane": "/edit/dataplane",
     "ospf-edit": "/edit/routing/ospf",
     "bfd": "/bfd",
+    "bfd-profile": "/object/routing/bfd/profiles/fast",
     "bfd-profile-add": "/add/routing/bfd/profiles",
     "policies": "/policies",
     "policies-maps": "/policies?kind=route_maps",
+    "policies-communities": "/policies?kind=community_lists",
+    "policies-paths": "/policies?kind=as_path_lists",
     "prefix-list-edit": "/edit/routing/policy/prefix_lists/bogons",
     "route-map": "/policies/route-maps/from-upstream",
     "route-map-rule": "/edit/routing/policy/route_maps/from-upstream/rules/20",
     "acls": "/acls",
     "acl": "/acls/{acl}",
+    "acl-add": "/add/acls",
     "nat": "/nat",
     "nat-static": "/nat?kind=nat_static",
+    "nat-pools": "/nat?kind=nat_pools",
     "nat-users": "/nat?kind=nat_users",
     "nat-sessions": "/nat?kind=nat_sessions",
     "nat-edit": "/edit/nat",
@@ -74,6 +90,7 @@ PAGES = {
     "control-plane": "/control-plane",
     "acl-rule": "/add/acls/{acl}/rules",
     "configuration": "/configuration",
+    "configuration-changes": "/configuration?of=candidate",
     "configuration-json": "/configuration?as=json",
     "compare": "/configuration/compare?from=1&to=running",
     "changes": "/changes",
@@ -83,13 +100,17 @@ PAGES = {
     "tools": "/tools",
     "captures": "/captures",
     "traces": "/traces",
+    "trace": "/traces/{trace}",
     "logs": "/logs",
     "system": "/edit/system",
     "users": "/users",
     "tokens": "/tokens",
     "audit": "/audit",
     "upgrade": "/upgrade",
+    "not-found": "/interfaces/no-such-interface",
 }
+FOUND = {"acl": ("/acls", "tbody th a"), "trace": ("/traces", "tbody a")}
+"""What a path may name: the last part of the address of the first such link on a page."""
 WIDTHS = {1440: 900, 390: 844}
 THEMES = ("light", "dark")
 _SETTLE_S = 2.5
@@ -131,11 +152,19 @@ def shoot(driver: webdriver.Chrome, base: str, name: str, path: str, target: Pat
         print(f"{target.name}: {entry}")
 
 
-def first_acl(driver: webdriver.Chrome, base: str) -> str:
-    """The name of the first access list; empty where there is none."""
-    driver.get(base + "/acls")
-    links = driver.find_elements(By.CSS_SELECTOR, "tbody th a")
-    return links[0].text if links else ""
+def found(driver: webdriver.Chrome, base: str) -> dict[str, str]:
+    """Values for the names in ``FOUND``; those that this router has."""
+    values = {}
+    for name, (path, selector) in FOUND.items():
+        driver.get(base + path)
+        links = driver.find_elements(By.CSS_SELECTOR, selector)
+        if links:
+            values[name] = (links[0].get_attribute("href") or "").rpartition("/")[2]
+    return values
+
+
+def _named(path: str) -> list[str]:
+    return [name for name in FOUND if f"{{{name}}}" in path]
 
 
 def page_of_all(directory: Path) -> str:
@@ -188,11 +217,11 @@ def _shoot_all(driver: webdriver.Chrome, env: dict[str, str], arguments: argpars
                     driver, base, "login", "/login", arguments.directory / f"login-{theme}-{width}.png", width
                 )
             log_in(driver, base, env["USERNAME"], env["PASSWORD"])
-            acl = first_acl(driver, base)
-            for name in [name for name, path in pages.items() if "{acl}" in path and not acl]:
-                print(f"{name}: this router has no access list: left out")
+            values = found(driver, base)
+            for name in [name for name, path in pages.items() if set(_named(path)) - set(values)]:
+                print(f"{name}: this router has none: left out")
                 del pages[name]
-            pages = {name: path.format(acl=acl) for name, path in pages.items()}
+            pages = {name: path.format(**values) for name, path in pages.items()}
         for width in widths:
             for name, path in pages.items():
                 shoot(driver, base, name, path, arguments.directory / f"{name}-{theme}-{width}.png", width)

@@ -63,6 +63,16 @@ def test_a_longer_match_than_the_ribs_is_named() -> None:
     assert shown.disagreement == "the kernel uses 198.51.100.0/25 for it"
 
 
+@pytest.mark.parametrize(
+    ("next_hop", "said"), [("192.0.2.1", ""), ("192.0.2.9", "uses 198.51.100.7/32 for it")]
+)
+def test_a_host_route_that_follows_the_ribs_is_no_difference(next_hop: str, said: str) -> None:
+    """VPP has one to the far end of each tunnel."""
+    own = _entry(next_hop, prefix="198.51.100.7/32")
+    shown = side_by_side(_rib("192.0.2.1"), ONE, own, "198.51.100.7")
+    assert shown.disagreement == (f"the data plane {said}" if said else "")
+
+
 class _Tables:
     """A RIB, a kernel and a FIB that answer, and write down what they were asked."""
 

@@ -12,7 +12,7 @@ from appliance.errors import ValidationFailed
 from webui.ui.candidate import Candidate
 from webui.ui.tables import detail
 from webui.ui.tables.batch import switched, without
-from webui.ui.tables.cells import cell_of, natural, sort_key
+from webui.ui.tables.cells import by_address, cell_of, natural, sort_key
 from webui.ui.tables.declaration import Column, Look, Panel
 from webui.ui.tables.row import Row, rows_of
 
@@ -64,6 +64,23 @@ def test_what_is_empty_sorts_last_and_numbers_by_value() -> None:
     nine, ten, none = (sort_key(cell_of(row, Column(name), "")) for name in ("n", "m", "o"))
     assert nine < ten < none
     assert sorted(["10.10.0.0/16", "10.2.0.0/16", "a"], key=natural) == ["10.2.0.0/16", "10.10.0.0/16", "a"]
+
+
+def test_names_are_in_the_order_of_addresses_and_numbers() -> None:
+    names = ["lan0.10", "2001:db8:a::/48", "100", "10.2.0.0/24", "2001:db8:1::/48", "lan0.2", "10.10.0.0/16"]
+    names += ["10.2.0.0/16", "20", "a/b"]
+    assert sorted(names, key=by_address) == [
+        "20",
+        "100",
+        "10.2.0.0/16",
+        "10.2.0.0/24",
+        "10.10.0.0/16",
+        "2001:db8:1::/48",
+        "2001:db8:a::/48",
+        "a/b",
+        "lan0.2",
+        "lan0.10",
+    ]
 
 
 def test_a_batch_is_one_new_mapping() -> None:

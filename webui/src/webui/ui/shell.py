@@ -88,10 +88,10 @@ class Shell:
 
     @property
     def health_word(self) -> str:
-        """Health for the header: ``healthy``, ``2 major``, ``1 critical, 3 minor``."""
+        """Health for the header: ``healthy``, ``2 major``, ``1 critical, 3 minor, 2 warnings``."""
         counts = self.alarms.get("counts") or {}
         if counts:
-            return ", ".join(f"{count} {severity}" for severity, count in counts.items())
+            return ", ".join(_counted(count, severity) for severity, count in counts.items())
         if self.unhealthy:
             return "degraded"
         if not self.looked_at:
@@ -111,6 +111,10 @@ class Shell:
         if not self.looked_at:
             said.append("The router's health has not been checked recently")
         return "; ".join(said) or "All checks were made; no active alarms"
+
+
+def _counted(count: int, severity: str) -> str:
+    return f"{count} {severity}{'s' if severity == 'warning' and count != 1 else ''}"
 
 
 def is_well(state: Any) -> bool:

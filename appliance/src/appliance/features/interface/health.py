@@ -113,7 +113,7 @@ def drops(look: Look[Counters]) -> Iterator[Finding]:
             {
                 "rate": f"{rate_pps:.1f} packets/s",
                 "share": f"{share:.1%}",
-                worst: str(now.get(worst, 0)),
+                what: f"{now.get(worst, 0):,} lost in all",
                 "over": f"{look.elapsed_s:.0f} s",
             },
             join(("interfaces", name)),

@@ -28,7 +28,8 @@ def _about(answer: Alarms) -> str:
     if answer.looked_s_ago is None:
         return "The router has not been checked since its agent started: nothing is known."
     ago_s = round(answer.looked_s_ago)
-    said = f"Checked {ago_s} seconds ago: {', '.join(answer.checks) or 'nothing'}."
+    ago = "1 second" if ago_s == 1 else f"{ago_s} seconds"
+    said = f"Checked {ago} ago: {', '.join(answer.checks) or 'nothing'}."
     if answer.unchecked:
         said += " Not checked: " + "; ".join(f"{name}, {why}" for name, why in answer.unchecked.items()) + "."
     return said

@@ -118,7 +118,13 @@ _COLUMNS = (
     ("Detection time", lambda one: one.detection_time_ms and f"{one.detection_time_ms} ms"),
     ("Why not up", lambda one: one.reason),
 )
-NEIGHBOR = Panel("/routing/bgp/neighbors", "BFD", _COLUMNS, _of_neighbor, _is_watched)
+_NO_SESSION = "There is no BFD session yet."
+NEIGHBOR = Panel("/routing/bgp/neighbors", "BFD", _COLUMNS, _of_neighbor, _is_watched, _NO_SESSION)
 INTERFACE = Panel(
-    "/routing/ospf/interfaces", "BFD", _COLUMNS, _on_interface, lambda row: bool(row.said("bfd_profile"))
+    "/routing/ospf/interfaces",
+    "BFD",
+    _COLUMNS,
+    _on_interface,
+    lambda row: bool(row.said("bfd_profile")),
+    _NO_SESSION,
 )

@@ -42,4 +42,6 @@ MEMBERS = Panel(
     ),
     _members,
     lambda row: row.said("type") == "bond",
+    empty="The router says nothing about the members.",
+    wide=True,
 )

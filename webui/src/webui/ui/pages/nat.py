@@ -49,7 +49,7 @@ def _facts(now: Mapping[str, Any], after: Mapping[str, Any], live: NatState | No
     if live is not None:
         yield Fact("Table in use", f"{live.in_use:,} of {live.limit:,}{_share(live)}")
         if live.timed_out:
-            yield Fact("Timed out", f"{live.timed_out:,}, whose places new sessions take")
+            yield Fact("Timed out", f"{live.timed_out:,}, replaced by new sessions")
         if live.refused:
             yield Fact("Refused", f"{live.refused:,} packets, because the table was full")
         if live.evicted:

@@ -279,6 +279,10 @@ class Panel:
     """Title and content for one row."""
     rows: Callable[[Row], Iterable[Any]]
     when: Callable[[Row], bool]
+    empty: str = "None."
+    """The text where there are no rows."""
+    wide: bool = False
+    """Whether it takes the width of the page."""
 
 
 Feature = Page | Panel

@@ -16,7 +16,7 @@ from webui.ui.candidate import Candidate
 from webui.ui.pages import PANELS
 from webui.ui.pointers import MISSING, get, join, last, parent
 from webui.ui.setting_words import words_of
-from webui.ui.tables.cells import last_word, linked
+from webui.ui.tables.cells import by_address, last_word, linked
 from webui.ui.tables.declaration import Link
 from webui.ui.tables.row import Row
 
@@ -39,6 +39,8 @@ class ShownPanel:
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    empty: str
+    wide: bool
 
 
 def row_at(candidate: Candidate, pointer: str, state: Any = None) -> Row | None:
@@ -81,8 +83,8 @@ def _facts(row: Row, pointer: str, value: Any, around: str) -> Iterator[Setting]
 
 def _lines(row: Row, value: Any, target: str) -> Iterator[Any]:
     if isinstance(value, Mapping):
-        for name, below in value.items():
-            yield f"{name} {_words(below)}".strip()
+        for name in sorted(value, key=by_address):
+            yield f"{name} {_words(value[name])}".strip()
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from _lines(row, one, target) if not isinstance(one, Mapping) else (_words(one),)
@@ -94,7 +96,11 @@ def _lines(row: Row, value: Any, target: str) -> Iterator[Any]:
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {_words(below)}".strip() for name, below in value.items())
+        # A rule begins with what it does, as in its list.
+        return ", ".join(
+            _words(below) if name == "action" else f"{name.replace('_', ' ')} {_words(below)}".strip()
+            for name, below in value.items()
+        )
     if isinstance(value, (list, tuple)):
         return " ".join(_words(one) for one in value)
     if isinstance(value, bool):
@@ -117,6 +123,8 @@ def panels_of(row: Row) -> list[ShownPanel]:
             panel.title,
             tuple(title for title, _ in panel.columns),
             tuple(tuple(value(one) for _, value in panel.columns) for one in panel.rows(row)),
+            panel.empty,
+            panel.wide,
         )
         for panel in PANELS
         if panel.mapping == mapping and panel.when(row)

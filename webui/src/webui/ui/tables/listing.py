@@ -19,7 +19,7 @@ from webui.ui.objects import page_of
 from webui.ui.page import Live as Look
 from webui.ui.page import look
 from webui.ui.pointers import join
-from webui.ui.tables.cells import Cell, SortKey, cell_of, natural, sort_key, title_of
+from webui.ui.tables.cells import Cell, SortKey, by_address, cell_of, natural, sort_key, title_of
 from webui.ui.tables.declaration import Column, SearchField, Table
 from webui.ui.tables.declaration import Look as CellLook
 from webui.ui.tables.in_vrf import fields_in, question_in
@@ -30,6 +30,7 @@ from webui.ui.vrfs import query_of
 PER_PAGE = 200
 _MANY_PAGES = 5
 """From this many pages on, a search offers a way to any of them."""
+DISABLED = "disabled"
 _ABBREVIATION = 3
 """A kind with at most this many letters is an abbreviation."""
 
@@ -69,6 +70,11 @@ class ShownRow:
     name: str
     """Its title."""
     buttons: tuple[Button, ...] = ()
+
+    @property
+    def tagged_disabled(self) -> bool:
+        """Whether a tag says that it is disabled; not where a cell does."""
+        return not self.row.enabled and not any(cell.only == DISABLED for cell in self.cells)
 
 
 @dataclass
@@ -245,13 +251,15 @@ def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
 
 
 def chosen(table: Table, rows: list[Row], query: Query) -> list[Row]:
-    """Rows that contain all the words, in the requested order."""
+    """Rows that contain all the words, in the requested order; objects of the document otherwise by name,
+    with addresses and numbers by value.
+    """
     words = query.words.lower().split()
     if words:
         rows = [row for row in rows if _has(table, row, words)]
     if query.sort:
-        rows = sorted(rows, key=_sorter(table, query.sort), reverse=query.descending)
-    return rows
+        return sorted(rows, key=_sorter(table, query.sort), reverse=query.descending)
+    return sorted(rows, key=lambda row: by_address(row.name)) if table.mapping else rows
 
 
 def _has(table: Table, row: Row, words: Sequence[str]) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from webui.ui.forms import ObjectForm
 from webui.ui.page import look
 from webui.ui.pages import TABLES
-from webui.ui.pointers import parent
+from webui.ui.pointers import get, last, parent
 from webui.ui.tables.declaration import Offer
 
 
@@ -34,9 +36,11 @@ class ShownOffers:
         return not any(row.chosen for row in self.rows)
 
 
-def offer(form: ObjectForm) -> None:
-    """Put the choices next to those groups of the form that have some."""
-    tables = [table for _, table in TABLES.values() if table.mapping == parent(form.pointer)]
+def offer(form: ObjectForm, document: Mapping[str, Any]) -> None:
+    """Put the choices next to those groups of the form that have some, and who has taken one."""
+    mapping = parent(form.pointer)
+    tables = [table for _, table in TABLES.values() if table.mapping == mapping]
+    others = {name: one for name, one in get(document, mapping, {}).items() if name != last(form.pointer)}
     declared = [offers for table in tables for offers in table.offers]
     for offers in declared:
         for bound in form.root.children:
@@ -44,12 +48,24 @@ def offer(form: ObjectForm) -> None:
                 continue
             found = look(lambda ask=offers.ask: list(ask()), [])  # type: ignore[misc]  # bound in this round
             said = {child.field.name: child.raw for child in bound.children if child.raw not in (None, "")}
-            rows = tuple(_shown(one, said) for one in found.value)
+            taken = [(name, other[offers.field]) for name, other in others.items() if other.get(offers.field)]
+            rows = tuple(_shown(one, said, taken) for one in found.value)
             if rows:
-                bound.offers = ShownOffers(offers.heads, rows)
+                bound.offers = _without_empty((*offers.heads, "Used by"), rows)
 
 
-def _shown(one: Offer, said: dict[str, str]) -> ShownOffer:
+def _shown(one: Offer, said: dict[str, str], taken: Iterable[tuple[str, Any]]) -> ShownOffer:
     """The row; the selected one uses the document's spelling, so that saving it changes nothing."""
-    chosen = said in (dict(one.value), *map(dict, one.also))
-    return ShownOffer(json.dumps(said if chosen else dict(one.value)), one.cells, chosen)
+    ways = (dict(one.value), *map(dict, one.also))
+    chosen = said in ways
+    users = ", ".join(name for name, value in taken if value in ways)
+    return ShownOffer(json.dumps(said if chosen else dict(one.value)), (*one.cells, users), chosen)
+
+
+def _without_empty(heads: tuple[str, ...], rows: tuple[ShownOffer, ...]) -> ShownOffers:
+    """The columns that say something."""
+    kept = [at for at in range(len(heads)) if any(row.cells[at] for row in rows)]
+    return ShownOffers(
+        tuple(heads[at] for at in kept),
+        tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in rows),
+    )

@@ -17,7 +17,7 @@ class Query:
 
     words: str = ""
     sort: str = ""
-    """Title of the column; empty for the document's order."""
+    """Title of the column; empty for the order of the names."""
     descending: bool = False
     page: int = 1
     kind: str = ""

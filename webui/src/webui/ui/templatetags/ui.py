@@ -120,12 +120,13 @@ def is_new(pointer: str) -> bool:
 
 @register.filter
 def clock(seconds: Any) -> str:
-    """Seconds as ``m:ss``."""
+    """Seconds as ``m:ss``, from an hour on as ``h:mm:ss``."""
     try:
         whole = max(0, int(float(seconds)))
     except (TypeError, ValueError):
         return DASH
-    return f"{whole // 60}:{whole % 60:02d}"
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 @register.filter
@@ -145,11 +146,11 @@ def duration(seconds: Any) -> str:
 
 @register.filter
 def grouped(value: Any) -> str:
-    """A whole number with thin spaces between thousands."""
+    """A whole number with commas between thousands, as in the agent's sentences."""
     if value is None or value == "":
         return DASH
     try:
-        return f"{int(value):,}".replace(",", "\u202f")
+        return f"{int(value):,}"
     except (TypeError, ValueError):
         return str(value)
 

@@ -27,6 +27,7 @@ from webui.ui.page import look, look_at_candidate, show
 from webui.ui.pages import bgp, interfaces
 from webui.ui.shell import is_well, shell_of
 from webui.ui.state import ospf_neighbors
+from webui.ui.tables.cells import by_address
 from webui.ui.tables.row import Row, rows_of
 
 _SHARED_S = 2
@@ -74,7 +75,7 @@ def dashboard_state(request: HttpRequest) -> HttpResponse:
     """The parts of the dashboard that refresh every few seconds, as a fragment."""
     candidate, _ = look_at_candidate(request)
     return render(
-        request, "ui/dashboard_state.html", {"shell": shell_of(request), **_state(candidate.running)}
+        request, "ui/dashboard_refresh.html", {"shell": shell_of(request), **_state(candidate.running)}
     )
 
 
@@ -103,8 +104,6 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "workers": workers,
         "system": look(lambda: agent().state(SYSTEM), None).value,
         "feeder": look(lambda: agent().state(FEEDER), None).value,
-        # Three panels stand in a row, and four in two.
-        "system_span": "span-6" if workers else "span-4",
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [
             (part.label or name, is_well(part.state), part.detail or part.state)
@@ -112,7 +111,10 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         ],
         "sessions": [
             _session(row)
-            for row in rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions)
+            for row in sorted(
+                rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions),
+                key=lambda row: by_address(row.name),
+            )
         ],
         "ospf_neighbors": ospf_neighbors(ospf),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),

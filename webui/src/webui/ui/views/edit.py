@@ -202,7 +202,7 @@ def _page(
     mapping: str = "",
 ) -> HttpResponse:
     new = form.key is not None
-    offer(form)
+    offer(form, candidate.document)
     pointer = mapping + join("NAME") if new and not form.key_text else form.pointer
     place = place_of(pointer)
     heading = f"Add {place.noun}{place.within}" if new else place.title

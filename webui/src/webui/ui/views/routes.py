@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from webui.ui.whole_number import whole
 
 _PER_PAGE = 100
 _HOPS_SHOWN = 4
+_UNITS_S = {"w": 604_800, "d": 86_400, "h": 3600, "m": 60}
 NOTHING = Routes(routes=(), total=0, list_limit=0, offset=0, limit=_PER_PAGE)
 """Shown while the router cannot be asked."""
 _TITLES = {
@@ -87,7 +89,7 @@ class RouteRow:
     cells: list[Cell]
     """RIB, kernel and FIB."""
     disagrees: str
-    age: str = ""
+    age_s: int | None = None
 
 
 def hops(paths: Iterable[RibHop | TableHop] | None) -> list[str]:
@@ -112,8 +114,18 @@ def row_of(route: RouteState) -> RouteRow:
             Cell(hops(route.fib), route.untold.get("fib", "")),
         ],
         disagrees=route.disagreement,
-        age=str(route.uptime or ""),
+        age_s=_seconds(route.uptime),
     )
+
+
+def _seconds(uptime: str | float | None) -> int | None:
+    """FRR says ``00:04:09``, ``1d02h03m`` or ``01w2d03h``, the feeder a number."""
+    if uptime is None or isinstance(uptime, (int, float)):
+        return None if uptime is None else int(uptime)
+    if re.fullmatch(r"\d+:\d\d:\d\d", uptime):
+        hours, minutes, seconds = map(int, uptime.split(":"))
+        return hours * 3600 + minutes * 60 + seconds
+    return sum(int(count) * _UNITS_S[unit] for count, unit in re.findall(r"(\d+)([wdhm])", uptime)) or None
 
 
 def _query(request: HttpRequest, vrf: ChosenVrf) -> dict[str, Any]:

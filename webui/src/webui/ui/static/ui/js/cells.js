@@ -15,7 +15,7 @@ function sinceCleared(sample, name, counter) {
 }
 
 function since(cleared) {
-  if (!cleared) return "Since the interface was made";
+  if (!cleared) return "Since the interface was created";
   return `Since ${cleared.at.slice(0, 19).replace("T", " ")} UTC, cleared by ${cleared.by}`;
 }
 

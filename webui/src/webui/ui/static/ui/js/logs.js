@@ -31,7 +31,16 @@ function atEnd(list) {
 
 function show(list, lines) {
   const stays = atEnd(list);
-  list.append(...lines.map(row));
+  for (const line of lines) {
+    const day = line.at ? `${line.at.slice(0, 10)} UTC` : "";
+    const days = list.querySelectorAll("[data-day]");
+    if (day && days[days.length - 1]?.textContent !== day) {
+      const head = part("div", "log-day", day);
+      head.dataset.day = "";
+      list.append(head);
+    }
+    list.append(row(line));
+  }
   while (list.childElementCount > MOST_LINES) list.firstElementChild.remove();
   if (lines.length) document.querySelector("[data-log-empty]")?.remove();
   // Who has scrolled up reads: the list stays where it is.

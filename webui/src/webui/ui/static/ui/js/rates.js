@@ -44,5 +44,5 @@ export const bits = (value) => scaled(value, "b/s");
 export const packets = (value) => scaled(value, "p/s");
 
 export function grouped(value) {
-  return value === null || value === undefined ? "–" : Number(value).toLocaleString("en-US").replaceAll(",", "\u202f");
+  return value === null || value === undefined ? "–" : Number(value).toLocaleString("en-US");
 }
