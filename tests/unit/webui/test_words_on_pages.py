@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from appliance.state.logs import LogLine
 from webui.ui.shell import Shell
 from webui.ui.tables.declaration import Offer
 from webui.ui.tables.offers import ShownOffer, _shown, _without_empty
 from webui.ui.templatetags.ui import clock, duration, grouped
+from webui.ui.views.logs import with_days
 from webui.ui.views.routes import _seconds
 
 
@@ -51,6 +53,12 @@ def test_severities_are_counted_in_english(counts: dict[str, int], said: str) ->
 )
 def test_a_routes_age_is_a_duration(uptime: str | float | None, said: str) -> None:
     assert duration(_seconds(uptime)) == said
+
+
+def test_a_day_is_named_once() -> None:
+    times = (None, "2026-11-26T23:59:59Z", None, "2026-11-26T23:59:59Z", "2026-11-27T00:00:00Z")
+    lines = [LogLine(part="vpp", text="x", at=at) for at in times]
+    assert [day for day, _ in with_days(lines)] == ["", "2026-11-26", "", "", "2026-11-27"]
 
 
 def test_an_offer_names_who_has_taken_it_and_empty_columns_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from appliance.config.problem_text import sentence_of, told_by_field
 from appliance.errors import ValidationFailed
-from appliance.state.logs import PARTS, SEVERITIES, LogPage, LogQuery
+from appliance.state.logs import PARTS, SEVERITIES, LogLine, LogPage, LogQuery
 from webui import router_logs
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
@@ -42,6 +43,7 @@ def logs(request: HttpRequest) -> HttpResponse:
         "wrong": wrong,
         "failure": failure,
         "page": page,
+        "lines": list(with_days(page.lines)),
         "parts": page.parts,
         "severities": SEVERITIES,
         "follows": not cursor and not wrong and not failure,
@@ -52,3 +54,12 @@ def logs(request: HttpRequest) -> HttpResponse:
         "api_calls": reads(("These lines", f"/logs{f'?{asked}' if asked else ''}")),
     }
     return show(request, "ui/logs.html", "logs", context)
+
+
+def with_days(lines: Iterable[LogLine]) -> Iterator[tuple[str, LogLine]]:
+    """Each line, with its day where that is another than the day before; a line without a time has none."""
+    last = ""
+    for line in lines:
+        day = (line.at or "")[:10]
+        yield (day if day != last else ""), line
+        last = day or last
