@@ -108,11 +108,11 @@ class HealthWatch:
     # Asking.
 
     def alarms(self) -> Alarms:
-        """Every current alarm, the worst first, then the oldest."""
+        """Every current alarm, the worst first, then the newest: it is what somebody was called for."""
         standing, unchecked, totals = self._totals()
         now_s = self._clock.boot_s()
         shown = [self._shown(one, one.check not in unchecked, now_s) for one in standing]
-        shown.sort(key=lambda alarm: (SEVERITIES.index(alarm.severity), -alarm.for_s, alarm.object))
+        shown.sort(key=lambda alarm: (SEVERITIES.index(alarm.severity), alarm.for_s, alarm.object))
         with self._guard:
             done = self._done
         return Alarms(alarms=tuple(shown), checks=done, **totals)

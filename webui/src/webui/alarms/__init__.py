@@ -17,10 +17,10 @@ _watch = PartWatch(parts)
 
 
 def alarms() -> Alarms:
-    """All current alarms, the worst first. Raises AgentUnavailable."""
+    """All current alarms, the worst first, then the newest. Raises AgentUnavailable."""
     router = agent().alarms()
     own, unchecked = _watch.look()
-    standing = sorted((*router.alarms, *own), key=lambda one: SEVERITIES.index(one.severity))
+    standing = sorted((*router.alarms, *own), key=lambda one: (SEVERITIES.index(one.severity), one.for_s))
     counts = counted(one.severity for one in standing)
     return router.model_copy(
         update={
