@@ -214,7 +214,7 @@ def test_what_takes_long_to_read_is_read_less_often_and_holds_nothing_else_up(tm
     assert (found.checks, found.unchecked, found.looked_s_ago) == (("slow", "quick"), {}, 5)
     assert [two.looks() for _ in range(2)] == [["quick0"], ["quick0"]]
     assert two.asked == {"slow": 1, "quick": 4}
-    assert two.looks() == ["quick0", "slow0"], "after 19 s, and the patience went on meanwhile; the newest first"
+    assert two.looks() == ["quick0", "slow0"], "after 19 s, and the patience went on meanwhile; newest first"
     two.slow_found = []
     assert two.looks() == ["quick0"]
     assert two.asked == {"slow": 3, "quick": 6}
