@@ -45,7 +45,7 @@ def test_every_service_is_shown_by_its_words(router: RouterInMemory, client_of: 
     router.dataplane.control_plane_state = lambda: STATE  # type: ignore[method-assign]
     page = get(browser_of("viewer", client_of), "/control-plane")
     words = _words(page)
-    assert "BGP from 192.0.2.1, 192.0.2.8/30 and 1 200 more IKE from nobody" in words
+    assert "BGP from 192.0.2.1, 192.0.2.8/30 and 1,200 more IKE from nobody" in words
     assert "Interface VRRP Management From blue open closed" in words
     assert "lan0 closed https, ssh anywhere wan0 open closed" in words
     assert "Dropped packets Interface VRRP blue" in words
