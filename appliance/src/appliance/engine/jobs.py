@@ -53,6 +53,8 @@ class Jobs:
         self._unwritten: dict[str, tuple[CommitResult, str]] = {}
         """Results that are not on disk yet, where they still say ``running``: those being written, and those
         that the disk could not take."""
+        self._writing = threading.Lock()
+        """Held by who writes one of them: two writers of a file would take it from each other."""
         self._count = self._used_bytes = 0
 
     def seen(self, request_id: str, fingerprint: Callable[[], str]) -> CommitResult | None:
@@ -106,12 +108,8 @@ class Jobs:
         self._unwritten[result.request_id] = result, fingerprint
 
         def write() -> None:
-            try:
-                self.finish(result, fingerprint)
-            except OSError as error:
-                log.warning("the result of commit %s cannot be written yet: %s", result.request_id, error)
-                return
-            self._unwritten.pop(result.request_id, None)
+            with self._writing:
+                self._write_one(result.request_id)
 
         disk.submit(write)
 
@@ -153,13 +151,25 @@ class Jobs:
         self._write_settled()
 
     def _write_settled(self) -> None:
-        for request_id, (result, mark) in list(self._unwritten.items()):
-            try:
-                self._write(self._path(request_id), result, mark)
-            except OSError as error:
-                log.warning("the result of commit %s cannot be written yet: %s", request_id, error)
-                return
-            self._unwritten.pop(request_id, None)
+        if not self._writing.acquire(blocking=False):
+            return
+        try:
+            all(self._write_one(request_id) for request_id in list(self._unwritten))
+        finally:
+            self._writing.release()
+
+    def _write_one(self, request_id: str) -> bool:
+        """False if the disk does not take it. The caller holds ``_writing``."""
+        if (found := self._unwritten.get(request_id)) is None:
+            return True
+        result, mark = found
+        try:
+            self._write(self._path(request_id), result, mark)
+        except OSError as error:
+            log.warning("the result of commit %s cannot be written yet: %s", request_id, error)
+            return False
+        self._unwritten.pop(request_id, None)
+        return True
 
     @property
     def usage(self) -> dict[str, int]:
