@@ -53,3 +53,22 @@ def test_a_result_that_a_full_disk_did_not_take_is_written_with_the_next_one(
     assert Jobs(tmp_path).get("one").state == "running"
     jobs.begin("two", "another mark")
     assert Jobs(tmp_path).get("one") == DONE
+
+
+def test_a_result_has_one_writer_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two would take the new file from each other before it has its name."""
+    jobs, disk = Jobs(tmp_path), Later()
+    jobs.begin("one", "mark")
+    jobs.finish_soon(DONE, "mark", disk)
+    write_whole, written = durable.write_whole, list[str]()
+
+    def beside_a_request(path: Path, data: bytes) -> None:
+        written.append(path.name)
+        if path.name == "one.json" and len(written) == 1:
+            jobs.begin("two", "another mark")
+        write_whole(path, data)
+
+    monkeypatch.setattr(durable, "write_whole", beside_a_request)
+    disk.work.pop()()
+    assert written == ["one.json", "two.json"]
+    assert jobs.get("one") == Jobs(tmp_path).get("one") == DONE
