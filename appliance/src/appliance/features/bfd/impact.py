@@ -7,7 +7,7 @@ from ipaddress import ip_network
 
 from appliance.config.pointer import join
 from appliance.features.bfd.control_plane import CONTROL, ON_THE_LINK, peers
-from appliance.features.ospf.impact import kept, neighbors_on
+from appliance.features.ospf.impact import adjacent, is_kept
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change
 from appliance.impact.needed import EPHEMERAL_PORT, UDP, Needed, Packet
@@ -17,21 +17,24 @@ from frr_config.protocols.bfd.augments import profile_of
 
 def adjacencies(change: Change) -> Iterator[Finding]:
     """A finding for each OSPF interface that is no longer monitored: FRR clears its adjacencies."""
-    for name, was, now in kept(change):
-        if profile_of(was) is None or profile_of(now) is not None:
+    was, now = change.before.routing.ospf, change.after.routing.ospf
+    if was is None or now is None:
+        return
+    for name, before in was.interfaces.items():
+        change.in_time()
+        if profile_of(before) is None or profile_of(now.interfaces.get(name)) is not None:
             continue
-        neighbors = neighbors_on(change, name)
-        if neighbors is not None and not neighbors:
+        there = adjacent(change, name) if is_kept(change, name) else None
+        if there is None:
             continue
-        who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
         yield Finding(
             grade="possible",
             kind="session",
             path=join(["routing", "ospf", "interfaces", name, "bfd_profile"]),
-            text=f"For a moment, OSPF on {name} loses the adjacency with {who} and its routes: "
+            text=f"For a moment, OSPF on {name} loses the adjacency with {there.who} and its routes: "
             "BFD no longer monitors the adjacency.",
             depends_on="FRR treats the end of the BFD session as the end of the adjacency",
-            evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
+            evidence=there.evidence,
         )
 
 

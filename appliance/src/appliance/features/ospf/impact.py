@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from ipaddress import IPv4Address, IPv4Interface
 from itertools import islice
+from typing import NamedTuple
 
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
@@ -45,28 +46,42 @@ def adjacencies(change: Change) -> Iterator[Finding]:
         reason, field = _reason(change, name, before, now.get(name))
         if not reason:
             continue
-        neighbors = neighbors_on(change, name)
-        if neighbors is not None and not neighbors:
+        there = adjacent(change, name)
+        if there is None:
             continue
-        who = ", ".join(one.router_id for one in neighbors or ()) or "its neighbors"
         yield Finding(
-            grade="possible" if neighbors is None else "certain",
+            grade="certain" if there.evidence else "possible",
             kind="session",
             path=_path(change, name, field),
-            text=f"OSPF on {name} loses the adjacency with {who}: {reason}.",
-            depends_on="" if neighbors is not None else "there is one now, which the router does not report",
-            evidence="; ".join(f"{one.router_id} is {one.state}" for one in neighbors or ()),
+            text=f"OSPF on {name} loses the adjacency with {there.who}: {reason}.",
+            depends_on="" if there.evidence else "there is one now, which the router does not report",
+            evidence=there.evidence,
         )
 
 
-def kept(change: Change) -> Iterator[tuple[str, OspfInterface, OspfInterface]]:
-    """Interfaces whose adjacencies no setting of OSPF ends: the name, and the settings before and after."""
-    was, now = _speaking(change.before), _speaking(change.after)
-    for name, before in was.items():
-        change.in_time()
-        after = now.get(name)
-        if after is not None and not _reason(change, name, before, after)[0]:
-            yield name, before, after
+class Adjacent(NamedTuple):
+    """The neighbors on an interface with which there is an adjacency."""
+
+    who: str
+    evidence: str
+    """Empty where the router does not report them."""
+
+
+def adjacent(change: Change, name: str) -> Adjacent | None:
+    """None where there is no adjacency."""
+    neighbors = _neighbors(change, name)
+    if neighbors is None:
+        return Adjacent("its neighbors", "")
+    if not neighbors:
+        return None
+    states = (f"{one.router_id} is {one.state}" for one in neighbors)
+    return Adjacent(", ".join(one.router_id for one in neighbors), "; ".join(states))
+
+
+def is_kept(change: Change, name: str) -> bool:
+    """Whether OSPF runs on the interface before and after, and none of its settings ends adjacencies."""
+    was, now = (_on(config, name) for config in (change.before, change.after))
+    return was is not None and now is not None and not _reason(change, name, was, now)[0]
 
 
 def _path(change: Change, name: str, field: str) -> str:
@@ -83,11 +98,16 @@ def _speaking(config: RouterConfig) -> dict[str, OspfInterface]:
     ospf = config.routing.ospf
     if ospf is None:
         return {}
-    return {
-        name: one
-        for name, one in ospf.interfaces.items()
-        if not one.passive and is_up(config, name) and _address(config, name) is not None
-    }
+    return {name: one for name, one in ospf.interfaces.items() if _on(config, name) is not None}
+
+
+def _on(config: RouterConfig, name: str) -> OspfInterface | None:
+    """The settings of an interface on which there can be adjacencies."""
+    ospf = config.routing.ospf
+    one = None if ospf is None else ospf.interfaces.get(name)
+    if one is None or one.passive or not is_up(config, name) or _address(config, name) is None:
+        return None
+    return one
 
 
 def _address(config: RouterConfig, name: str) -> str | None:
@@ -135,7 +155,7 @@ def _area_type(ospf: Ospf | None, area: str) -> str:
     return "normal" if settings is None else settings.type
 
 
-def neighbors_on(change: Change, name: str) -> list[OspfNeighborState] | None:
+def _neighbors(change: Change, name: str) -> list[OspfNeighborState] | None:
     """The neighbors with a present adjacency; None when the router does not answer."""
     known = change.facts.of(ADJACENCIES)
     if known is None:
@@ -153,7 +173,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
         if text is None:
             continue
         own = IPv4Interface(text)
-        known = neighbors_on(change, name) if name in earlier else []
+        known = _neighbors(change, name) if name in earlier else []
         addresses = [IPv4Address(one.address) for one in known or () if one.address]
         for other in addresses or [one for one in islice(own.network.hosts(), 2) if one != own.ip][:1]:
             for incoming in (True, False):
@@ -171,7 +191,7 @@ def needed(change: Change, after: bool) -> Iterator[Needed]:
 
 
 def _now(change: Change, name: str) -> Now:
-    neighbors = neighbors_on(change, name)
+    neighbors = _neighbors(change, name)
     if neighbors is None:
         return Now(None)
     return Now(bool(neighbors), "; ".join(f"{one.router_id} is {one.state}" for one in neighbors))
