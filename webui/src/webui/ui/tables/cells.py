@@ -105,7 +105,7 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 @lru_cache(maxsize=1 << 17)  # a list is shown again and again, with the same names
 def by_address(name: str) -> SortKey:
     """A sort key that puts ``10.2.0.0/16`` before ``10.10.0.0/16`` and IPv4 before IPv6; names that are no
-    addresses come last. It takes a tenth of the time of `natural`, for lists of 100,000 routes.
+    addresses come last. For lists of 100,000 routes it takes less than half the time of `natural`.
     """
     address, _, length = name.partition("/")
     try:
