@@ -186,6 +186,16 @@ def _canonical_address(value: str) -> str:
     return str(address)
 
 
+def is_unicast(text: str) -> bool:
+    """Whether it can be the address of a host on a network. Not in 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3
+    (RFC 1122, RFC 1112), and of IPv6 not ``::``, ``::1`` and multicast.
+    """
+    address = ip_address(text)
+    if address.is_multicast or address.is_unspecified or address.is_loopback:
+        return False
+    return address.version == 6 or (address.packed[0] != 0 and not address.is_reserved)
+
+
 Address = Annotated[
     str, AfterValidator(_canonical_address), Field(examples=["192.0.2.1", "2001:db8::1"], max_length=45)
 ]

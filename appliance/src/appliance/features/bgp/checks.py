@@ -168,6 +168,8 @@ def _settings(context: Context, settings: NeighborSettings, path: str) -> Iterat
     source = settings.update_source
     if source is not None:
         at = f"{path}/update_source"
+        if source == "any":
+            yield Problem(at, "FRR takes no interface called any here: give the interface another name")
         if _is_address(source) and ip_address(source) not in context.own:
             yield Problem(at, f"{source} is not an address of this router")
     if settings.remote_asn == AS_TRANS:
