@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from typing import Literal
 
-from appliance.config.context import Context, family_of, family_title
+from appliance.config.context import Context, family_of, family_title, network
 from appliance.config.pointer import escape
 from appliance.errors import Problem
 from appliance.features.policy.checks import prefix_list
@@ -19,6 +19,8 @@ _AS_TRANS_IS_NONE = (
     f"{AS_TRANS} (AS_TRANS) only stands for 4-byte AS numbers: give the AS number itself (RFC 6793)"
 )
 DISTANCES = ("ebgp_multihop", "ttl_security_hops")
+_ROUTE_MAP = "route-map"
+"""What may follow ``no import vrf`` besides a VRF."""
 Kind = Literal["internal", "external"]
 
 
@@ -36,6 +38,11 @@ def check_vrf(context: Context) -> Iterator[Problem]:
         yield Problem(f"{path}/router_id", "is required: no interface has an IPv4 address to take it from")
     if bgp.ipv4_unicast.redistribute.ospf is not None and context.config.routing.ospf is None:
         yield Problem(f"{path}/ipv4_unicast/redistribute/ospf", "OSPF does not run on this router")
+    for index, prefix in enumerate(bgp.ipv6_unicast.networks):
+        if network(prefix).network_address.is_link_local:
+            yield Problem(
+                f"{path}/ipv6_unicast/networks/{index}", f"{prefix} is link-local: it stays on its link"
+            )
     yield from _imports(context, bgp)
     for name, group in bgp.peer_groups.items():
         yield from _peer_group(context, bgp, name, group)
@@ -51,7 +58,13 @@ def _imports(context: Context, bgp: Bgp) -> Iterator[Problem]:
             path = f"/routing/bgp/{family}/import_vrfs/{index}"
             there = context.beside(source)
             name = "the default VRF" if source == DEFAULT_VRF else f"VRF {source}"
-            if source == (context.vrf or DEFAULT_VRF):
+            if _ROUTE_MAP.startswith(source):
+                message = (
+                    f"FRR reads {source} here as short for its word {_ROUTE_MAP}, and could not remove the"
+                    " import: give the VRF another name"
+                )
+                yield Problem(path, message)
+            elif source == (context.vrf or DEFAULT_VRF):
                 yield Problem(path, f"{name} is this VRF itself")
             elif there is not None and there.config.routing.bgp is None:
                 yield Problem(path, f"BGP does not run in {name}: there is nothing to import")
