@@ -87,6 +87,10 @@ def _peer_group(context: Context, bgp: Bgp, name: str, group: PeerGroup) -> Iter
     elif members:
         first = members[0]
         yield from _by_kind(_kind(bgp, first.remote_asn), group, path, f"its member {first.address} is")
+    elif any(
+        one is not None and one.route_reflector_client for one in (group.ipv4_unicast, group.ipv6_unicast)
+    ):
+        yield from _by_kind("internal", group, path, "the clients of a route reflector are")
     yield from _distances(name, group, members, path)
 
 
