@@ -132,7 +132,8 @@ def test_a_broadcast_address_is_refused(hop: dict[str, Any]) -> None:
     assert [(one.pointer, one.message) for one in problems] == [
         (
             f"{PATH}/next_hops/0/address",
-            "10.10.0.255 is the broadcast address of 10.10.0.0/24 on lan0: no route can lead by it",
+            "10.10.0.255 is the broadcast address of 10.10.0.0/24 on lan0, and the kernel takes no route"
+            " by one",
         )
     ]
 
