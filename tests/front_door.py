@@ -20,6 +20,7 @@ from lab import certificates
 CONFIGURATION = Path(__file__).resolve().parent.parent / "appliance/system/etc/nginx/nginx.conf"
 PORT = 443
 HEADERS, RST_STREAM, SETTINGS = 1, 3, 4
+_WINDOW_UPDATE = 8
 _MAX_CONCURRENT_STREAMS = 3
 _START_S = 30.0
 
@@ -106,6 +107,22 @@ class H2:
         head = b"\x83\x87\x04" + _text(path) + b"\x01" + _text("router")
         self._connection.sendall(frame(HEADERS, 4, self._last, head))
         return self._last
+
+    def get(self, path: str) -> int:
+        """A whole GET; returns its stream."""
+        self._last += 2
+        head = b"\x82\x87\x04" + _text(path) + b"\x01" + _text("router")
+        self._connection.sendall(frame(HEADERS, 5, self._last, head))
+        return self._last
+
+    def taken(self, stream: int, size: int) -> None:
+        """So many bytes of an answer were read: the server may send as many again."""
+        more = struct.pack("!I", size)
+        self._connection.sendall(frame(_WINDOW_UPDATE, 0, 0, more) + frame(_WINDOW_UPDATE, 0, stream, more))
+
+    def timeout(self, seconds: float) -> None:
+        """The longest wait of a read."""
+        self._connection.settimeout(seconds)
 
     def body(self, stream: int, part: bytes) -> None:
         """A part of its body, not the last one."""

@@ -1,4 +1,4 @@
-"""What one client can take of real nginx with the image's configuration, before a server that answers late."""
+"""What one client can take of real nginx with the image's settings, before a server that answers late."""
 
 from __future__ import annotations
 
