@@ -172,6 +172,9 @@ impl Feeder {
         if self.status.somebody_waits() || self.mirrors.changed {
             timeout_ms = 5;
         }
+        if self.status.somebody_views() {
+            timeout_ms = 1;
+        }
         if let Some(vpp) = &self.vpp {
             if self.rib.pending() > self.rib.in_flight() && vpp.has_room() {
                 timeout_ms = 0;

@@ -21,6 +21,7 @@ mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
+mod orders;
 mod owner;
 mod pages;
 mod path_cache;
