@@ -263,9 +263,7 @@ class _Draw:
         if "properties" not in schema:
             if depth > _MOST_DEPTH or self.rng.random() < 0.3:
                 return {}
-            return {
-                str(self._key(schema, word)): self._drawn(_entries(schema), word, depth + 1)
-            }
+            return {str(self._key(schema, word)): self._drawn(_entries(schema), word, depth + 1)}
         needed = schema.get("required", ())
         return {
             name: self._drawn(field, name, depth + 1)
