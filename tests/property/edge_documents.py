@@ -37,7 +37,7 @@ def _words(text: str) -> list[str]:
 
 _ODD_NAMES = _words("""
     1 99 100 500 65535 4294967295 10.9.0 1.5 fe80 any all in out no seq permit deny d p route-map r vrf i n s
-    x.-_ peer-group prefix-list description exact-match additive standard internal external LINE WORD interface
+    x.-_ peer-group prefix-list description exact-match standard internal external LINE WORD interface
 """)
 _TEXTS = [
     "",
