@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from appliance.config.context import Context, family_title
 from appliance.config.pointer import escape
 from appliance.errors import Problem
+from appliance.features.policy.evaluated import ignored
 from frr_config.protocols.policy.model import RouteMapRule
 
 RULES = "/routing/policy/route_maps/{name}/rules/{sequence}"
@@ -24,6 +25,7 @@ def check(context: Context) -> Iterator[Problem]:
         for sequence, rule in sorted(route_map.rules.items()):
             yield from _rule(context, rule, RULES.format(name=escape(name), sequence=sequence))
     yield from _call_loops(context)
+    yield from ignored(context)
 
 
 def _rule(context: Context, rule: RouteMapRule, path: str) -> Iterator[Problem]:
