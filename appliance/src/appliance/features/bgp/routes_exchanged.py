@@ -155,6 +155,7 @@ def _counted(effects: Effects | str) -> str:
     told = [
         (effects.changed, "get other attributes"),
         (effects.new, "that are not sent now pass the new rules"),
+        (effects.perhaps_new, "that are not sent now perhaps pass the new rules"),
     ]
     of = "" if effects.is_whole else f" of the {effects.judged:,} examined"
     return "".join(f" {count:,}{of} {what}." for count, what in told if count)
@@ -171,6 +172,11 @@ def _depends(effects: Effects | str) -> str:
         parts.append("the new attributes change which route is the best")
     if effects.new:
         parts.append("nothing else holds the new ones back")
+    if effects.perhaps_new:
+        parts.append(
+            f"attributes of {effects.perhaps_new:,} routes that are not sent now decide whether they are, and "
+            "the router does not report these attributes"
+        )
     if not effects.is_whole:
         parts.append(f"some of the {effects.routes - effects.judged:,} routes that were not examined change")
     if effects.direction == "received":

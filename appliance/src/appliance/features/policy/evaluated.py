@@ -35,7 +35,7 @@ def ignored(context: Context) -> Iterator[Problem]:
             if called not in clauses:
                 clauses[called] = _clauses(maps[called])
             for sequence, rule, own in clauses[called]:
-                if place.never_reached(rule.match):
+                if place.never_reached(rule.match, version):
                     continue
                 for clause in own:
                     reason = why(place, clause) or place.why_value(clause, rule)

@@ -73,7 +73,7 @@ _PARTS_OF_OTHERS = frozenset({"communities_additive"})
 def clauses_of(rule: RouteMapRule) -> Iterator[Clause]:
     """The clauses that a rule has."""
     for part, settings in (("match", rule.match), ("set", rule.set)):
-        for field in settings.model_fields_set:
+        for field in sorted(settings.model_fields_set):
             if field not in _PARTS_OF_OTHERS and getattr(settings, field) not in (None, ()):
                 yield Clause(part, field)  # type: ignore[arg-type] # the tuple holds the two words
 
@@ -159,10 +159,10 @@ class Place:
             return f"OSPF's metric is at most {MOST_OSPF_METRIC} (RFC 2328)"
         return ""
 
-    def never_reached(self, match: Match) -> bool:
+    def never_reached(self, match: Match, version: FrrVersion) -> bool:
         """Whether a rule matches no route of this family, so that nothing in it counts."""
-        other = match.prefix_list if self.family == "ipv6" else match.ipv6_prefix_list
-        return other is not None
+        other = "prefix_list" if self.family == "ipv6" else "ipv6_prefix_list"
+        return getattr(match, other) is not None and Clause("match", other) in known(self.daemon, version)
 
 
 class _Idle(NamedTuple):
@@ -204,9 +204,9 @@ _IDLE = (
 
 
 def title(clause: Clause) -> str:
-    """Its title in forms, with its part."""
-    model = Match if clause.part == "match" else SetActions
-    return f"{clause.part.capitalize()} {(model.model_fields[clause.field].title or clause.field)}"
+    """What it is, in a sentence: ``the condition AS path list``."""
+    model, noun = (Match, "condition") if clause.part == "match" else (SetActions, "action")
+    return f"the {noun} {model.model_fields[clause.field].title}"
 
 
 def fields() -> tuple[Clause, ...]:
