@@ -15,6 +15,7 @@ from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
 from frr_config import VrfRouting
 from tests.property.dhcp_relay_documents import random_relays
+from tests.property.meant_clauses import only_meant
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
 from tests.property.vrf_documents import DEFAULT, random_routings
@@ -58,7 +59,7 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         "static_bfd": "bfd of next hop" not in capabilities.lacking,
         "bfd_echo": capabilities.driver != "vpp",
     }
-    config = _with_routing(rng, plain, addresses, **can)
+    config = only_meant(_with_routing(rng, plain, addresses, **can), capabilities)
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
         for problem in check(config, capabilities)
