@@ -42,6 +42,8 @@ def test_each_daemon_knows_what_the_table_says(member: Member) -> None:
     try:
         member.router.put({**document, "interfaces": interfaces, "routing": routing})
         for daemon in DAEMONS:
-            assert told(_asked(member, daemon, f"show route-map {NAME} json")) == known(daemon, version), daemon
+            assert told(_asked(member, daemon, f"show route-map {NAME} json")) == known(daemon, version), (
+                daemon
+            )
     finally:
         member.router.put(document)
