@@ -20,14 +20,19 @@ from ipaddress import ip_network
 from typing import Any
 
 from frr_config.protocols.policy.clauses import Clause, Place, Spot, fields, known
+from frr_config.protocols.policy.model import Family
 from frr_config.version import V8_4
 
 NEAR_ASN, FAR_ASN = 65000, 65001
 EXT = {"ipv4": "10.9.0.2", "ipv6": "2001:db8:9::2"}
 INT = {"ipv4": "10.9.1.2", "ipv6": "2001:db8:9:1::2"}
+CLIENT, NEAR_CLIENT, REFLECTED = "10.9.1.3", "10.9.1.4", "198.99.0.0/24"
+"""A second internal neighbor, FRR's address for it (BIRD has one session with each), and its route, which FRR
+reflects to the first.
+"""
 NEAR_EXT = {"ipv4": "10.9.0.1", "ipv6": "2001:db8:9::1"}
 NEAR_INT = {"ipv4": "10.9.1.1", "ipv6": "2001:db8:9:1::1"}
-FAMILIES = ("ipv4", "ipv6")
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _OTHER = {"ipv4": "10.9.0.3", "ipv6": "2001:db8:9::3"}
 """Next hops of static routes: BIRD refuses routes to itself."""
 _VALUES: Mapping[str, tuple[Any, Any]] = {
@@ -77,7 +82,7 @@ class Tried:
 
     number: int
     spot: Spot
-    family: str
+    family: Family
     comes: str
     """``ext`` or ``int``: the session by which BIRD sends them; ``static``: routes of FRR itself."""
     seen: str
@@ -86,7 +91,7 @@ class Tried:
     @property
     def place(self) -> Place:
         """As the table of clauses knows it."""
-        return Place(self.spot, self.family)  # type: ignore[arg-type] # one of the two
+        return Place(self.spot, self.family)
 
     @property
     def route_map(self) -> str:
@@ -276,6 +281,13 @@ def policy() -> dict[str, Any]:
             own = [route for route, _ in one.routes()]
             if spot == "bgp_out_internal":
                 own += probed
+            if (spot, family) == ("bgp_out_internal", "ipv4"):
+                lists["reflected"] = {"rules": {"5": {"action": "permit", "prefix": REFLECTED}}}
+                first[one.route_map]["5"] = {
+                    "action": "permit",
+                    "match": {"prefix_list": "reflected"},
+                    "set": {"metric": SET["metric"], "communities": SET["communities"]},
+                }
             lists |= _rest(f"rest-{one.number}", family, own)
             maps[one.route_map]["rules"] |= first.get(one.route_map, {})
             maps[one.route_map]["rules"]["60000"] = {
@@ -320,6 +332,12 @@ def routing() -> dict[str, Any]:
             }
         }
         for family in FAMILIES
+    }
+    neighbors[CLIENT] = {
+        "remote_asn": NEAR_ASN,
+        "connect_retry_s": 1,
+        "update_source": NEAR_CLIENT,
+        "ipv4_unicast": {"route_reflector_client": True},
     }
     return {
         "policy": policy(),
@@ -384,6 +402,17 @@ protocol bgp {name}_{short} {{
   }};
 }}"""
             )
+    parts.append(
+        f"""ipv4 table others;
+protocol static from_client {{ ipv4 {{ table others; }}; route {REFLECTED} blackhole; }}
+protocol bgp client_4 {{
+  router id 10.255.0.3;
+  local {CLIENT} as {NEAR_ASN};
+  neighbor {NEAR_CLIENT} as {NEAR_ASN};
+  connect retry time 1; connect delay time 1; error wait time 1, 2;
+  ipv4 {{ table others; import none; export where source = RTS_STATIC; next hop self; }};
+}}"""
+    )
     parts.append(
         """protocol ospf v2 near {
   ipv4 { table lsas; import all; export none; };

@@ -15,8 +15,6 @@ class Capabilities:
     lacking: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What this machine does not support: kinds of interfaces, and other words of features, each with the
     reason, a sentence."""
-    frr: str = ""
-    """The release of FRR that runs, such as ``8.4``; empty while it is unknown."""
     nic_drivers: tuple[str, ...] = ("auto", "native", "dpdk", "af_packet")
     """Values of an ethernet interface's ``driver`` that work."""
     max_mtu: int = 9216
@@ -36,6 +34,8 @@ class Capabilities:
     heap, or a startup file that is not ours sizes it."""
     full_tables_heap_mb: int | None = None
     """The same with ``route_scale: full_tables``."""
+    frr: str = ""
+    """The release of FRR that runs, such as ``8.4``; empty while it is unknown."""
 
     def to_json(self) -> dict[str, Any]:
         """The form in the agent's status."""

@@ -174,8 +174,8 @@ def _depends(effects: Effects | str) -> str:
         parts.append("nothing else holds the new ones back")
     if effects.perhaps_new:
         parts.append(
-            f"attributes of {effects.perhaps_new:,} routes that are not sent now decide whether they are, and "
-            "the router does not report these attributes"
+            f"attributes of {effects.perhaps_new:,} routes that are not sent now decide it, which the router "
+            "does not report"
         )
     if not effects.is_whole:
         parts.append(f"some of the {effects.routes - effects.judged:,} routes that were not examined change")

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from frr_config.protocols.policy.clauses import DAEMONS, Clause, Place, Spot, fields, known, title
+from frr_config.protocols.policy.model import Family
 from frr_config.version import V8_4, V10_3, FrrVersion
 
 BEGIN, END = "<!-- generated: clauses -->\n", "<!-- end -->\n"
 _RELEASES = (V8_4, V10_3)
+_FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 _SPOTS: dict[Spot, str] = {
     "bgp_in": "BGP in",
     "bgp_out_external": "BGP out, external",
@@ -31,9 +33,7 @@ def _by_daemon() -> Iterator[str]:
     columns = [(daemon, release) for daemon in DAEMONS for release in _RELEASES]
     yield from _head("a daemon knows", [f"{daemon} {release}" for daemon, release in columns])
     for clause in fields():
-        yield _row(
-            clause, ("yes" if clause in known(daemon, release) else "" for daemon, release in columns)
-        )
+        yield _row(clause, ("yes" if clause in known(daemon, release) else "" for daemon, release in columns))
 
 
 def _by_place() -> Iterator[str]:
@@ -51,7 +51,7 @@ def _acts(clause: Clause, spot: Spot) -> str:
 
 
 def _in_release(clause: Clause, spot: Spot, release: FrrVersion) -> str:
-    ipv4, ipv6 = (not Place(spot, family).why_idle(clause, release) for family in ("ipv4", "ipv6"))
+    ipv4, ipv6 = (not Place(spot, family).why_idle(clause, release) for family in _FAMILIES)
     if spot.startswith("ospf"):
         return "yes" if ipv4 else ""
     return "yes" if ipv4 and ipv6 else "IPv4" if ipv4 else "IPv6" if ipv6 else ""

@@ -176,7 +176,7 @@ class Match(Model):
     source_protocol: Literal["bgp", "connected", "kernel", "ospf", "static"] | None = Field(
         default=None, title="Source protocol"
     )
-    """The route was learned from this protocol; for route maps of zebra."""
+    """The route was learned from this protocol. BGP knows this from FRR 10 on, OSPF does not."""
 
 
 class SetActions(Model):
@@ -209,7 +209,7 @@ class SetActions(Model):
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag."""
     source: Address | None = Field(default=None, title="Preferred source")
-    """Source address of packets that this router itself sends by this route; for route maps of zebra."""
+    """Source address of packets that this router itself sends by this route. BGP and OSPF do not know this."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
