@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from frr_config import FrrConfig, FrrVersion
@@ -32,9 +34,10 @@ def test_a_condition_that_a_daemon_keeps_and_does_not_evaluate_is_missed(
     def more(daemon: str, version: FrrVersion) -> frozenset[Clause]:
         return known(daemon, version) | ({Clause("match", "metric")} if daemon == "ospfd" else set())
 
-    routing = {
+    routing: dict[str, Any] = {
         "policy": {"route_maps": {"m": {"rules": {"10": {"action": "permit", "match": {"metric": 5}}}}}}
     }
+    routing["ospf"] = {"router_id": "10.9.9.9", "redistribute": {"static": {"route_map": "m"}}}
     line = Line(("route-map m permit 10",), "match metric 5")
     client = empty_router.client()
     configure(client, routing)
@@ -42,4 +45,4 @@ def test_a_condition_that_a_daemon_keeps_and_does_not_evaluate_is_missed(
     assert "ospfd" in client.observe().holders[line]
     monkeypatch.setattr(counting, "known", more)
     seen: FrrConfig = empty_router.client().observe()
-    assert seen.holders[line] == {"bgpd", "zebra"}
+    assert seen.holders[line] == {"bgpd", "zebra"}, "OSPF uses the route map"

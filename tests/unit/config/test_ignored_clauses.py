@@ -155,7 +155,7 @@ def test_a_map_that_nobody_uses_may_have_any_clause() -> None:
 
 
 def test_a_called_map_counts_for_those_who_call_it() -> None:
-    inner = {"10": _rule(Clause("match", "as_path_list"))}
+    inner: Any = {"10": _rule(Clause("match", "as_path_list"))}
     maps: dict[str, Any] = {
         "m": {"10": {"action": "permit", "call": "n"}},
         "n": {"5": {"action": "permit", "call": "o"}},

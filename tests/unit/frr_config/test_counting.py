@@ -13,11 +13,13 @@ from frr_config.protocols.policy.counting import Counting
 from frr_config.version import V8_4, V10_3
 
 OPENER = "route-map m permit 10"
+USE = Line(("router bgp 65000", "address-family ipv4 unicast"), "neighbor 192.0.2.1 route-map m in")
 
 
 def _held(*texts: str) -> tuple[Line, ...]:
     return (
         Line((), "router bgp 65000"),
+        USE,
         Line((), OPENER),
         *(Line((OPENER,), text) for text in texts),
     )
@@ -100,18 +102,28 @@ def test_a_map_that_the_daemon_does_not_tell_does_not_count(answer: str) -> None
     daemon = Daemon()
     daemon.answer = answer
     seen = Counting("bgpd").lines(_held("set metric 5"), V8_4, 1, daemon)
-    assert [line.text for line in seen] == ["router bgp 65000"]
+    assert [line.text for line in seen] == ["router bgp 65000", USE.text]
 
 
 def test_only_maps_that_changed_are_asked_about() -> None:
     counting, daemon = Counting("bgpd"), Daemon(_rule())
     held = _held()
-    others = tuple(Line((), f"route-map m{at} permit 10") for at in range(1000))
+    # The route map calls the first of them, and each the next one.
+    others = tuple(
+        line
+        for at in range(1000)
+        for line in (
+            Line((), f"route-map m{at} permit 10"),
+            Line((f"route-map m{at} permit 10",), f"call m{at + 1}"),
+        )
+    )
+    held = (*held, Line((OPENER,), "call m0"))
 
     def ask(commands: Sequence[str]) -> list[str]:
         daemon.asked += commands
-        rule = _rule()
-        return [json.dumps({command.split()[2]: {"rules": [rule]}}) for command in commands]
+        names = [command.split()[2] for command in commands]
+        calls = {name: "m0" if name == "m" else f"m{int(name[1:]) + 1}" for name in names}
+        return [json.dumps({name: {"rules": [_rule(callClause=calls[name])]}}) for name in names]
 
     counting.lines((*held, *others), V8_4, 1, ask)
     assert len(daemon.asked) == 1001
@@ -130,3 +142,10 @@ def test_a_map_that_did_not_count_is_asked_about_again() -> None:
     later = Daemon(_rule())
     assert counting.lines(held, V8_4, 1, later) is held
     assert later.asked == []
+
+
+def test_a_map_that_the_daemon_does_not_use_is_not_asked_about() -> None:
+    daemon = Daemon()
+    held = tuple(line for line in _held("match as-path a") if line is not USE)
+    assert Counting("bgpd").lines(held, V8_4, 1, daemon) is held
+    assert daemon.asked == []

@@ -32,11 +32,7 @@ def _of_neighbor(config: RouterConfig, address: str, family: Family) -> Iterator
     peer = peer_of(config, address)
     if peer is None or not peer.exchanges(family):
         return
-    kind: Spot = "bgp_out_internal" if peer.is_internal else "bgp_out_external"
-    for field, spot, words in (
-        ("route_map_in", "bgp_in", "received from"),
-        ("route_map_out", kind, "sent to"),
-    ):
+    for field, spot, words in _ways("bgp_out_internal" if peer.is_internal else "bgp_out_external"):
         name = peer.named(family, field)
         if name is None:
             continue
@@ -51,13 +47,15 @@ def _of_neighbor(config: RouterConfig, address: str, family: Family) -> Iterator
         )
 
 
+def _ways(out: Spot) -> tuple[tuple[str, Spot, str], ...]:
+    """Fields, where their maps are evaluated, and words for the routes."""
+    return ("route_map_in", "bgp_in", "received from"), ("route_map_out", out, "sent to")
+
+
 def _of_group(bgp: Bgp, name: str, family: Family) -> Iterator[RouteMapUse]:
     """Whatever members it has or will have: what neither kind of neighbor does."""
     exchanged = getattr(bgp.peer_groups[name], family)
-    for field, spot, words in (
-        ("route_map_in", "bgp_in", "received from"),
-        ("route_map_out", "bgp_out", "sent to"),
-    ):
+    for field, spot, words in _ways("bgp_out"):
         if exchanged is not None and (route_map := getattr(exchanged, field)) is not None:
             yield RouteMapUse(
                 route_map,

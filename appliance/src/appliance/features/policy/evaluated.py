@@ -71,8 +71,8 @@ def _with_called(maps: Mapping[str, RouteMap], name: str) -> Sequence[str]:
     """A route map and all that it calls, each once; names of maps that do not exist are left out."""
     found = [name] if name in maps else []
     for one in found:
-        called = (rule.call for rule in maps[one].rules.values())
-        found += dict.fromkeys(other for other in called if other in maps and other not in found)
+        called = [rule.call for rule in maps[one].rules.values() if rule.call in maps]
+        found += dict.fromkeys(other for other in called if other is not None and other not in found)
     return found
 
 

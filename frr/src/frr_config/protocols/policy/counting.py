@@ -7,6 +7,7 @@ whose installation failed is in the first and not in the second.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,14 +20,15 @@ Ask = Callable[[Sequence[str]], Sequence[str]]
 """Runs operational commands of one daemon; the answers are in their order."""
 _OPENER = "route-map "
 _CLAUSES = ("match ", "set ")
+_NAMES = re.compile(r"\broute-map (\S+)")
 _GOES_ON = {"Continue to next entry": "on-match next"}
 _WORDS = {clause.words: clause for clause in WORDS}
 _LONGEST = max(len(words.split()) for words in _WORDS)
 
 
 class Counting:
-    """Of one daemon. A route map is asked about once for as long as its lines stay the same, and again while
-    some of them do not count. Not thread-safe.
+    """Of one daemon. A route map that it uses is asked about once for as long as its lines stay the same, and
+    again while some of them do not count. Not thread-safe.
     """
 
     def __init__(self, daemon: str) -> None:
@@ -47,7 +49,7 @@ class Counting:
             self._generation, self._last, self._right = generation, None, {}
         if self._last is not None and self._last[0] is held:
             return self._last[1]
-        maps = _maps(held)
+        maps = _used(held, _maps(held))
         changed = [name for name, own in maps.items() if self._right.get(name) != own]
         answers = ask([f"show route-map {name} json" for name in changed])
         evaluates = _evaluates(self.daemon, version)
@@ -97,6 +99,25 @@ def _maps(lines: Iterable[Line]) -> dict[str, list[Line]]:
         if opener.startswith(_OPENER) and len(words := opener.split(" ")) == 4:
             maps.setdefault(words[1], []).append(line)
     return maps
+
+
+def _used(lines: Iterable[Line], maps: Mapping[str, list[Line]]) -> dict[str, list[Line]]:
+    """Those of the route maps that other lines of the daemon name, and those that they call.
+
+    What others hold only because all daemons are given all route maps counts for nothing there.
+    """
+    found: dict[str, list[Line]] = {}
+    waiting = [
+        match[1]
+        for line in lines
+        if not line.text.startswith(_OPENER) and (match := _NAMES.search(line.text)) is not None
+    ]
+    while waiting:
+        name = waiting.pop()
+        if name in maps and name not in found:
+            found[name] = maps[name]
+            waiting += [line.text.split()[1] for line in maps[name] if line.text.startswith("call ")]
+    return found
 
 
 def _counting(name: str, answer: str) -> dict[Line, None]:

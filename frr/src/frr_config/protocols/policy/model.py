@@ -209,7 +209,7 @@ class SetActions(Model):
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag."""
     source: Address | None = Field(default=None, title="Preferred source")
-    """Source address of packets that this router itself sends by this route. BGP and OSPF do not know this."""
+    """Source address of packets that this router itself sends by this route. BGP and OSPF ignore it."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
