@@ -19,7 +19,7 @@ _PATTERNS = {
     r"^[a-z][a-z0-9._-]{0,14}$": "must be a small letter, then at most 14 of a-z 0-9 . _ -",
     r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$": "must be a letter or digit, then at most 62 letters, digits, _ . -",
     r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$": "must be a letter or digit, then at most 47 letters, digits, _ . -",
-    r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$": "must be up to 80 letters, digits, spaces, ,.:;()/_+=@#*-",
+    r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$": "must be up to 80 of A-Z a-z 0-9, spaces, ,.:;()/_+=@#*-",
     r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$": "must be a MAC address such as 52:54:00:00:00:01",
     r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]$": "must be a PCI address such as 0000:0b:00.0",
     r"^[A-Za-z][A-Za-z0-9._-]{0,14}$": "must be a letter, then at most 14 letters, digits, . _ -",
