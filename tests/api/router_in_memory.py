@@ -27,7 +27,10 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.machine import Machine
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
+from appliance.dataplane.vpp.size_state import size_state
+from appliance.dataplane.vpp.sizing import settings
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.bgp.index_client import BgpIndexClient
@@ -41,6 +44,7 @@ from appliance.routing.view import VrfRoutingView
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
 from appliance.state.control_plane import ControlPlaneState, GuardedInterface, PuntPolicer
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
@@ -140,6 +144,10 @@ class _ToyDataplane(Toy):
 
     def acl_state(self) -> list[AclState]:
         return [AclState(name="edge-in", rules=(AclRuleState(sequence=10, packets=1, bytes=100),))]
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        machine = Machine(8, 7950)
+        return size_state(config, machine, settings(config.dataplane, machine))
 
     def control_plane_state(self) -> ControlPlaneState:
         counts = GuardedInterface(interface="lan0", accepted={"bgp": 12}, dropped={"bgp": 3, "tcp": 40})
