@@ -1,4 +1,4 @@
-"""Tunnels of IP in IP: compiled, applied to a simulated kernel, let in, and refused where they are not possible."""
+"""Tunnels of IP in IP: compiled, applied to a simulated kernel, let in, and refused where they cannot be."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ SERVICES = (
         "Tunnel",
         (Protocols(_CARRIERS),),
         forms={
-            str(number): Form((Only(Protocols((number,))),), words=_NAMES[number])
-            for number in _CARRIERS
+            str(number): Form((Only(Protocols((number,))),), words=_NAMES[number]) for number in _CARRIERS
         },
     ),
 )

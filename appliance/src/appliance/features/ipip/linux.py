@@ -13,7 +13,9 @@ from appliance.features.tunnels.ends import destination_of, source_of
 
 NEEDS = (
     KernelNeed("ipip", "sit", "this machine's kernel has no tunnels of IP in IPv4"),
-    KernelNeed("ipip_over_ipv6", "ip6tnl", "this machine's kernel has no tunnels of IP in IPv6, only in IPv4"),
+    KernelNeed(
+        "ipip_over_ipv6", "ip6tnl", "this machine's kernel has tunnels of IP in IPv4 only"
+    ),
 )
 
 

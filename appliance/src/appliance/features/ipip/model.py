@@ -21,7 +21,8 @@ class Ipip(Tunnel):
     type: Literal["ipip"]
     """Kind of interface."""
     mtu: int = Field(default=1480, ge=1280, le=9216, title="MTU", json_schema_extra={"unit": "bytes"})
-    """Largest IP packet inside the tunnel, in bytes. The outer header adds 20 bytes with IPv4, 40 with IPv6."""
+    """Largest IP packet inside the tunnel, in bytes. The outer header adds 20 bytes with IPv4, 40 with IPv6.
+    """
 
 
 KIND = Ipip

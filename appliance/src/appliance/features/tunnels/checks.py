@@ -73,7 +73,8 @@ def _ends(
         message = f"{to} is this router's own address, on {owner}"
         yield Problem(_path(name, "destination"), message)
         return
-    if version == "ipv6" and (lacking := context.capabilities.lacking.get(f"{tunnel.type}_over_ipv6")) is not None:
+    lacking = context.capabilities.lacking.get(f"{tunnel.type}_over_{version}")
+    if lacking is not None:
         yield Problem(_path(name, "destination"), lacking)
     source = source_of(context.config, tunnel)
     if source is None:
@@ -100,8 +101,8 @@ def _size(context: Context, ways: _Ways, name: str, tunnel: Tunnel) -> Iterator[
     overhead = tunnel.overhead_bytes[destination_of(tunnel).version]
     if mtus and tunnel.mtu + overhead > max(mtus):
         message = (
-            f"packets of {tunnel.mtu} bytes do not fit with {overhead} bytes of headers added: the largest MTU "
-            f"they can leave by is {max(mtus)}; set at most {max(mtus) - overhead}"
+            f"packets of {tunnel.mtu} bytes do not fit with {overhead} bytes of headers added: the largest "
+            f"MTU they can leave by is {max(mtus)}; set at most {max(mtus) - overhead}"
         )
         yield Problem(_path(name, "mtu"), message)
 

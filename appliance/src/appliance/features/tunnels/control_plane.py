@@ -12,7 +12,7 @@ from appliance.features.tunnels.model import Tunnel
 
 
 def opens(config: RouterConfig) -> Iterator[Peer]:
-    """Where the tunnels end. VPP takes their packets itself, before anything is let in; the kernel does not."""
+    """Where the tunnels end. VPP takes their packets itself, before anything is let in."""
     for _, tunnel in config.interfaces_of(Tunnel):
         for protocol in tunnel.protocols:
             yield Peer("tunnel", str(ip_network(destination_of(tunnel))), str(protocol))
