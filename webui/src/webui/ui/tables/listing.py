@@ -209,7 +209,8 @@ def kinds_of(table: Table) -> list[tuple[str, str]]:
 
 def kind_title(kind: str) -> str:
     """A kind as a title: ``sub_interface`` → ``Sub-interface``, ``gre`` → ``GRE``."""
-    return kind.upper() if len(kind) <= _ABBREVIATION else kind.replace("_", "-").capitalize()
+    abbreviated = len(kind) <= _ABBREVIATION or kind.startswith("ip")
+    return kind.upper() if abbreviated else kind.replace("_", "-").capitalize()
 
 
 class Asked:
