@@ -58,12 +58,21 @@ def with_theirs(base: Any, conflict: MergeConflict) -> Any:
     return pointers.delete(base, conflict.path) if pointers.exists(base, conflict.path) else base
 
 
-def told(conflict: MergeConflict) -> str:
-    """All three values in a sentence."""
+def told(conflict: MergeConflict, running: Any = NOT_SAID) -> str:
+    """All three values in a sentence. Where ``running``, the object that runs, does not have their value, it is
+    of the user's own change set, as of another tab.
+    """
+    is_own = running is not NOT_SAID and _value(running, conflict.path) != conflict.theirs
+    who = "your own changes have" if is_own else "somebody else has"
+    where = ", as by another tab of yours" if is_own else ""
     return (
-        f"somebody else has set this to {_words(conflict.theirs)}; it was {_words(conflict.base)} when"
-        " you opened the form. Save again to keep yours"
+        f"{who} set this to {_words(conflict.theirs)} in the meantime{where}; it was {_words(conflict.base)} when"
+        " you opened the form. Save again to keep what stands here"
     )
+
+
+def _value(document: Any, path: str) -> Any:
+    return pointers.get(document, path) if document and pointers.exists(document, path) else None
 
 
 def _words(value: Any) -> str:
