@@ -13,7 +13,7 @@ PROTOCOLS: dict[str, int] = {
     "pim": 103, "vrrp": 112, "sctp": 132,
 }  # fmt: skip
 """Protocol numbers of the names a rule may use (IANA protocol numbers)."""
-_USUAL = {"tcp", "udp", "icmp", "icmpv6"}
+_USUAL = ("any", "tcp", "udp", "icmp", "icmpv6")
 """Offered before the others."""
 
 
@@ -63,9 +63,7 @@ Protocol = Annotated[
     Field(
         examples=["any", "tcp", "icmp", "47"],
         max_length=8,
-        json_schema_extra={
-            "x-offers": ["any", "tcp", "udp", "icmp", "icmpv6", *sorted({*PROTOCOLS} - _USUAL)]
-        },
+        json_schema_extra={"x-offers": [*_USUAL, *sorted({*PROTOCOLS} - {*_USUAL})]},
     ),
 ]
 """An IP protocol by name or number, or ``any``."""

@@ -59,15 +59,15 @@ def with_theirs(base: Any, conflict: MergeConflict) -> Any:
 
 
 def told(conflict: MergeConflict, running: Any = NOT_SAID) -> str:
-    """All three values in a sentence. Where ``running``, the object that runs, does not have their value, it is
-    of the user's own change set, as of another tab.
+    """All three values in a sentence. Where ``running``, the object that runs, does not have their value, the
+    user's own change set has it, as by another tab.
     """
     is_own = running is not NOT_SAID and _value(running, conflict.path) != conflict.theirs
     who = "your own changes have" if is_own else "somebody else has"
     where = ", as by another tab of yours" if is_own else ""
     return (
-        f"{who} set this to {_words(conflict.theirs)} in the meantime{where}; it was {_words(conflict.base)} when"
-        " you opened the form. Save again to keep what stands here"
+        f"{who} set this to {_words(conflict.theirs)}{where}; it was"
+        f" {_words(conflict.base)} when you opened the form. Save again to keep yours"
     )
 
 

@@ -71,8 +71,8 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
 
 
 def read_properties(schema: Schema) -> tuple[Field, ...]:
-    """The fields of an object, in the model's order but with required ones first, then the groups one of which
-    is needed, marked ``x-needed``.
+    """The fields of an object, in the model's order but with required ones first, then groups one of which is
+    needed (``x-needed``).
     """
     required = set(schema.get("required", ()))
     needed = {name for name, below in schema.get("properties", {}).items() if below.get("x-needed")}
