@@ -37,10 +37,9 @@ _COVERED = """
 const at = document.activeElement;
 if (at === document.body || at.closest(".topbar, .sidebar, .form-actions, .skip-link")) return null;
 const box = at.getBoundingClientRect();
-const top = document.querySelector(".topbar").getBoundingClientRect().bottom;
-const bottom = document.querySelector(".form-actions").getBoundingClientRect().top;
-const covered = box.top < top - 1 || box.bottom > bottom + 1;
-return covered ? `${at.name}: ${box.top}-${box.bottom}, ${top}-${bottom}` : null;
+const bars = [...document.querySelectorAll(".topbar, .form-actions")].map((bar) => bar.getBoundingClientRect());
+const covered = bars.some((bar) => bar.top < box.bottom - 1 && bar.bottom > box.top + 1);
+return covered ? `${at.tagName} ${at.name}: ${box.top}-${box.bottom}` : null;
 """
 PAGES = (
     "/",

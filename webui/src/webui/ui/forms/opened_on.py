@@ -11,6 +11,7 @@ from appliance.config import pointer as pointers
 from appliance.config.merge import MergeConflict, merge
 from webui.ui.forms.bound import Bound
 from webui.ui.forms.field import Kind
+from webui.ui.pointers import get
 
 BASE = "@base"
 """Name of the input that carries it."""
@@ -62,17 +63,13 @@ def told(conflict: MergeConflict, running: Any = NOT_SAID) -> str:
     """All three values in a sentence. Where ``running``, the object that runs, does not have their value, the
     user's own change set has it, as by another tab.
     """
-    is_own = running is not NOT_SAID and _value(running, conflict.path) != conflict.theirs
+    is_own = running is not NOT_SAID and get(running or {}, conflict.path, None) != conflict.theirs
     who = "your own changes have" if is_own else "somebody else has"
     where = ", as by another tab of yours" if is_own else ""
     return (
         f"{who} set this to {_words(conflict.theirs)}{where}; it was"
         f" {_words(conflict.base)} when you opened the form. Save again to keep yours"
     )
-
-
-def _value(document: Any, path: str) -> Any:
-    return pointers.get(document, path) if document and pointers.exists(document, path) else None
 
 
 def _words(value: Any) -> str:
