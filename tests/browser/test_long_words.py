@@ -37,7 +37,8 @@ _COVERED = """
 const at = document.activeElement;
 if (at === document.body || at.closest(".topbar, .sidebar, .form-actions, .skip-link")) return null;
 const box = at.getBoundingClientRect();
-const bars = [...document.querySelectorAll(".topbar, .form-actions")].map((bar) => bar.getBoundingClientRect());
+const found = document.querySelectorAll(".topbar, .form-actions");
+const bars = [...found].map((bar) => bar.getBoundingClientRect());
 const covered = bars.some((bar) => bar.top < box.bottom - 1 && bar.bottom > box.top + 1);
 return covered ? `${at.tagName} ${at.name}: ${box.top}-${box.bottom}` : null;
 """
