@@ -205,6 +205,10 @@ class Generator:
         self.maybe(found, "description", self.text())
         later = [other for other in self.maps if other > name]
         self.maybe(found, "call", self.pick(later), 0.2)
+        if found["action"] == "deny":
+            # It ends the map at once: it changes and calls nothing.
+            found.pop("set")
+            found.pop("call", None)
         return found
 
     def set_actions(self) -> Dict:

@@ -114,7 +114,7 @@ def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
             if name in parts:
                 yield Problem(path, f"{name} passes packets for {parts[name]}: name {parts[name]}")
             elif settings.link is None:
-                yield Problem(path, f"no packets come in by {name}, which is a {settings.type}")
+                yield Problem(path, f"no packets come in by {name}, which is a {settings.kind_words}")
             elif settings.vrf is not None:
                 yield Problem(path, f"{name} is in VRF {settings.vrf}, and NAT is for the default VRF alone")
     for index, name in enumerate(nat.inside):

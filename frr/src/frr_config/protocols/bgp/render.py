@@ -44,6 +44,9 @@ def _instance(bgp: Bgp, version: FrrVersion) -> Iterator[str]:
         yield f"bgp router-id {bgp.router_id}"
     if not bgp.ebgp_requires_policy:
         yield "no bgp ebgp-requires-policy"
+    if _reflects(bgp):
+        # Without it bgpd ignores what route maps set on routes that it reflects.
+        yield "bgp route-reflector allow-outbound-policy"
     # Families are activated one by one, IPv4 like any other.
     yield "no bgp default ipv4-unicast"
     if bgp.timers != _DEFAULT_TIMERS:
@@ -56,6 +59,12 @@ def _instance(bgp: Bgp, version: FrrVersion) -> Iterator[str]:
         yield from (f"neighbor {name} {text}" for text in _settings(group, version))
     for address, neighbor in bgp.neighbors.items():
         yield from (f"neighbor {address} {text}" for text in _neighbor(bgp, neighbor, version))
+
+
+def _reflects(bgp: Bgp) -> bool:
+    settings: list[NeighborSettings] = [*bgp.peer_groups.values(), *bgp.neighbors.values()]
+    families = (family for one in settings for family in (one.ipv4_unicast, one.ipv6_unicast))
+    return any(family is not None and family.route_reflector_client for family in families)
 
 
 def _neighbor(bgp: Bgp, neighbor: Neighbor, version: FrrVersion) -> Iterator[str]:

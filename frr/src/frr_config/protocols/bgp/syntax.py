@@ -176,6 +176,7 @@ _LINES = (
         Form("bgp router-id", setting=by_name, resets=True),
         Form("no bgp ebgp-requires-policy"),
         Form("no bgp default"),
+        Form("bgp route-reflector allow-outbound-policy"),
         Form("timers bgp", setting=by_name),
         Form("network"),
         Form(r"redistribute \S+", setting=_redistribution),

@@ -110,7 +110,9 @@ def _community(value: str) -> str:
         return value
     match = re.fullmatch(r"(\d{1,5}):(\d{1,5})", value)
     if match is None or int(match[1]) > 65535 or int(match[2]) > 65535:
-        raise ValueError("is a community such as 65001:100 or a well-known name such as no-export (RFC 1997)")
+        raise ValueError(
+            "must be a community such as 65001:100 or a well-known name such as no-export (RFC 1997)"
+        )
     if int(match[1]) == 0 and int(match[2]) == 0:
         raise ValueError("0:0 is reserved (RFC 1997), and means every route to some routers")
     return f"{int(match[1])}:{int(match[2])}"
@@ -125,7 +127,7 @@ Community = Annotated[
 def _large_community(value: str) -> str:
     match = re.fullmatch(r"(\d{1,10}):(\d{1,10}):(\d{1,10})", value)
     if match is None or any(int(part) > 0xFFFFFFFF for part in match.groups()):
-        raise ValueError("is a large community such as 65001:1:2 (RFC 8092)")
+        raise ValueError("must be a large community such as 65001:1:2 (RFC 8092)")
     return ":".join(str(int(part)) for part in match.groups())
 
 
@@ -189,7 +191,7 @@ class Match(Model):
     source_protocol: Literal["bgp", "connected", "kernel", "ospf", "static"] | None = Field(
         default=None, title="Source protocol"
     )
-    """The route was learned from this protocol; for route maps of zebra."""
+    """The route was learned from this protocol. BGP knows this from FRR 10 on, OSPF does not."""
 
 
 def _next_hop(value: str) -> str:
@@ -238,14 +240,14 @@ class SetActions(Model):
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag."""
     source: Address | None = Field(default=None, title="Preferred source")
-    """Source address of packets that this router itself sends by this route; for route maps of zebra."""
+    """Source address of packets that this router itself sends by this route. BGP and OSPF ignore it."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
         if self.next_hop is not None and ":" in self.next_hop:
-            raise ValueError("next_hop is an IPv4 address; use ipv6_next_hop")
+            raise ValueError("next_hop must be an IPv4 address: an IPv6 one belongs into ipv6_next_hop")
         if self.ipv6_next_hop is not None and ":" not in self.ipv6_next_hop:
-            raise ValueError("ipv6_next_hop is an IPv6 address")
+            raise ValueError("ipv6_next_hop must be an IPv6 address")
         if self.communities_additive and not self.communities:
             raise ValueError("communities_additive needs communities")
         _no_community_twice("communities", self.communities)
