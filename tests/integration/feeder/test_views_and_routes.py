@@ -23,12 +23,12 @@ class _Viewer(threading.Thread):
 
     def __init__(self, bench: Bench, stop: threading.Event) -> None:
         super().__init__(daemon=True)
-        self._bench, self._stop = bench, stop
+        self._bench, self._ended = bench, stop
         self.answers: list[tuple[str, dict[str, Any]]] = []
 
     def run(self) -> None:
         """Ask."""
-        while not self._stop.is_set():
+        while not self._ended.is_set():
             for question in (
                 f"routes ipv4 table={VRF} limit=10",
                 "routes ipv4 missing limit=10",

@@ -51,6 +51,11 @@ def refusal(uid: int, gid: int) -> str:
     return f"user {uid} may not use the agent"
 
 
+def peer_uid(request: web.Request) -> int:
+    """The caller's uid; -1 when the connection is gone or is not local."""
+    return peer(request)[0]
+
+
 def peer(request: web.Request) -> tuple[int, int]:
     """The caller's uid and gid; -1 when the connection is gone or is not local."""
     transport = request.transport
