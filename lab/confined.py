@@ -1,7 +1,7 @@
 """The programs of the router that are nobody's but their own user's, as on the appliance.
 
-On the appliance each has a user of its own; in a lab they share the machine's account `daemon`, which nothing else
-uses.
+On the appliance each has a user of its own; in a lab they share the machine's account `daemon`, which nothing
+else uses.
 """
 
 import pwd

@@ -1,4 +1,4 @@
-"""Bytes that no honest peer would send, made from those that one does; and the sockets that have to bear them.
+"""Bytes that no honest peer would send, made from valid ones, and the sockets that have to bear them.
 
 A case is a mutation of a valid message. Everything comes from a seed, so that a case can be sent again.
 """
@@ -25,6 +25,8 @@ from tests.fib_feeder import Feeder
 _PAGE_BYTES = 4096
 _INTERESTING = (0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 129, 254, 255)
 _LIMIT_S = 60.0
+_EXCHANGE_S = 20.0
+"""Less than a socket bears with a client that says nothing: one that was answered is let go at once."""
 _LONGEST = 60_000
 """Bytes of a case: a frame of FPM counts its length in 16 bits."""
 
@@ -226,6 +228,16 @@ class BmpTarget:
         self._open()
 
 
+def tell_a_table(index: BgpIndex, listener: bmp.Listener) -> None:
+    """Give the index a table, whole: a search waits for one that is being read."""
+    index.search("ipv4 wait=0")
+    listener.accept()
+    ends = [bmp.end_of_rib(peer, family) for peer in (_PEER, _PEER_V6) for family in (4, 6)]
+    told = [struct.pack("!BI", 3, 5 + len(seed)) + seed for seed in (BMP_SEEDS[2], BMP_SEEDS[3])]
+    listener.send(bmp.initiation(), bmp.peer_up(_PEER), bmp.peer_up(_PEER_V6), *told, *ends)
+    index.wait_for("ready")
+
+
 QUESTIONS = [
     line.encode() + b"\n"
     for line in (
@@ -282,7 +294,7 @@ def exchange(path: Path, case: bytes) -> bytes:
 
 def _exchanged(path: Path, case: bytes) -> Iterator[bytes]:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(_LIMIT_S)
+        connection.settimeout(_EXCHANGE_S)
         connection.connect(str(path))
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(case)
@@ -313,14 +325,18 @@ def _request(method: str, path: str, body: bytes = b"") -> bytes:
 
 
 REQUESTS = [
-    *(_request("GET", path) for path in ("/v1/status", "/v1/config", "/v1/revisions?limit=2", "/v1/commits/a")),
+    *(
+        _request("GET", path)
+        for path in ("/v1/status", "/v1/config", "/v1/revisions?limit=2", "/v1/commits/a")
+    ),
     *(_request("GET", path) for path in ("/v1/revisions/1", "/v1/counters/history?interface=lo1&from=0")),
     *(_request("GET", path) for path in ("/v1/state/interfaces", "/v1/logs?after=none", "/v1/traces/abc")),
     *(_request("POST", path, _DOCUMENT) for path in ("/v1/check", "/v1/plan", "/v1/validate", "/v1/commit")),
     _request("POST", "/v1/confirm", b'{"revision": 1}'),
     _request("POST", "/v1/seal", b'{"text": "secret"}'),
     _request("POST", "/v1/edits/plan", b'{"edits": [{"path": "/interfaces/lo1", "value": {}}]}'),
-    b"POST /v1/plan HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\n\r\n",
+    b"POST /v1/plan HTTP/1.1\r\nHost: a\r\n"
+    b'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n',
 ]
 """To the agent's socket."""
 

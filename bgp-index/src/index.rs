@@ -60,6 +60,8 @@ impl Index {
                 self.serve(client, now);
             }
             self.clients.clients = clients;
+            // One that ended when it had asked is not heard of again: it would stay until its time is over.
+            self.clients.forget_finished(now);
         }
     }
 

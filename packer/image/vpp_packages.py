@@ -21,7 +21,7 @@ _FDIO_REPOSITORY = "https://packagecloud.io/fdio/release"
 _FDIO_SUITE = "bookworm"
 WANTED = ("libvppinfra", "vpp", "vpp-plugin-core")
 DIGESTS = REPOSITORY / "setup/vpp-26.06-release.sha256"
-"""SHA-256 of the packages of RELEASE, as sha256sum writes them. Absent: the build says by whose word it trusts."""
+"""SHA-256 of RELEASE's packages, as sha256sum writes them. Absent: the build says whose word it trusts."""
 OPTIONAL = ("vpp-plugin-dpdk", "vpp-crypto-engines")
 
 # Their post-install would reserve huge pages on the builder.
@@ -145,8 +145,8 @@ def check_packages(paths: Sequence[Path], digests: Path = DIGESTS) -> bool:
         if known.get(path.name) != found:
             wanted = known.get(path.name, "no digest")
             raise SourceUnavailable(
-                f"VPP_SOURCE: {path.name} has the SHA-256 {found}, and {digests.name} has {wanted}: it is not "
-                "the package that this release was made with"
+                f"VPP_SOURCE: {path.name} has the SHA-256 {found}, and {digests.name} has {wanted}: it is "
+                "not the package that this release was made with"
             )
     return True
 

@@ -1,7 +1,7 @@
-"""``python -m tests.soak.strangers DIRECTORY SECONDS SOURCE...``: who use up what they can of nginx and the web half.
+"""``python -m tests.soak.strangers DIRECTORY SECONDS SOURCE...``: who use up what they can of the web half.
 
-Each source holds three HTTP/2 connections full of sign-ins whose bodies trickle, and asks for pages on a fourth
-as fast as they are answered. What is closed is opened again. Prints what came back as JSON.
+Each source holds three HTTP/2 connections full of sign-ins whose bodies trickle, and asks for pages on a
+fourth as fast as they are answered. What is closed is opened again. Prints what came back as JSON.
 """
 
 from __future__ import annotations

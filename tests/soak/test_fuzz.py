@@ -55,7 +55,8 @@ def test_questions_to_the_feeder(feeder: Feeder) -> None:
     _bears(target, _mutator(fuzzing.QUESTIONS))
 
 
-def test_searches(index: BgpIndex) -> None:
+def test_searches(index: BgpIndex, bgpd: bmp.Listener) -> None:
+    fuzzing.tell_a_table(index, bgpd)
     target = fuzzing.LinesTarget(index.socket, index.pid, index.status)
     _bears(target, _mutator(fuzzing.SEARCHES))
 

@@ -1,7 +1,7 @@
 """Strangers of 24 sources flood nginx and the web half, while who is signed in commits and confirms::
 
 24 sources, fd77:0:0:N::/64, 8 addresses of the first ---+--- nginx --- web half --- agent
-who is signed in, fd77:0:0:ff::1 ------------------------+    lan host === router === wan host, 2000 packets a second
+who is signed in, fd77:0:0:ff::1 ------------------------+    lan host === router === wan host, 2000 pps
 
 ``STRANGER_FLOOD_SECONDS`` is its length (30).
 """
@@ -150,7 +150,7 @@ def test_a_confirmation_is_in_time_and_nothing_is_lost(site: Site) -> None:
         result = flow.stop()
     counted = json.loads(came)
     print(
-        f"\n{site.live.dataplane}: {len(took)} confirmations within {SECONDS:g} s, the slowest {max(took):.2f} s; "
+        f"\n{site.live.dataplane}: {len(took)} confirmations in {SECONDS:g} s, slowest {max(took):.2f} s; "
         f"strangers: {counted}; "
         + "".join(
             f"{name} {rss >> 20} MiB, {count} descriptors at most; " for name, (rss, count) in most.items()

@@ -113,6 +113,7 @@ def test_the_index_reads_from_the_user_that_is_named_only(user: str, told: bool,
             else:
                 status = index.wait(lambda status: bool(status["why"]), "a refusal")
                 assert status["why"] == (
-                    f"what listens at {address} is not bgpd: it is user {os.geteuid()}'s, not user {_DAEMON}'s"
+                    f"what listens at {address} is not bgpd: "
+                    f"it is user {os.geteuid()}'s, not user {_DAEMON}'s"
                 )
                 assert status["neighbors"] == []

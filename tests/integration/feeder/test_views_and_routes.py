@@ -29,7 +29,11 @@ class _Viewer(threading.Thread):
     def run(self) -> None:
         """Ask."""
         while not self._stop.is_set():
-            for question in (f"routes ipv4 table={VRF} limit=10", "routes ipv4 missing limit=10", "protocols"):
+            for question in (
+                f"routes ipv4 table={VRF} limit=10",
+                "routes ipv4 missing limit=10",
+                "protocols",
+            ):
                 self.answers.append((question, self._bench.feeder.ask(question)))
 
 
@@ -39,9 +43,7 @@ def test_routes_are_carried_while_viewers_alternate_two_long_tables(bench: Bench
     zebra = bench.feeder.zebra()
     zebra.send(fpm.frame(fpm.next_hop(LAN, "192.0.2.2", bench.ifindex("lan0"))))
     zebra.send(fpm.many_ipv4(_ROUTES, LAN))
-    zebra.send(
-        fpm.frame(fpm.route(f"20.{at >> 8}.{at & 255}.0/24", LAN, table=VRF)) for at in range(_ROUTES)
-    )
+    zebra.send(fpm.frame(fpm.route(f"20.{at >> 8}.{at & 255}.0/24", LAN, table=VRF)) for at in range(_ROUTES))
     bench.feeder.barrier(120)
     before = bench.feeder.status()["lag"]
     stop = threading.Event()

@@ -1,4 +1,4 @@
-"""Each socket that parses a stranger's bytes bears some hundreds of cases; `tests/soak/test_fuzz.py`, 100,000."""
+"""Each socket that parses a stranger's bytes bears some hundreds of cases; in the soak, 100,000."""
 
 from __future__ import annotations
 
@@ -38,10 +38,17 @@ def test_questions_to_the_feeder(feeder: Feeder) -> None:
     assert target.answers["error"] and target.answers["answer"]
 
 
-def test_searches(index: BgpIndex) -> None:
+def test_searches(index: BgpIndex, bgpd: bmp.Listener) -> None:
+    fuzzing.tell_a_table(index, bgpd)
     target = fuzzing.LinesTarget(index.socket, index.pid, index.status)
     assert endure(target, Mutator(_SEED, fuzzing.SEARCHES), _CASES) < _MORE_BYTES
     assert target.answers["error"] and target.answers["answer"]
+
+
+def test_who_asks_several_questions_and_ends_is_let_go_when_they_are_answered(index: BgpIndex) -> None:
+    """Found by these cases: the index kept the connection for 30 s more."""
+    answers = fuzzing.exchange(index.socket, b"status\n" * 17)
+    assert answers.count(b"\n") == 17
 
 
 def test_the_agent(agent: AgentProcess) -> None:

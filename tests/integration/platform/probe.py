@@ -6,19 +6,42 @@ It opens files for writing without writing, and removes what it made.
 import json
 import os
 import socket
+from pathlib import Path
 
 READ = (
-    "/etc/shadow", "/etc/ssh/ssh_host_ed25519_key", "/etc/passwd", "/data/millrace/secret",
-    "/var/lib/millrace/agent/key", "/var/lib/millrace/vpp/startup.conf", "/root/secret", "/home/admin/secret",
-    "/run/netns/dataplane", "/var/run/netns/dataplane", "/proc/1/environ",
-)  # fmt: skip
+    "/etc/shadow",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/passwd",
+    "/data/millrace/secret",
+    "/var/lib/millrace/agent/key",
+    "/var/lib/millrace/vpp/startup.conf",
+    "/root/secret",
+    "/home/admin/secret",
+    "/run/netns/dataplane",
+    "/var/run/netns/dataplane",
+    "/proc/1/environ",
+)
 WRITE = (
-    "/etc", "/usr/lib/systemd/system", "/run", "/run/systemd/system", "/run/millrace", "/run/vpp", "/run/netns",
-    "/run/millrace/feeder", "/run/millrace/bgp-index", "/var/lib/millrace", "/var/lib/millrace/vpp",
-    "/var/lib/millrace/agent", "/data/millrace", "/tmp", "/proc/sys/kernel/core_pattern",
-    "/proc/sys/kernel/modprobe", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/fs/cgroup/cgroup.procs",
+    "/etc",
+    "/usr/lib/systemd/system",
+    "/run",
+    "/run/systemd/system",
+    "/run/millrace",
+    "/run/vpp",
+    "/run/netns",
+    "/run/millrace/feeder",
+    "/run/millrace/bgp-index",
+    "/var/lib/millrace",
+    "/var/lib/millrace/vpp",
+    "/var/lib/millrace/agent",
+    "/data/millrace",
+    "/tmp",
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sys/kernel/modprobe",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/fs/cgroup/cgroup.procs",
     "/sys/module",
-)  # fmt: skip
+)
 CONNECT = {
     "systemd": "/run/systemd/private",
     "D-Bus": "/run/dbus/system_bus_socket",
@@ -27,7 +50,8 @@ CONNECT = {
 }
 
 
-def can_read(path):
+def can_read(path: str) -> bool:
+    """Whether it opens."""
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     except OSError:
@@ -35,12 +59,13 @@ def can_read(path):
     return True
 
 
-def can_write(path):
+def can_write(path: str) -> bool:
+    """Whether a file opens for writing, or a folder takes a new file."""
     try:
-        if os.path.isdir(path):
-            made = os.path.join(path, f"probe-{os.getpid()}")
+        if Path(path).is_dir():
+            made = Path(path) / f"probe-{os.getpid()}"
             os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            os.unlink(made)
+            made.unlink()
         else:
             os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:
@@ -48,7 +73,8 @@ def can_write(path):
     return True
 
 
-def can_connect(path):
+def can_connect(path: str) -> bool:
+    """Whether a socket takes a connection."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)
@@ -57,7 +83,8 @@ def can_connect(path):
         return True
 
 
-def becomes_group_0():
+def becomes_group_0() -> bool:
+    """Whether it can take root's group, which it has not."""
     before = os.getegid()
     try:
         os.setegid(0)
@@ -66,8 +93,7 @@ def becomes_group_0():
     return before != 0
 
 
-with open("/proc/self/status") as text:
-    status = dict(line.split(":", 1) for line in text)
+status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(
     json.dumps(
         {

@@ -55,7 +55,7 @@ def probe_unit(text: str, name: str) -> str:
 
 
 def probe(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What a program of each unit can reach, by the unit's name. Raises AssertionError with what systemd says."""
+    """What a program of each unit can reach, by the unit's name. Raises AssertionError with systemd's log."""
     names = list(names)
     for part in ("units", "etc", "out"):
         (folder / part).mkdir()
@@ -75,8 +75,9 @@ def probe(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     os.set_blocking(console, False)
     # The shell enters the group before its namespace makes that the root of all groups.
     enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+    start = ["sh", str(_HERE / "small_system.sh"), str(folder), os.ttyname(terminal)]
     process = subprocess.Popen(
-        ["sh", "-c", enter, "sh", *argv, "sh", str(_HERE / "small_system.sh"), str(folder), os.ttyname(terminal)],
+        ["sh", "-c", enter, "sh", *argv, *start],
         stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     said = b""
@@ -107,7 +108,8 @@ def _accounts(etc: Path) -> None:
     for number, name in enumerate(("vpp", "millrace", "frr", "frrvty", "redis", "postgres", "www-data"), 900):
         groups[name] = str(number)
     for number, name in enumerate(
-        ("millrace-web", "millrace-feeder", "millrace-index", "frr", "redis", "postgres", "admin", "nobody"), 950
+        ("millrace-web", "millrace-feeder", "millrace-index", "frr", "redis", "postgres", "admin", "nobody"),
+        950,
     ):
         groups.setdefault(name, str(number))
         users.append([name, str(number), groups[name]])

@@ -92,7 +92,9 @@ class Unit:
         def below(folders: list[str]) -> bool:
             return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
-        shown = [word.partition(":")[0] for key in ("BindPaths", "BindReadOnlyPaths") for word in self.words(key)]
+        shown = [
+            word.partition(":")[0] for key in ("BindPaths", "BindReadOnlyPaths") for word in self.words(key)
+        ]
         emptied = [word.partition(":")[0] for word in self.words("TemporaryFileSystem")]
         return not below(self.words("InaccessiblePaths")) and (not below(emptied) or below(shown))
 
@@ -120,7 +122,10 @@ def units() -> dict[str, Unit]:
 
 def table() -> str:
     """The rows. Pure but for the units' files."""
-    lines = ["| unit | user | rights (CAP_…) | writes | does not see | network | can ask |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| unit | user | rights (CAP_…) | writes | does not see | network | can ask |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for unit in units().values():
         groups = sorted(unit.groups - {unit.user})
         user = unit.user + (f" ({', '.join(groups)})" if groups else "")

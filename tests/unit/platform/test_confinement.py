@@ -1,18 +1,11 @@
-"""docs/security.md says of each process what its unit says; `python -m tests.unit.platform.confinement` rewrites it."""
+"""docs/security.md says of each process what its unit says.
+
+``python -m tests.unit.platform.confinement`` rewrites the page's table.
+"""
 
 from __future__ import annotations
 
 from tests.unit.platform.confinement import BEGIN, END, PAGE, table, units
-
-ASKERS_OF_THE_AGENT = {
-    # Root of group 0, or of the group of its socket.
-    "millrace-web.service",
-    "millrace-web-password.service",
-    "millrace-console@.service",
-    "millrace-shell@.service",
-    "millrace-first-document.service",
-    "millrace-healthy.service",
-}
 
 
 def test_the_table_of_the_page_is_that_of_the_units() -> None:

@@ -1,7 +1,7 @@
 """The user at the other end of the socket, as reported by the kernel (SO_PEERCRED), not by the caller.
 
-Root is uid 0 in group 0. A service that runs as uid 0 but must not command the router (VPP) has a group of its own
-and no CAP_SETGID: no credential that it can take makes it root here.
+Root is uid 0 in group 0. A service that runs as uid 0 but must not command the router (VPP) has a group of
+its own and no CAP_SETGID: no credential that it can take makes it root here.
 """
 
 from __future__ import annotations

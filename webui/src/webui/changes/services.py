@@ -43,8 +43,8 @@ from webui.errors import Forbidden, MergeConflicts
 __all__ = [
     "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
     "discard", "document", "edit", "history", "keep", "note_end", "outcome", "preview",
-    "preview_edit", "rebase", "refresh", "rename", "replace_document", "require_editable", "revision", "rollback",
-    "running", "save", "start_change", "under_way", "value",
+    "preview_edit", "rebase", "refresh", "rename", "replace_document", "require_editable", "revision",
+    "rollback", "running", "save", "start_change", "under_way", "value",
 ]  # fmt: skip
 
 
