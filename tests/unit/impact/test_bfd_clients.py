@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from appliance.features.bfd.clients import SESSIONS
+from appliance.features.bfd.impact import SESSIONS
 from appliance.features.bgp.sessions import SESSIONS as BGP_SESSIONS
 from appliance.impact.result import Finding
 from appliance.state.bgp import BgpState

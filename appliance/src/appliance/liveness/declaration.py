@@ -52,7 +52,7 @@ class Thing:
 
     @property
     def title(self) -> str:
-        """As in a sentence: ``DHCP relay campus``."""
+        """As in a sentence."""
         return f"{self.noun} {self.name}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from appliance.state.object_state import ObjectState, words
+from appliance.state.object_state import counted as counted_states
 from appliance.state.part import Answer, Everything, Gauge, Part, Question, Table
 
 if TYPE_CHECKING:
@@ -329,5 +331,40 @@ NAT_SESSIONS = Part(
         ),
         lambda answer: answer.sessions,
         lambda answer: answer.left_out,
+    ),
+)
+
+
+class NatMappings(Answer):
+    """All of them."""
+
+    mappings: tuple[ObjectState, ...]
+    counts: dict[str, int] = Field({}, description="How many are in each state.")
+
+    @property
+    def about(self) -> str:
+        """The counts in a sentence."""
+        return f"{words(self.counts)}." if self.mappings else ""
+
+    def under(self, pointer: str) -> Mapping[str, ObjectState]:
+        """Those of one mapping of the document, by name."""
+        return {one.name: one for one in self.mappings if one.pointer.startswith(f"{pointer}/")}
+
+
+def _read_mappings(router: Router, _: Everything) -> NatMappings:
+    found = router.liveness.of("nat_mapping")
+    return NatMappings(mappings=found, counts=dict(counted_states(found)))
+
+
+NAT_MAPPINGS = Part(
+    "nat-mappings",
+    "Pools, 1:1 mappings and port forwards of NAT: whether a route leads to their inside hosts, and"
+    " whether their outside addresses are on a network of this router.",
+    Everything,
+    NatMappings,
+    _read_mappings,
+    path="nat/mappings",
+    table=Table(
+        ("noun", "name", "state", "why"), lambda answer: answer.mappings, lambda answer: answer.about
     ),
 )

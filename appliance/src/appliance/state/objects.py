@@ -28,7 +28,7 @@ class ObjectsQuery(Question):
 
 
 class Objects(Answer):
-    """Objects that static routes, tunnels, relays and NAT consist of, and whether they do what they say."""
+    """Objects of the document, and whether they do what they say."""
 
     objects: tuple[ObjectState, ...]
     counts: dict[str, int] = Field({}, description="How many are in each state, listed or not.")
@@ -59,8 +59,8 @@ def _read(router: Router, question: ObjectsQuery) -> Objects:
 
 OBJECTS = Part(
     "objects",
-    "Objects of the document that can be there and do nothing: static routes, tunnels, DHCP relays, pools and"
-    " mappings of NAT. Lists those that do not work, those in one state, or those at one place.",
+    "Objects of the document that can be there and do nothing, such as static routes and tunnels. Lists those"
+    " that do not work, those in one state, or those at one place.",
     ObjectsQuery,
     Objects,
     _read,

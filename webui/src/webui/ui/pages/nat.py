@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from appliance.actions.nat import CLEAR_NAT_SESSIONS
 from appliance.state.nat import (
     NAT,
+    NAT_MAPPINGS,
     NAT_SESSIONS,
     NAT_USERS,
     NatSession,
@@ -15,7 +16,6 @@ from appliance.state.nat import (
     NatUser,
     NatUsers,
 )
-from appliance.state.nat_mappings import NAT_MAPPINGS
 from webui.ui.tables.declaration import (
     Column,
     Fact,
