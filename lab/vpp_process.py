@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from appliance.dataplane.machine import Machine
-from lab import feeder, rust_program
+from lab import confined, feeder
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
 from lab.namespaces import Namespaces, Routes, enter
@@ -54,17 +54,21 @@ class Vpp:
         argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
         programs = [Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)]
         if self.routes == "feeder":
-            programs.append(self._feeder())
+            programs.append(self._feeder(say))
         return programs
 
-    def _feeder(self) -> Program:
-        argv = feeder.argv(
-            rust_program.build("feeder", rust_program.TOOLS),
-            vpp=self.layout.vpp("api.sock"),
-            status=self.layout.feeder_socket,
-            netns=self.names.router,
-        )
-        return Program("feeder", enter(self.names.router, argv), priority=_PRIORITY + 1, nice=_NICE)
+    def _feeder(self, say: Callable[[str], None]) -> Program:
+        def argv(program: Path) -> list[str]:
+            return feeder.argv(
+                program,
+                vpp=self.layout.vpp("api.sock"),
+                status=self.layout.feeder_socket,
+                netns=self.names.router,
+                options=("--fpm-user", confined.FRR_USER),
+            )
+
+        command = confined.command(self.layout, "feeder", self.layout.feeder_socket, argv, say)
+        return Program("feeder", enter(self.names.router, command), priority=_PRIORITY + 1, nice=_NICE)
 
     def _startup_text(self) -> str:
         """VPP with the settings of the document's defaults, and all its sockets inside the lab's
@@ -83,7 +87,7 @@ class Vpp:
             stats_socket=str(self.layout.vpp("stats.sock")),
             log_file=None,
             api_segment_prefix=self.names.nic,
-            group=None,
+            group=confined.USER,
             poll_sleep_us=_POLL_SLEEP_US,
             main_heap_bytes=sized.main_heap_mb * MIB,
             statseg_bytes=sized.stats_segment_mb * MIB,

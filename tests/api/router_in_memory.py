@@ -50,7 +50,7 @@ from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfNeighborState, OspfState
-from appliance.state.routes import RouteCount
+from appliance.state.routes import RibHop, RouteCount
 from appliance.upgrade.paths import Paths
 from tests.bgp_answers import UP, FrrWithSessions
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
@@ -183,6 +183,10 @@ class _ToyRouting(Toy):
         super().__init__(name, down, up)
         self.sessions = {"192.0.2.1": BgpNeighborState(state="established")}
         self.adjacencies: tuple[OspfNeighborState, ...] = ()
+        self.static: dict[str, tuple[RibHop, ...]] = {
+            "198.51.100.0/24": (RibHop(address="10.10.0.2", interface="lan0", active=True),)
+        }
+        """The static routes that it has installed, and their next hops."""
         self.routes: dict[str, int] = {}
         """The number of routes of each protocol that it reports; none of them can be listed."""
         self.frr = FrrWithSessions(**{"192.0.2.1": UP})
@@ -203,7 +207,8 @@ class _ToyRouting(Toy):
         return self._backend.in_vrf(vrf) if vrf else self
 
     def rib_entry(self, destination: str) -> list[RibRow]:
-        return []
+        hops = self.static.get(destination)
+        return [] if hops is None else [RibRow(destination, "static", hops, installed=True, distance=1)]
 
     def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
         return {}

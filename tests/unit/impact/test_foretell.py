@@ -15,7 +15,7 @@ from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
 from appliance.features.ospf.adjacent import ADJACENCIES
-from appliance.features.static.impact import Table
+from appliance.features.static.table import Table
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
 from appliance.impact.deadline import Deadline
@@ -90,6 +90,8 @@ def test_the_sentences_claim_no_more_than_was_looked_at() -> None:
     assert summary(nothing, ["resets x", "loses packets on y"])[0] == (
         "While it is applied it resets x; loses packets on y."
     )
+    found_some = summary(Result(findings=(_finding("x"),), looked_at=("a",)), [])
+    assert found_some[0].startswith("The steps themselves reset no session and lose no packet: what is found")
     blind = summary(Result(not_looked_at=("a: why",)), [])
     assert blind[1:] == ["Nothing was looked at.", "Not looked at: a: why."]
     assert found not in " ".join(summary(Result(findings=(_finding("x"),), looked_at=("a",)), []))

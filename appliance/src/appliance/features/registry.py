@@ -9,11 +9,15 @@
                       object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
                       what all have, by kind. ``NEEDS``: what the kernel must have for it
 ``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
+``route_maps.py``     ``uses(config)``: where the document, as one VRF sees it, names route maps, and which
+                      daemon evaluates them there (``appliance.config.route_map_use``)
 ``control_plane.py``  ``SERVICES``: its packets for the router itself, and how they can be let in.
                       ``opens(config)``: from whom they are (``appliance.config.services``)
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
+``liveness.py``       ``LIVENESS``: objects of the document that can be there and do nothing
+                      (``appliance.liveness.declaration``)
 ``watch.py``          ``MEASURES``: what is compared after a commit with before. ``probes(config)``: whom
                       the router pings meanwhile
 ``costs.py``          ``NODES``: what nodes of VPP's graph do for it, by the beginning of their names.
@@ -41,7 +45,7 @@ from appliance import features
 
 Part = Literal[
     "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "bench",
-    "memory",
+    "memory", "route_maps", "liveness",
 ]  # fmt: skip
 
 

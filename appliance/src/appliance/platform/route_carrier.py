@@ -17,7 +17,8 @@ CHOICE = Path("/var/lib/millrace/vpp/route-carrier")
 """Contains ``linux_nl``, and is absent if the feeder carries the routes."""
 MARK = Path("/run/millrace/routes-by-feeder")
 """The environment of millrace-feeder.service, which does not start without it."""
-FEEDER_SOCKET = Path("/run/millrace/feeder.sock")
+FEEDER_SOCKET = Path("/run/millrace/feeder/feeder.sock")
+"""In a folder of its own, which is its user's."""
 
 log = logging.getLogger(__name__)
 

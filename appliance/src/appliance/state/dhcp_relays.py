@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Part, Table
+from appliance.config.counted import counted
+from appliance.state.object_state import Standing
+from appliance.state.part import Answer, Everything, Part, PartlyRead, Table
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -39,9 +41,11 @@ class DhcpRelayState(Answer):
     server_vrf: str | None = Field(None, description="VRF by which the server is reached; null: the default.")
     source_address: str = Field(description="That the server answers to (giaddr).")
     networks: tuple[RelayedNetwork, ...] = ()
+    state: Standing = Field("unknown", description="`inactive`: no route leads to the server, or no clients.")
+    why: str = Field("", description="Why it is not working.")
 
 
-class DhcpRelays(Answer):
+class DhcpRelays(PartlyRead):
     """Every relay, and the packets of all of them: VPP does not count by relay."""
 
     relays: tuple[DhcpRelayState, ...]
@@ -58,16 +62,32 @@ class DhcpRelays(Answer):
             return ""
         failed = "".join(f" {count:,}: {reason}." for reason, count in sorted(self.failures.items()))
         return (
-            f"Relayed since VPP started: {self.to_servers:,} packets from clients, {self.to_clients:,} from"
-            f" servers.{failed}"
+            f"Relayed since VPP started: {counted(self.to_servers, 'packet')} from clients,"
+            f" {self.to_clients:,} from servers.{failed}"
         )
 
 
 def _read(router: Router, _: Everything) -> DhcpRelays:
     config = router.engine.running_config
-    return router.dataplane.look(
-        vpp=lambda vpp: on_vpp(vpp, config), linux=lambda _kernel: DhcpRelays(relays=())
+    found = router.dataplane.look(
+        vpp=lambda vpp: on_vpp(vpp, config), linux=lambda _kernel: _unable("the kernel relays no DHCP")
     )
+    known = {one.name: one for one in router.liveness.of("dhcp_relay")} if found.relays else {}
+    return found.model_copy(
+        update={
+            "relays": tuple(
+                one.model_copy(update={"state": known[one.name].state, "why": known[one.name].why})
+                if one.name in known
+                else one
+                for one in found.relays
+            )
+        }
+    )
+
+
+def _unable(why: str) -> DhcpRelays:
+    counts = ("to_servers", "to_clients", "failures")
+    return DhcpRelays(relays=(), untold=dict.fromkeys(("relays", *counts), why))
 
 
 def on_vpp(vpp: VppLooking, config: RouterConfig) -> DhcpRelays:
@@ -75,7 +95,7 @@ def on_vpp(vpp: VppLooking, config: RouterConfig) -> DhcpRelays:
     from appliance.features.dhcp_relay.vpp import table_number
 
     if not vpp.client.supports("dhcp_proxy_dump"):
-        return DhcpRelays(relays=())
+        return _unable("VPP's plugin dhcp is not loaded, so nothing is relayed")
     rows = vpp.client.dump("dhcp_proxy_dump", is_ip6=False)
     vrfs = {table_number(config, name): name for name in config.vrfs}
     names = {relay.vrf: name for name, relay in config.dhcp_relays.items()}
@@ -142,8 +162,9 @@ DHCP_RELAYS = Part(
     DhcpRelays,
     _read,
     table=Table(
-        ("name", "vrf", "server", "server_vrf", "source_address", "networks"),
+        ("name", "vrf", "server", "server_vrf", "source_address", "networks", "state", "why"),
         lambda answer: answer.relays,
         lambda answer: answer.words,
+        field="relays",
     ),
 )
