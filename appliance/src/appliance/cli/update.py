@@ -39,7 +39,7 @@ def load(agent: AgentClient, candidate: Candidate, words: list[str]) -> Output:
     revision = number(words[1], "revision")
     if revision < 1:
         raise CommandError("revision 0 changed nothing: it is the router without a configuration")
-    before, after = (dict(agent.revision(one)["document"]) for one in (revision - 1, revision))
+    after, before = (dict(agent.revision(one)["document"]) for one in (revision, revision - 1))
     known = candidate.document
     conflicts = candidate.take_up(before, after, _KEEP[tuple(words[2:])])
     data = {"revision": revision, "conflicts": [vars(one) for one in conflicts]}

@@ -40,7 +40,7 @@ def take_up_revision(
         services.require_editable(actor, change)
     if number < 1:
         raise NotFound("Revision 0 changed nothing: it is the router without a configuration.")
-    before, after = (agent().revision(one)["document"] for one in (number - 1, number))
+    after, before = (agent().revision(one)["document"] for one in (number, number - 1))
     with transaction.atomic():
         target = change or services.start_change(actor, f"Changes of revision {number}")
         merged = take_up(before, after, target.document, keep)
