@@ -103,7 +103,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         """
         with self._failing():
             text = self._render(desired, self._known_version()).text()
-        durable.write(self._startup_file, text.encode("ascii"), 0o640, Owner(gid=_frr_group()))
+        durable.write(self._startup_file, text.encode("utf-8"), 0o640, Owner(gid=_frr_group()))
 
     # What can be looked at.
 
@@ -182,7 +182,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         if self._version is not None:
             return self._version
         with suppress(OSError, FrrError, UnicodeDecodeError):
-            first = self._startup_file.read_text("ascii").partition("\n")[0]
+            first = self._startup_file.read_text("utf-8").partition("\n")[0]
             return FrrVersion.parse(first.removeprefix("frr version "))
         return self._client.version()
 
