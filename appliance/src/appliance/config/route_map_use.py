@@ -11,7 +11,7 @@ from frr_config.protocols.policy.clauses import Place
 class RouteMapUse:
     """One place of the document that names a route map.
 
-    A feature's ``route_maps.py`` yields it from ``uses(config)``, which gets the document as one VRF sees it.
+    A feature's ``route_maps.py`` yields it from ``uses(config)``, which gets a view of the document.
     """
 
     route_map: str

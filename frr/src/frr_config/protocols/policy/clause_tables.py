@@ -6,22 +6,23 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from frr_config.protocols.policy.clauses import DAEMONS, Clause, Place, Spot, fields, known, title
+from frr_config.protocols.policy.clauses import (
+    COLUMNS,
+    DAEMONS,
+    IPV4_ONLY,
+    Clause,
+    Place,
+    Spot,
+    fields,
+    known,
+    title,
+)
 from frr_config.protocols.policy.model import Family
 from frr_config.version import V8_4, V10_3, FrrVersion
 
 BEGIN, END = "<!-- generated: clauses -->\n", "<!-- end -->\n"
 _RELEASES = (V8_4, V10_3)
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
-_SPOTS: dict[Spot, str] = {
-    "bgp_in": "BGP in",
-    "bgp_out_external": "BGP out, external",
-    "bgp_out_internal": "BGP out, internal",
-    "bgp_redistribution": "into BGP",
-    "bgp_import": "BGP import",
-    "ospf_redistribution": "into OSPF",
-    "ospf_default": "OSPF default",
-}
 
 
 def tables() -> str:
@@ -37,9 +38,9 @@ def _by_daemon() -> Iterator[str]:
 
 
 def _by_place() -> Iterator[str]:
-    yield from _head("acts at a place", list(_SPOTS.values()))
+    yield from _head("acts at a place", list(COLUMNS.values()))
     for clause in fields():
-        yield _row(clause, (_acts(clause, spot) for spot in _SPOTS))
+        yield _row(clause, (_acts(clause, spot) for spot in COLUMNS))
 
 
 def _acts(clause: Clause, spot: Spot) -> str:
@@ -52,7 +53,7 @@ def _acts(clause: Clause, spot: Spot) -> str:
 
 def _in_release(clause: Clause, spot: Spot, release: FrrVersion) -> str:
     ipv4, ipv6 = (not Place(spot, family).why_idle(clause, release) for family in _FAMILIES)
-    if spot.startswith("ospf"):
+    if spot in IPV4_ONLY:
         return "yes" if ipv4 else ""
     return "yes" if ipv4 and ipv6 else "IPv4" if ipv4 else "IPv6" if ipv6 else ""
 

@@ -131,6 +131,19 @@ _DAEMON: Mapping[Spot, str] = {
 }
 
 
+COLUMNS: Mapping[Spot, str] = {
+    "bgp_in": "BGP in",
+    "bgp_out_external": "BGP out, external",
+    "bgp_out_internal": "BGP out, internal",
+    "bgp_redistribution": "into BGP",
+    "bgp_import": "BGP import",
+    "ospf_redistribution": "into OSPF",
+    "ospf_default": "OSPF default",
+}
+"""What the documentation calls them."""
+IPV4_ONLY: frozenset[Spot] = frozenset({"ospf_redistribution", "ospf_default"})
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a route map is evaluated: for routes of one family."""
