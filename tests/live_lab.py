@@ -97,8 +97,8 @@ def live_lab(
 
     Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass. ``prepare``
     is given it before anything is in it; what it mounts below is unmounted in the end.
-    ``MILLRACE_TEST_PREFIX``, a letter, is put before ``prefix``, so that two checkouts can run their tests
-    at the same time.
+    ``MILLRACE_TEST_PREFIX``, a letter, is put before ``prefix``: two checkouts can run their
+    tests at the same time.
     """
     prefix = os.environ.get("MILLRACE_TEST_PREFIX", "") + prefix
     plane: Dataplane = "vpp" if dataplane == "vpp" else "linux"
