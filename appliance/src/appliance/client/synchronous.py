@@ -363,9 +363,7 @@ class AgentClient(BenchCalls):
         """
         self._ask(calls.install_upgrade(author, reboot, deadline_s, allow_downgrade))
 
-    def switch_slot(
-        self, *, author: str, deadline_s: float | None = None, allow_downgrade: bool = False
-    ) -> None:
+    def switch_slot(self, *, author: str, allow_downgrade: bool, deadline_s: float | None = None) -> None:
         """Boot the other slot as it is. Returns when it has begun."""
         self._ask(calls.switch_slot(author, deadline_s, allow_downgrade))
 

@@ -13,9 +13,7 @@ from appliance.features.tunnels.ends import destination_of, source_of
 
 NEEDS = (
     KernelNeed("ipip", "sit", "this machine's kernel has no tunnels of IP in IPv4"),
-    KernelNeed(
-        "ipip_over_ipv6", "ip6tnl", "this machine's kernel has tunnels of IP in IPv4 only"
-    ),
+    KernelNeed("ipip_over_ipv6", "ip6tnl", "this machine's kernel has tunnels of IP in IPv4 only"),
 )
 
 
