@@ -7,7 +7,7 @@ from pathlib import Path
 from lab import feeder, rust_program
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
-from lab.namespaces import Namespaces, Routes, enter
+from lab.namespaces import Namespaces, enter
 from lab.precedence import LAB_NICE
 from lab.supervision import Program
 from tests.lab_support import vhost_net_stand_in
@@ -27,10 +27,9 @@ class Vpp:
 
     layout: Layout
     names: Namespaces
-    routes: Routes
 
     def programs(self, say: Callable[[str], None]) -> list[Program]:
-        """VPP as a supervised program, with the feeder where that carries the routes; writes VPP's startup
+        """VPP as a supervised program, with the feeder, which carries the routes; writes VPP's startup
         configuration unless it exists.
 
         An existing one may hold settings of the router's document, which the agent writes.
@@ -43,10 +42,8 @@ class Vpp:
             say(f"{_RULE}\n{vhost_net_stand_in.NOTICE}\n{_RULE}")
             environment["LD_PRELOAD"] = str(vhost_net_stand_in.build(self.layout.bin))
         argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
-        programs = [Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)]
-        if self.routes == "feeder":
-            programs.append(self._feeder())
-        return programs
+        vpp = Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)
+        return [vpp, self._feeder()]
 
     def _feeder(self) -> Program:
         argv = feeder.argv(
@@ -63,7 +60,7 @@ class Vpp:
         """
         # A lab with the kernel as data plane needs nothing of VPP, not even its Python.
         from appliance.dataplane.vpp.sizing import BASELINE
-        from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
+        from vpp_config.startup_conf import MIB, StartupConf
 
         return StartupConf(
             runtime_directory=str(self.layout.run / "vpp"),
@@ -77,7 +74,6 @@ class Vpp:
             main_heap_bytes=BASELINE.main_heap_mb * MIB,
             statseg_bytes=BASELINE.stats_segment_mb * MIB,
             buffers_per_numa=BASELINE.buffers_per_numa,
-            enable_plugins=PLUGINS_WITH_FEEDER if self.routes == "feeder" else NEEDED_PLUGINS,
             lcp_default_netns=self.names.router,
         ).render()
 

@@ -23,7 +23,7 @@ import httpx
 from appliance.client import AgentClient
 from lab.kernel_settings import Register
 from lab.leftovers import marked_processes, process_alive
-from lab.namespaces import Dataplane, Routes, routes_by_default
+from lab.namespaces import Dataplane
 from lab.topology import Topology
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -91,23 +91,21 @@ def live_lab(
     dataplane: str,
     database: str = "sqlite",
     prepare: Callable[[Path], None] = lambda _directory: None,
-    routes: Routes | None = None,
 ) -> Iterator[LiveLab]:
     """Start a lab, hand it out, and take it down again whatever happened.
 
     Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass. ``prepare``
-    is given it before anything is in it; what it mounts below is unmounted in the end. ``MILLRACE_TEST_PREFIX``,
-    a letter, is put before ``prefix``, so that two checkouts can run their tests at the same time.
+    is given it before anything is in it; what it mounts below is unmounted in the end. A letter in
+    ``MILLRACE_TEST_PREFIX`` is put before ``prefix``, so that two checkouts can run their tests at once.
     """
     prefix = os.environ.get("MILLRACE_TEST_PREFIX", "") + prefix
     plane: Dataplane = "vpp" if dataplane == "vpp" else "linux"
-    carrier = routes or routes_by_default(plane)
     clear_dead_lab(prefix)
     directory = Path(tempfile.mkdtemp(prefix=f"mr-{prefix}-"))
     directory.chmod(0o711)
     try:
         prepare(directory)
-        arguments = ("up", "--dataplane", dataplane, "--routes", carrier, "--database", database)
+        arguments = ("up", "--dataplane", dataplane, "--database", database)
         _lab(prefix, directory, *arguments, timeout_s=300)
         lines = (directory / "env").read_text().splitlines()
         environment = dict(line.split("=", 1) for line in lines if "=" in line)
@@ -118,7 +116,7 @@ def live_lab(
             timeout=60,
         ) as api:
             agent = AgentClient(environment["AGENT_SOCKET"])
-            topology = Topology(prefix, directory, plane, carrier)
+            topology = Topology(prefix, directory, plane)
             yield LiveLab(dataplane, directory, environment, topology, agent, api)
     finally:
         _unmount_below(directory)

@@ -11,7 +11,7 @@ from appliance.state.part import Answer, Everything, Number, Part
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
-Carrier = Literal["feeder", "linux_nl", "kernel"]
+Carrier = Literal["feeder", "none", "kernel"]
 
 
 class FedRoutes(Answer):
@@ -56,8 +56,8 @@ class FeederState(Answer):
     """Who carries the routes; where it is the feeder, everything it knows of itself."""
 
     carrier: Carrier = Field(
-        description="feeder; linux_nl, VPP's plugin that copies the kernel's routes and reports"
-        " nothing; or kernel, where no VPP forwards."
+        description="feeder; none, where VPP has no feeder and gets no routes;"
+        " or kernel, where no VPP forwards."
     )
     frr_connected: bool = False
     frr_told_all: bool = Field(False, description="FRR has sent all its routes since it connected.")
@@ -98,7 +98,7 @@ class FeederState(Answer):
 def _read(router: Router, _: Everything) -> FeederState:
     if router.feeder is not None:
         return router.feeder.state()
-    return FeederState(carrier="kernel" if router.dataplane.kernel_forwards else "linux_nl")
+    return FeederState(carrier="kernel" if router.dataplane.kernel_forwards else "none")
 
 
 FEEDER = Part(
