@@ -37,13 +37,14 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep in ``items`` the tests of a quick run; all of them without a request for one."""
     if not is_quick(config):
         return
-    kept = [item for item in items if _is_kept(item)]
+    kept = [item for item in items if is_kept(item)]
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 
-def _is_kept(item: pytest.Item) -> bool:
+def is_kept(item: pytest.Item) -> bool:
+    """Whether a quick run has the test."""
     path = item.nodeid.partition("::")[0]
     needs = SERVERS & set(getattr(item, "fixturenames", ())) or {
         mark.name for mark in item.iter_markers() if mark.name in ("root", "vpp")
