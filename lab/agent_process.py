@@ -2,9 +2,10 @@
 
 import json
 import sys
+from dataclasses import asdict
 from typing import Any
 
-from lab import bgp_index, frr_daemons, memif_traffic
+from lab import bgp_index, frr_daemons, memif_traffic, vpp_process
 from lab.layout import REPOSITORY, Layout
 from lab.namespaces import Dataplane, Namespaces
 from lab.supervision import Program
@@ -45,6 +46,7 @@ def write_settings(
             "vpp_startup_conf": str(layout.vpp("startup.conf")),
             "feeder_socket": str(layout.feeder_socket),
             "bench_generator": str(memif_traffic.build(layout.bin)),
+            "machine": asdict(vpp_process.machine()),
         }
     if bgp_index.lacking() is None:
         settings["bgp_index_socket"] = str(layout.bgp_index_socket)

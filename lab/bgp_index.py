@@ -1,5 +1,6 @@
 """The index of BGP's routes of `bgp-index/`: its command line, and whether this machine can run it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import rust_program
@@ -12,9 +13,9 @@ _MODULES = Path("/usr/lib")
 """FRR's modules are in a folder below this one, named after the processor."""
 
 
-def argv(program: Path, *, socket: Path, bmp: str = BMP) -> list[str]:
+def argv(program: Path, *, socket: Path, bmp: str = BMP, options: Sequence[str] = ()) -> list[str]:
     """The command that runs it, inside bgpd's network namespace; it answers on `socket`."""
-    return [str(program), "--bmp", bmp, "--socket", str(socket)]
+    return [str(program), "--bmp", bmp, "--socket", str(socket), *options]
 
 
 def lacking() -> str | None:

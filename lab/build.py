@@ -173,7 +173,7 @@ class Lab:
             programs += frr_programs(self.names, self.wanted.dataplane)
             programs.append(frr_watch(self.layout.directory, self.names))
         if self._reaches("agent"):
-            index = index_program(self.layout, self.names)
+            index = index_program(self.layout, self.names, self.say)
             if index is not None:
                 programs.append(index)
             else:

@@ -24,7 +24,9 @@ _RUN_DIR = Path("/var/run/frr")
 _CONFIG_DIR = Path("/etc/frr")
 _LIB_DIR = Path("/var/lib/frr")
 _SCRATCH_DIR = Path("/var/tmp/frr")
-_USER, _GROUP, _VTY_GROUP = "frr", "frr", "frrvty"
+USER = "frr"
+"""Who the daemons become."""
+_GROUP, _VTY_GROUP = "frr", "frrvty"
 
 DAEMONS = required_daemons(V10_3)
 """The daemons of all releases; those that an older release lacks are not on this machine."""
@@ -101,7 +103,7 @@ def make_directories(path_space: str) -> None:
                 os.fchown(descriptor, 0, 0)
                 _make_vtysh_settings(descriptor)
             else:
-                os.fchown(descriptor, pwd.getpwnam(_USER).pw_uid, grp.getgrnam(_GROUP).gr_gid)
+                os.fchown(descriptor, pwd.getpwnam(USER).pw_uid, grp.getgrnam(_GROUP).gr_gid)
         finally:
             os.close(descriptor)
 

@@ -51,12 +51,12 @@ class Layout:
     @property
     def feeder_socket(self) -> Path:
         """The FIB feeder's socket."""
-        return self.run / "feeder.sock"
+        return self.run / "feeder" / "feeder.sock"
 
     @property
     def bgp_index_socket(self) -> Path:
         """The socket of the index of BGP routes."""
-        return self.run / "bgp-index.sock"
+        return self.run / "bgp-index" / "index.sock"
 
     @property
     def supervisor_socket(self) -> Path:

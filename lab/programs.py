@@ -1,10 +1,11 @@
 """The programs in a lab's namespaces: neighbours, FRR, VPP and traffic, under supervision."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from lab import addressing as at
-from lab import bgp_index, bird_peers, frr_daemons, rust_program
+from lab import bgp_index, bird_peers, confined, frr_daemons
 from lab.layout import Layout
 from lab.namespaces import Dataplane, Namespaces, enter
 from lab.supervision import Program
@@ -56,12 +57,17 @@ def frr_watch(directory: Path, names: Namespaces) -> Program:
     return Program("frr-watch", argv, priority=_PEERS, directory=REPOSITORY)
 
 
-def index_program(layout: Layout, names: Namespaces) -> Program | None:
+def index_program(layout: Layout, names: Namespaces, say: Callable[[str], None]) -> Program | None:
     """The search index of BGP routes, next to bgpd; None where this machine cannot run one."""
     if bgp_index.lacking() is not None:
         return None
-    argv = bgp_index.argv(rust_program.build("bgp-index", rust_program.TOOLS), socket=layout.bgp_index_socket)
-    return Program("bgpindex", enter(names.router, argv), priority=_PEERS, nice=_LAST_NICE)
+
+    def argv(program: Path) -> list[str]:
+        options = ("--bmp-user", confined.FRR_USER)
+        return bgp_index.argv(program, socket=layout.bgp_index_socket, options=options)
+
+    command = confined.command(layout, "bgp-index", layout.bgp_index_socket, argv, say)
+    return Program("bgpindex", enter(names.router, command), priority=_PEERS, nice=_LAST_NICE)
 
 
 def traffic_programs(names: Namespaces) -> list[Program]:

@@ -51,6 +51,14 @@ def build(name: Name, directory: Path, *, tests: bool = False) -> Path:
     return made
 
 
+def copy(built: Path, target: Path) -> Path:
+    """Put a built program elsewhere, where other users may run it, in place of one that may be running."""
+    scratch = target.with_suffix(".new")
+    shutil.copyfile(built, scratch)
+    scratch.chmod(0o755)
+    return scratch.replace(target)
+
+
 def _sources() -> list[Path]:
     """The sources of all programs, because one includes modules of another by path."""
     return [source for name in PROGRAMS for source in sorted((REPOSITORY / name / "src").glob("*.rs"))]

@@ -1,10 +1,11 @@
 """VPP in the lab: its startup configuration and its process, with the stand-in for vhost-net where needed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import feeder, rust_program
+from appliance.dataplane.machine import Machine
+from lab import confined, feeder
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
 from lab.namespaces import Namespaces, enter
@@ -19,6 +20,14 @@ _RULE = "*" * 100
 _SHARED_MEMORY = Path("/dev/shm")
 # linux-cp's mirrors poll: without a pause VPP uses a whole core of a machine that also runs everything else.
 _POLL_SLEEP_US = 100
+
+
+def machine() -> Machine:
+    """This machine as VPP's settings follow from it; the lab shares it."""
+    # A lab with the kernel as data plane needs nothing of this.
+    from appliance.platform import hugepages
+
+    return replace(hugepages.machine(), shared=True)
 
 
 @dataclass(frozen=True)
@@ -43,25 +52,31 @@ class Vpp:
             environment["LD_PRELOAD"] = str(vhost_net_stand_in.build(self.layout.bin))
         argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
         vpp = Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)
-        return [vpp, self._feeder()]
+        return [vpp, self._feeder(say)]
 
-    def _feeder(self) -> Program:
-        argv = feeder.argv(
-            rust_program.build("feeder", rust_program.TOOLS),
-            vpp=self.layout.vpp("api.sock"),
-            status=self.layout.feeder_socket,
-            netns=self.names.router,
-        )
-        return Program("feeder", enter(self.names.router, argv), priority=_PRIORITY + 1, nice=_NICE)
+    def _feeder(self, say: Callable[[str], None]) -> Program:
+        def argv(program: Path) -> list[str]:
+            return feeder.argv(
+                program,
+                vpp=self.layout.vpp("api.sock"),
+                status=self.layout.feeder_socket,
+                netns=self.names.router,
+                options=("--fpm-user", confined.FRR_USER),
+            )
+
+        command = confined.command(self.layout, "feeder", self.layout.feeder_socket, argv, say)
+        return Program("feeder", enter(self.names.router, command), priority=_PRIORITY + 1, nice=_NICE)
 
     def _startup_text(self) -> str:
         """VPP with the settings of the document's defaults, and all its sockets inside the lab's
         directory.
         """
         # A lab with the kernel as data plane needs nothing of VPP, not even its Python.
-        from appliance.dataplane.vpp.sizing import BASELINE
+        from appliance.dataplane.vpp.sizing import settings
+        from appliance.features.dataplane.model import Dataplane
         from vpp_config.startup_conf import MIB, StartupConf
 
+        sized = settings(Dataplane(), machine())
         return StartupConf(
             runtime_directory=str(self.layout.run / "vpp"),
             cli_socket=str(self.layout.vpp("cli.sock")),
@@ -69,11 +84,11 @@ class Vpp:
             stats_socket=str(self.layout.vpp("stats.sock")),
             log_file=None,
             api_segment_prefix=self.names.nic,
-            group=None,
+            group=confined.USER,
             poll_sleep_us=_POLL_SLEEP_US,
-            main_heap_bytes=BASELINE.main_heap_mb * MIB,
-            statseg_bytes=BASELINE.stats_segment_mb * MIB,
-            buffers_per_numa=BASELINE.buffers_per_numa,
+            main_heap_bytes=sized.main_heap_mb * MIB,
+            statseg_bytes=sized.stats_segment_mb * MIB,
+            buffers_per_numa=sized.buffers_per_numa,
             lcp_default_netns=self.names.router,
         ).render()
 

@@ -17,6 +17,9 @@ VSSD = f"{_CIM}/CIM_VirtualSystemSettingData"
 VMW = "http://www.vmware.com/schema/ovf"
 STREAM_OPTIMIZED = "http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized"
 
+EXTRA_CONFIG = (("isolation.tools.setinfo.disable", "TRUE"),)
+"""Options of the virtual machine that are not hardware. This one: no process in it may set guestinfo, where
+the next boot finds its seed. VMware Tools then cannot tell vSphere the router's name and addresses either."""
 HARDWARE_VERSION = "vmx-13"
 """The version of ESXi 6.5, accepted by 6.7 and everything later."""
 _DEBIAN_64 = "96"
@@ -139,6 +142,10 @@ def _hardware(system: Element, product: Product) -> None:
         # The schema requires alphabetical order.
         for name in sorted(settings):
             SubElement(item, f"{{{RASD}}}{name}").text = settings[name]
+    for key, value in EXTRA_CONFIG:
+        # Not required: a platform that does not know it imports the machine without it.
+        about = {_ovf("required"): "false", f"{{{VMW}}}key": key, f"{{{VMW}}}value": value}
+        SubElement(section, f"{{{VMW}}}ExtraConfig", about)
 
 
 def _items() -> Iterator[tuple[dict[str, str], dict[str, str]]]:

@@ -42,7 +42,7 @@ wanted() {
             ;;
         test)
             echo busybox chromium chromium-driver dnsmasq-base frr-pythontools libvirt-clients libxml2-utils \
-                openssh-client
+                nginx-light openssh-client
             # A kernel with VRFs, for the tests whose own kernel has none, and what loads its modules; not for every
             # architecture.
             ! apt-cache show user-mode-linux >/dev/null 2>&1 || echo kmod user-mode-linux

@@ -35,6 +35,7 @@ disable_services() {
         case ${package%%=*} in
         frr) unit=frr.service ;;
         bird2) unit=bird.service ;;
+        nginx-light) unit=nginx.service ;;
         postgresql) unit=postgresql.service ;;
         redis-server) unit=redis-server.service ;;
         valkey-server) unit=valkey-server.service ;;

@@ -46,8 +46,22 @@ apt_get update -o Dir::Etc::sourcelist="$sources" -o Dir::Etc::sourceparts=- -o 
 unset APT_SEQUOIA_CRYPTO_POLICY
 # Their post-install would reserve 2 GiB of huge pages and start a VPP on the machine's own interfaces.
 export VPP_INSTALL_SKIP_SYSCTL=1
-quiet_install "libvppinfra=$release" "vpp=$release" "vpp-plugin-core=$release" ||
-    give_up "apt-get could not install VPP $release"
+# What is about to be installed, compared with the digests of the repository, if it has them.
+digests=$PWD/setup/vpp-$release.sha256
+archives=$(mktemp -d)
+chmod 755 "$archives"
+(cd "$archives" && apt-get -qq download "libvppinfra=$release" "vpp=$release" "vpp-plugin-core=$release") ||
+    { rm -rf "$archives"; give_up "apt-get could not download VPP $release"; }
+if [ -f "$digests" ]; then
+    (cd "$archives" && for package in *.deb; do grep -F "  $package" "$digests" || echo "none  $package"; done |
+        sha256sum --quiet --strict --check -) ||
+        { rm -rf "$archives"; give_up "a package of VPP $release has not the digest of $digests"; }
+else
+    say "NOTE: VPP's packages are not pinned by digest (setup/vpp-$release.sha256 is absent): they are VPP's by the word of"
+    say "$repository, whose key was just taken from it"
+fi
+quiet_install "$archives"/*.deb || { rm -rf "$archives"; give_up "apt-get could not install VPP $release"; }
+rm -rf "$archives"
 # Another release is another VPP: an upgrade of the machine must not install it.
 rm -f "$key" "$sources" "$policy_for_fdio"
 say "note: VPP's package has put /etc/sysctl.d/80-vpp.conf in place: it reserves huge pages from the next boot on"

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -39,8 +39,8 @@ def connect_in(namespace: str, address: tuple[str, int]) -> socket.socket:
 class Feeder:
     """A feeder of a test's own. Enter it to start."""
 
-    def __init__(self, namespace: str, directory: Path, vpp: Path) -> None:
-        self.namespace, self.directory, self.vpp = namespace, directory, vpp
+    def __init__(self, namespace: str, directory: Path, vpp: Path, *, options: Sequence[str] = ()) -> None:
+        self.namespace, self.directory, self.vpp, self._options = namespace, directory, vpp, options
         self.status_socket = directory / "feeder.sock"
         self._process: subprocess.Popen[bytes] | None = None
         self._zebras: list[Zebra] = []
@@ -64,7 +64,9 @@ class Feeder:
     def argv(self) -> list[str]:
         """The command that runs it in its namespace."""
         program = rust_program.build("feeder", rust_program.TOOLS)
-        argv = feeder.argv(program, vpp=self.vpp, status=self.status_socket, netns=self.namespace)
+        argv = feeder.argv(
+            program, vpp=self.vpp, status=self.status_socket, netns=self.namespace, options=self._options
+        )
         return ["ip", "netns", "exec", self.namespace, *argv]
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""A full table for a lab: BIRD next to lan0, and the document's settings to take its routes into VPP.
+"""A full table for a lab: BIRD next to lan0, and the document's settings to take its routes.
 
 ::
 
@@ -17,8 +17,6 @@ from tests.live_lab import LiveLab
 from tests.route_feed import BIRD, prefix
 
 _PEER, _PEER_AS = str(at.LAN.far_v4.ip), 65010
-HEAPS = {"main_heap_mb": 3072, "stats_segment_mb": 512}
-"""The section of the data plane: what VPP needs for 1,000,000 routes. It restarts for this."""
 ROUTING: dict[str, Any] = {
     "bgp": {
         "ebgp_requires_policy": False,

@@ -1,6 +1,7 @@
 //! The connection to bgpd's BMP listener, and the data received over it.
 
 use crate::bmp::Deframer;
+use crate::owner;
 use crate::table::{Limits, Table};
 use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
@@ -36,6 +37,12 @@ const FIRST_AGAIN: Duration = Duration::from_secs(5);
 const NEXT_AGAIN: Duration = Duration::from_secs(15);
 const CAME_UP: &str = "a session came up: the table is read once more when its routes are there";
 
+/// Where bgpd listens, and which user it has to be; None for any.
+pub struct Listener {
+    pub address: SocketAddr,
+    pub user: Option<u32>,
+}
+
 pub enum Bgpd {
     /// Nobody asks.
     Idle,
@@ -66,15 +73,19 @@ pub struct Connection {
 
 impl Bgpd {
     /// Connects, unless it is connected or has just tried.
-    pub fn connect(&mut self, address: SocketAddr, limits: Limits, now: Instant) {
+    pub fn connect(&mut self, listener: &Listener, limits: Limits, now: Instant) {
         let (pause, again) = match self {
             Bgpd::Idle => (FIRST_RETRY, false),
             Bgpd::Again { next } if *next <= now => (FIRST_RETRY, true),
             Bgpd::Away { next, pause, .. } if *next <= now => (*pause, false),
             _ => return,
         };
-        *self = match Connection::open(address, limits, pause, again) {
-            Ok(connection) => Bgpd::Connected(Box::new(connection)),
+        let address = listener.address;
+        // A connection that is refused comes first: where nobody listens, that is what there is to say.
+        let opened = Connection::open(address, limits, pause, again);
+        *self = match opened.map(|connection| (connection, owner::listens(address, listener.user))) {
+            Ok((connection, Ok(()))) => Bgpd::Connected(Box::new(connection)),
+            Ok((_, Err(error))) => away(format!("what listens at {} is not bgpd: {}", address, error), pause),
             Err(error) => away(format!("bgpd does not answer at {}: {}", address, error), pause),
         };
     }

@@ -69,6 +69,11 @@ impl Clients {
             client.write();
             client.read();
         }
+        self.forget_finished(now);
+    }
+
+    /// Closes the connections of clients that need nothing more.
+    pub fn forget_finished(&mut self, now: Instant) {
         self.clients.retain(|client| client.stays(now));
     }
 

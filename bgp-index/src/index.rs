@@ -3,7 +3,7 @@
 //! A search occupies the loop until it ends (see docs/bgp-index.md). bgpd does not wait for it: it writes when the
 //! socket has room, and stores only which prefixes changed.
 
-use crate::bgpd::Bgpd;
+use crate::bgpd::{Bgpd, Listener};
 use crate::clients::{Client, Clients};
 use crate::json::{list, Json};
 use crate::poll::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
@@ -51,7 +51,7 @@ impl Index {
                 if now >= self.asked + self.options.idle {
                     self.bgpd.release();
                 } else {
-                    self.bgpd.connect(self.options.bmp, self.limits, now);
+                    self.bgpd.connect(&self.listener(), self.limits, now);
                 }
             }
             self.note_state(now);
@@ -60,7 +60,13 @@ impl Index {
                 self.serve(client, now);
             }
             self.clients.clients = clients;
+            // One that ended when it had asked is not heard of again: it would stay until its time is over.
+            self.clients.forget_finished(now);
         }
+    }
+
+    fn listener(&self) -> Listener {
+        Listener { address: self.options.bmp, user: self.options.bmp_user }
     }
 
     fn note_state(&mut self, now: Instant) {
@@ -110,7 +116,7 @@ impl Index {
                     Ok(Question::Search(search)) => {
                         self.asked = now;
                         if self.bgpd.state() == "idle" {
-                            self.bgpd.connect(self.options.bmp, self.limits, now);
+                            self.bgpd.connect(&self.listener(), self.limits, now);
                             self.note_state(now);
                         }
                         let until = now + search.wait;

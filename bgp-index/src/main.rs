@@ -16,6 +16,8 @@ mod matching;
 mod open;
 mod ordered;
 mod peers;
+#[path = "../../feeder/src/owner.rs"]
+mod owner;
 #[path = "../../feeder/src/poll.rs"]
 mod poll;
 mod prefix;
@@ -41,10 +43,11 @@ use std::path::PathBuf;
 use std::process::exit;
 use std::time::Duration;
 
-const USAGE: &str = "usage: millrace-bgp-index [--bmp ADDRESS:PORT] [--socket SOCKET] [--idle SECONDS] [--most ROUTES] \
-                     [--most-mib MIB]
+const USAGE: &str = "usage: millrace-bgp-index [--bmp ADDRESS:PORT] [--bmp-user USER] [--socket SOCKET] [--idle SECONDS] \
+                     [--most ROUTES] [--most-mib MIB]
 
   --bmp ADDRESS:PORT  bgpd's BMP listener (127.0.0.1:2630)
+  --bmp-user USER     who has to listen there, by name or number; without it anybody
   --socket SOCKET     where to answer (/run/millrace/bgp-index.sock)
   --idle SECONDS      how long after the last search everything is given back (900)
   --most ROUTES       how many routes of neighbors are held (4000000)
@@ -52,6 +55,8 @@ const USAGE: &str = "usage: millrace-bgp-index [--bmp ADDRESS:PORT] [--socket SO
 
 pub struct Options {
     pub bmp: SocketAddr,
+    /// Who bgpd has to be; None for anybody.
+    pub bmp_user: Option<u32>,
     pub socket: PathBuf,
     pub idle: Duration,
     pub most: usize,
@@ -75,6 +80,7 @@ fn main() {
 fn read_options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options {
         bmp: ([127, 0, 0, 1], 2630).into(),
+        bmp_user: None,
         socket: PathBuf::from("/run/millrace/bgp-index.sock"),
         idle: Duration::from_secs(900),
         most: 4_000_000,
@@ -84,6 +90,7 @@ fn read_options(mut words: impl Iterator<Item = String>) -> Result<Options, Stri
         let value = words.next().ok_or_else(|| format!("{} needs a value", word))?;
         match word.as_str() {
             "--bmp" => options.bmp = value.parse().map_err(|_| format!("{} is no ADDRESS:PORT", value))?,
+            "--bmp-user" => options.bmp_user = Some(owner::user(&value)?),
             "--socket" => options.socket = PathBuf::from(value),
             "--idle" => options.idle = Duration::from_secs(within(&value, 1, 86_400, "number of seconds")?),
             "--most" => options.most = within(&value, 1, 100_000_000, "number of routes")? as usize,

@@ -5,6 +5,7 @@ use crate::lag::Lag;
 use crate::lanes::{Answers, Vpp};
 use crate::listing::Listing;
 use crate::mirrors::Mirrors;
+use crate::owner;
 use crate::poll::{wait, PollFd, POLLERR, POLLHUP, POLLIN};
 use crate::proof::Proof;
 use crate::resync::Resync;
@@ -27,6 +28,8 @@ const LONGEST_SLEEP_MS: i32 = 100;
 
 pub struct Options {
     pub fpm: SocketAddr,
+    /// Who may be zebra; None for anybody.
+    pub fpm_user: Option<u32>,
     pub vpp: PathBuf,
     pub status: PathBuf,
     pub namespace: Option<String>,
@@ -37,6 +40,7 @@ pub struct Options {
 /// zebra's connection, and the data of it and of earlier ones.
 pub struct Zebra {
     listener: TcpListener,
+    user: Option<u32>,
     stream: Option<TcpStream>,
     deframer: Deframer,
     buffer: Vec<u8>,
@@ -45,6 +49,8 @@ pub struct Zebra {
     pub connections: u64,
     pub bytes: u64,
     pub malformed: u64,
+    /// Connections that were not zebra's.
+    pub strangers: u64,
     /// The last reading found no more data.
     pub empty: bool,
     /// Routes that zebra sent before this connection are still marked.
@@ -85,6 +91,7 @@ impl Feeder {
             started: now,
             zebra: Zebra {
                 listener,
+                user: options.fpm_user,
                 stream: None,
                 deframer: Deframer::default(),
                 buffer: vec![0; 256 * 1024],
@@ -93,6 +100,7 @@ impl Feeder {
                 connections: 0,
                 bytes: 0,
                 malformed: 0,
+                strangers: 0,
                 empty: true,
                 resync: true,
             },
@@ -163,6 +171,9 @@ impl Feeder {
         let mut timeout_ms = LONGEST_SLEEP_MS;
         if self.status.somebody_waits() || self.mirrors.changed {
             timeout_ms = 5;
+        }
+        if self.status.somebody_views() {
+            timeout_ms = 1;
         }
         if let Some(vpp) = &self.vpp {
             if self.rib.pending() > self.rib.in_flight() && vpp.has_room() {
@@ -246,8 +257,17 @@ impl Feeder {
 
 impl Zebra {
     fn accept(&mut self, rib: &mut Rib) {
-        while let Ok((stream, _)) = self.listener.accept() {
+        while let Ok((stream, theirs)) = self.listener.accept() {
             if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            // Before the connection of zebra is given up for it.
+            let known = stream.local_addr().and_then(|ours| owner::connects(ours, theirs, self.user));
+            if let Err(error) = known {
+                self.strangers += 1;
+                if self.strangers.is_power_of_two() {
+                    say(&format!("refused connection {} to FPM, from {}: {}", self.strangers, theirs, error));
+                }
                 continue;
             }
             if self.stream.is_some() {

@@ -1,21 +1,19 @@
-//! Pages of the routes in the order of their prefixes, from an index that is made when a client asks.
+//! Pages of the routes in the order of their prefixes, and their number by protocol.
 //!
-//! The table is a hash, so an order has to be computed. Sorting 1,000,000 IPv4 routes occupies the main loop for some
-//! 60 ms, so an index serves all questions until routes were added or removed and it is old enough; and it is freed
-//! when nobody asks any more.
+//! The table is a hash, so an order has to be computed. The main loop carries routes and may not wait for that: it does
+//! one slice of one question in a turn (`questions.rs`), and a thread sorts. An order serves all questions until routes
+//! were added or removed; the orders of several tables are kept, in bounded memory, until nobody asks any more.
 
 use crate::nexthop::GroupId;
+use crate::orders::{Orders, Walk};
 use crate::rib::{Handle, Rib};
 use crate::table::*;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// An index is used at least this many times as long as it took to make, whatever was added or removed in that time.
-const REST: u32 = 20;
-const AT_LEAST: Duration = Duration::from_secs(1);
-/// Memory is freed when nobody asked for this long.
-const UNUSED: Duration = Duration::from_secs(60);
+/// Routes that are counted in one turn: 0.2 ms.
+const SLICE: u32 = 64 * 1024;
 
 /// The question.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,25 +39,9 @@ pub struct Page {
     pub routes: Vec<Handle>,
 }
 
-/// The order of one family's routes in one table.
-struct Order<K> {
-    table: u32,
-    keys: Vec<K>,
-    changes: u64,
-    made: Instant,
-    took: Duration,
-    used: Instant,
-}
-
-#[derive(Default)]
-pub struct Listing {
-    v4: Option<Order<u64>>,
-    v6: Option<Order<(u128, u8, u32)>>,
-}
-
 /// An address whose routes can be sorted.
 pub trait Ordered: Address {
-    type Key: Ord + Copy;
+    type Key: Ord + Copy + Send + 'static;
     /// More than any prefix length.
     const ABOVE: u8;
     /// Before all longer prefixes of the same address, and after all lower addresses.
@@ -109,8 +91,28 @@ impl Ordered for [u8; 16] {
     }
 }
 
+/// What has been done of a question so far.
+#[derive(Default)]
+pub struct Progress {
+    v4: Option<Walk<[u8; 4]>>,
+    v6: Option<Walk<[u8; 16]>>,
+    /// The next position to count at, and the family.
+    count: (bool, u32),
+    counts: [Counts; 2],
+}
+
+/// By protocol: routes that zebra wants, and those of them that VPP has.
+pub type Counts = BTreeMap<u8, (u64, u64)>;
+
+#[derive(Default)]
+pub struct Listing {
+    v4: Orders<[u8; 4]>,
+    v6: Orders<[u8; 16]>,
+}
+
 impl Listing {
-    pub fn page(&mut self, rib: &Rib, wanted: &Wanted, now: Instant) -> Page {
+    /// One slice of the work; the page, when it is done.
+    pub fn page(&mut self, rib: &Rib, wanted: &Wanted, done: &mut Progress, now: Instant) -> Option<Page> {
         let gateways = wanted.gateway.map(|(address, length)| rib.groups.leading_to(&address, length));
         // Adjacent routes in the order usually have the same group.
         let last = Cell::new((0, gateways.as_ref().map_or(false, |groups| groups.contains(&0))));
@@ -128,101 +130,51 @@ impl Listing {
         };
         let (total, age, positions) = match (rib.number_of_table(wanted.table), wanted.v6) {
             (None, _) => (0, Duration::default(), Vec::new()),
-            (Some(number), false) => page(&mut self.v4, &rib.v4, number, wanted, now, chosen),
-            (Some(number), true) => page(&mut self.v6, &rib.v6, number, wanted, now, chosen),
+            (Some(number), false) => self.v4.page(&mut done.v4, &rib.v4, number, wanted, now, chosen)?,
+            (Some(number), true) => self.v6.page(&mut done.v6, &rib.v6, number, wanted, now, chosen)?,
         };
         let routes = positions.into_iter().map(|at| Handle::new(wanted.v6, at)).collect();
-        Page { total, age, routes }
+        Some(Page { total, age, routes })
     }
 
-    /// Frees an index that nobody used for a while.
+    /// Frees the orders that nobody used for a while.
     pub fn forget_unused(&mut self, now: Instant) {
-        if self.v4.as_ref().map_or(false, |order| now.duration_since(order.used) > UNUSED) {
-            self.v4 = None;
-        }
-        if self.v6.as_ref().map_or(false, |order| now.duration_since(order.used) > UNUSED) {
-            self.v6 = None;
-        }
+        self.v4.forget_unused(now);
+        self.v6.forget_unused(now);
     }
 }
 
-fn page<A: Ordered>(
-    order: &mut Option<Order<A::Key>>,
-    table: &Table<A>,
-    number: u16,
-    wanted: &Wanted,
-    now: Instant,
-    chosen: impl Fn(u8, u8, GroupId) -> bool,
-) -> (usize, Duration, Vec<u32>) {
-    let stands = order.as_ref().map_or(false, |order| {
-        let young = now.duration_since(order.made) < AT_LEAST.max(order.took * REST);
-        order.table == wanted.table && (order.changes == table.changes || young)
-    });
-    if !stands {
-        *order = Some(make(table, number, wanted.table));
-    }
-    let order = match order {
-        Some(order) => order,
-        None => return (0, Duration::default(), Vec::new()),
-    };
-    order.used = now;
-    let keys = match &wanted.within {
-        None => &order.keys[..],
-        Some((address, length)) => {
-            let first = A::cut(address);
-            let start = order.keys.partition_point(|key| *key < first.key(*length, 0));
-            let end = order.keys.partition_point(|key| *key < first.last(*length).key(A::ABOVE, 0));
-            &order.keys[start..end.max(start)]
-        }
-    };
-    let mut total = 0;
-    let mut positions = Vec::new();
-    for key in keys {
-        let at = A::position(*key);
-        // A route added or removed since the index was made may be in the position of another.
-        let is = table.positions().contains(&at) && {
-            let entry = table.entry(at);
-            entry.table == number
-                && entry.address.key(entry.length, at) == *key
-                && chosen(entry.flags, entry.protocol, entry.group)
-        };
-        if is {
-            if total >= wanted.offset && positions.len() < wanted.limit {
-                positions.push(at);
+/// One slice of counting the routes of a table by protocol; IPv4's and IPv6's when it is done.
+pub fn by_protocol(rib: &Rib, table: u32, done: &mut Progress) -> Option<[Counts; 2]> {
+    if let Some(number) = rib.number_of_table(table) {
+        let [v4, v6] = &mut done.counts;
+        if !done.count.0 {
+            let ended = count(&rib.v4, number, &mut done.count.1, v4);
+            if ended {
+                done.count = (true, 0);
             }
-            total += 1;
+            return None;
+        }
+        if !count(&rib.v6, number, &mut done.count.1, v6) {
+            return None;
         }
     }
-    let age = if order.changes == table.changes { Duration::default() } else { now.duration_since(order.made) };
-    (total, age, positions)
+    Some(std::mem::take(&mut done.counts))
 }
 
-fn make<A: Ordered>(table: &Table<A>, number: u16, name: u32) -> Order<A::Key> {
-    let began = Instant::now();
-    let mut keys = Vec::with_capacity(table.positions().len());
-    for at in table.positions() {
+/// Counts a slice from `next` on; true at the end of the family's routes.
+fn count<A: Address>(table: &Table<A>, number: u16, next: &mut u32, counts: &mut Counts) -> bool {
+    let end = table.positions().end.min(next.saturating_add(SLICE));
+    for at in *next..end {
         let entry = table.entry(at);
         if entry.flags & WANTED != 0 && entry.table == number {
-            keys.push(entry.address.key(entry.length, at));
-        }
-    }
-    keys.sort_unstable();
-    let made = Instant::now();
-    Order { table: name, keys, changes: table.changes, made, took: made.duration_since(began), used: made }
-}
-
-/// How many routes of each protocol zebra wants, and how many of them VPP has. A walk over the family's routes.
-pub fn by_protocol<A: Address>(table: &Table<A>, number: u16) -> BTreeMap<u8, (u64, u64)> {
-    let mut counts = BTreeMap::new();
-    for at in table.positions() {
-        let entry = table.entry(at);
-        if entry.flags & WANTED != 0 && entry.table == number {
-            let count: &mut (u64, u64) = counts.entry(entry.protocol).or_default();
+            let count = counts.entry(entry.protocol).or_default();
             count.0 += 1;
             count.1 += u64::from(entry.flags & GIVEN != 0);
         }
     }
-    counts
+    *next = end;
+    end == table.positions().end
 }
 
 #[cfg(test)]
@@ -230,6 +182,7 @@ mod tests {
     use super::*;
     use crate::fpm::{Event, Prefix, Target};
     use crate::nexthop::{Action, NextHop};
+    use crate::orders;
 
     fn prefix(address: [u8; 4], length: u8, table: u32) -> Prefix {
         let mut all = [0; 16];
@@ -262,8 +215,17 @@ mod tests {
         rib
     }
 
+    fn whole(listing: &mut Listing, rib: &Rib, wanted: &Wanted, now: Instant) -> Page {
+        let mut done = Progress::default();
+        loop {
+            if let Some(page) = listing.page(rib, wanted, &mut done, now) {
+                return page;
+            }
+        }
+    }
+
     fn listed(listing: &mut Listing, rib: &Rib, wanted: &Wanted, now: Instant) -> (usize, Vec<([u8; 4], u8)>) {
-        let page = listing.page(rib, wanted, now);
+        let page = whole(listing, rib, wanted, now);
         let found = page.routes.iter().map(|handle| {
             let entry = rib.v4.entry(handle.at());
             (entry.address, entry.length)
@@ -318,7 +280,10 @@ mod tests {
             rib.done(handle, true, rib.v4.entry(handle.at()).address != [11, 0, 0, 0]);
         }
         assert_eq!(find(Wanted { missing: true, ..all() }, &rib), vec![([11, 0, 0, 0], 8)]);
-        assert_eq!(by_protocol(&rib.v4, 0), BTreeMap::from([(186, (5, 5)), (188, (1, 1)), (196, (1, 0))]));
+        let mut done = Progress::default();
+        assert!(by_protocol(&rib, 0, &mut done).is_none(), "one family in a turn");
+        let v4 = BTreeMap::from([(186, (5, 5)), (188, (1, 1)), (196, (1, 0))]);
+        assert_eq!(by_protocol(&rib, 0, &mut done), Some([v4, BTreeMap::new()]));
     }
 
     #[test]
@@ -332,7 +297,7 @@ mod tests {
             rib.take(Event::Route(Prefix { table: 0, v6: true, address, length }, via(1), 186));
         }
         let wanted = Wanted { v6: true, within: Some((first, 64)), ..all() };
-        let page = listing.page(&rib, &wanted, Instant::now());
+        let page = whole(&mut listing, &rib, &wanted, Instant::now());
         let lengths: Vec<u8> = page.routes.iter().map(|handle| rib.v6.entry(handle.at()).length).collect();
         assert_eq!((page.total, lengths), (3, vec![64, 128, 128]));
     }
@@ -340,7 +305,7 @@ mod tests {
     #[test]
     fn an_old_index_shows_nothing_that_went_and_is_made_again_when_it_is_old() {
         let (mut rib, mut listing, now) = (rib(), Listing::default(), Instant::now());
-        assert_eq!(listing.page(&rib, &all(), now).total, 7);
+        assert_eq!(whole(&mut listing, &rib, &all(), now).total, 7);
         let gone = rib.find(&prefix([10, 1, 0, 0], 24, 0)).expect("it is there");
         rib.take(Event::Withdraw(prefix([10, 1, 0, 0], 24, 0)));
         while let Some((handle, _)) = rib.next() {
@@ -350,14 +315,66 @@ mod tests {
         rib.take(Event::Route(prefix([9, 0, 0, 0], 8, 0), via(1), 186));
         let first = rib.find(&prefix([9, 0, 0, 0], 8, 0)).expect("it is there");
         assert_eq!(first.at(), gone.at(), "it took the place of the one that went");
-        let page = listing.page(&rib, &all(), now);
+        let page = whole(&mut listing, &rib, &all(), now);
         assert_eq!(page.total, 6, "the new one is not known yet");
         assert!(!page.routes.iter().any(|handle| handle.at() == first.at()));
-        let later = Instant::now() + AT_LEAST * 2;
-        let page = listing.page(&rib, &all(), later);
+        let later = Instant::now() + orders::AT_LEAST * 2;
+        let page = whole(&mut listing, &rib, &all(), later);
         assert_eq!((page.total, page.age), (7, Duration::default()));
         assert_eq!(page.routes[0].at(), first.at());
-        listing.forget_unused(later + UNUSED * 2);
-        assert!(listing.v4.is_none());
+        listing.forget_unused(later + orders::UNUSED * 2);
+        assert_eq!(listing.v4.bytes(), 0);
+    }
+
+    #[test]
+    fn who_alternates_two_long_tables_has_each_ordered_once_and_every_turn_is_short() {
+        let mut rib = Rib::new();
+        let each: u32 = 40_000;
+        for table in [0, 7] {
+            for number in 0..each {
+                rib.take(Event::Route(prefix((number << 8).to_be_bytes(), 24, table), via(1), 186));
+            }
+        }
+        let (mut listing, now) = (Listing::default(), Instant::now());
+        let mut turns = Vec::new();
+        for round in 0..6 {
+            let wanted = Wanted { table: [0, 7][round % 2], offset: 39_990, limit: 100, ..Wanted::default() };
+            let mut done = Progress::default();
+            let mut count = 0;
+            let page = loop {
+                count += 1;
+                match listing.page(&rib, &wanted, &mut done, now) {
+                    Some(page) => break page,
+                    None => std::thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            assert_eq!((page.total, page.routes.len()), (each as usize, 10));
+            turns.push(count);
+        }
+        // An order needs two slices of the whole table and a thread; a page of it, 40,000 keys in slices of 16,384.
+        assert!(turns[..2].iter().all(|count| *count >= 5), "{:?}", turns);
+        assert!(turns[2..].iter().all(|count| *count == 3), "{:?}", turns);
+        assert_eq!((listing.v4.made, listing.v4.bytes()), (2, 2 * 8 * each as usize));
+    }
+
+    #[test]
+    fn routes_that_go_while_a_page_is_worked_out_are_not_in_it() {
+        let mut rib = Rib::new();
+        for number in 0..20_000u32 {
+            rib.take(Event::Route(prefix((number << 8).to_be_bytes(), 24, 0), via(1), 186));
+        }
+        let (mut listing, now, mut done) = (Listing::default(), Instant::now(), Progress::default());
+        whole(&mut listing, &rib, &all(), now);
+        assert!(listing.page(&rib, &all(), &mut done, now).is_none(), "the first slice of two");
+        for number in 0..50u32 {
+            rib.take(Event::Withdraw(prefix((number << 8).to_be_bytes(), 24, 0)));
+        }
+        while let Some((handle, _)) = rib.next() {
+            rib.sent(handle);
+            rib.done(handle, true, true);
+        }
+        let page = listing.page(&rib, &all(), &mut done, now).expect("the second slice");
+        assert_eq!((page.total, page.routes.len()), (20_000, 50));
+        assert!(page.routes.iter().all(|handle| rib.hops(rib.group(*handle)).is_some()));
     }
 }

@@ -21,6 +21,8 @@ mod mark;
 mod mirrors;
 mod netlink;
 mod nexthop;
+mod orders;
+mod owner;
 mod pages;
 mod path_cache;
 mod pins;
@@ -47,10 +49,11 @@ use feeder::{Feeder, Options};
 use std::path::PathBuf;
 use std::process::exit;
 
-const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--vpp SOCKET] [--status SOCKET] [--netns NAME] \
-                     [--lanes COUNT] [--most-routes COUNT]
+const USAGE: &str = "usage: millrace-feeder [--fpm ADDRESS:PORT] [--fpm-user USER] [--vpp SOCKET] [--status SOCKET] \
+                     [--netns NAME] [--lanes COUNT] [--most-routes COUNT]
 
   --fpm ADDRESS:PORT  where zebra's dplane_fpm_nl connects (127.0.0.1:2620)
+  --fpm-user USER     whose connections are taken there, by name or number; without it anybody's
   --vpp SOCKET        VPP's API socket (/run/vpp/api.sock)
   --status SOCKET     where to answer status, barrier and vacate (/run/millrace/feeder.sock)
   --netns NAME        only mirrors in this network namespace, by linux-cp's name of it; the feeder runs in it
@@ -75,6 +78,7 @@ fn main() {
 fn read_options() -> Result<Options, String> {
     let mut options = Options {
         fpm: ([127, 0, 0, 1], 2620).into(),
+        fpm_user: None,
         vpp: PathBuf::from("/run/vpp/api.sock"),
         status: PathBuf::from("/run/millrace/feeder.sock"),
         namespace: None,
@@ -86,6 +90,7 @@ fn read_options() -> Result<Options, String> {
         let value = words.next().ok_or_else(|| format!("{} needs a value", word))?;
         match word.as_str() {
             "--fpm" => options.fpm = value.parse().map_err(|_| format!("{} is no ADDRESS:PORT", value))?,
+            "--fpm-user" => options.fpm_user = Some(owner::user(&value)?),
             "--vpp" => options.vpp = PathBuf::from(value),
             "--status" => options.status = PathBuf::from(value),
             "--most-routes" => {

@@ -2,12 +2,11 @@
 
 use crate::fpm::Prefix;
 use crate::json::{list, Json};
-use crate::listing::{by_protocol, Page};
+use crate::listing::{Counts, Page};
 use crate::mirrors::Mirrors;
 use crate::nexthop::{Action, NextHop};
 use crate::rib::{Handle, Rib};
 use crate::table::*;
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub fn routes(rib: &Rib, mirrors: &Mirrors, page: &Page) -> String {
@@ -19,9 +18,8 @@ pub fn routes(rib: &Rib, mirrors: &Mirrors, page: &Page) -> String {
         .end()
 }
 
-pub fn protocols(rib: &Rib, table: u32) -> String {
-    let number = rib.number_of_table(table);
-    let family = |counts: BTreeMap<u8, (u64, u64)>| {
+pub fn protocols(counts: &[Counts; 2]) -> String {
+    let family = |counts: &Counts| {
         let each = counts.iter();
         let json = each.fold(Json::new(), |json, (protocol, (wanted, in_vpp))| {
             let count = Json::new().number("wanted", *wanted).number("in_vpp", *in_vpp).end();
@@ -29,10 +27,7 @@ pub fn protocols(rib: &Rib, table: u32) -> String {
         });
         json.end()
     };
-    Json::new()
-        .raw("ipv4", &family(number.map_or_else(Default::default, |number| by_protocol(&rib.v4, number))))
-        .raw("ipv6", &family(number.map_or_else(Default::default, |number| by_protocol(&rib.v6, number))))
-        .end()
+    Json::new().raw("ipv4", &family(&counts[0])).raw("ipv6", &family(&counts[1])).end()
 }
 
 fn route(rib: &Rib, mirrors: &Mirrors, handle: Handle) -> String {

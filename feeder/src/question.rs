@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const ROUTES_AT_ONCE: usize = 1000;
+/// Shorter than a client waits, who is told why there is no answer.
+const VIEW: Duration = Duration::from_secs(4);
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Question {
@@ -16,6 +18,13 @@ pub enum Question {
     Most(u64),
     Routes(Wanted),
     Protocols(u32),
+}
+
+impl Question {
+    /// It is worked out in slices, which are shared out among the clients that ask such questions.
+    pub fn is_view(&self) -> bool {
+        matches!(self, Question::Routes(_) | Question::Protocols(_))
+    }
 }
 
 /// The question, and the time limit of its answer; None for a line without a question.
@@ -37,10 +46,10 @@ pub fn parse(line: &str) -> Option<(Question, Duration)> {
                 "ipv6" => true,
                 _ => return None,
             };
-            Some((Question::Routes(parse_wanted(v6, words)?), Duration::from_secs(5)))
+            Some((Question::Routes(parse_wanted(v6, words)?), VIEW))
         }
-        ["protocols"] => Some((Question::Protocols(0), Duration::from_secs(5))),
-        ["protocols", table] => Some((Question::Protocols(table.parse().ok()?), Duration::from_secs(5))),
+        ["protocols"] => Some((Question::Protocols(0), VIEW)),
+        ["protocols", table] => Some((Question::Protocols(table.parse().ok()?), VIEW)),
         _ => None,
     }
 }

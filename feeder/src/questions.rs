@@ -5,10 +5,13 @@ use crate::mark::Mark;
 use crate::pages;
 use crate::report;
 use crate::json::Json;
+use crate::listing::by_protocol;
 use crate::question::Question;
 use crate::status::Client;
 use std::io;
 use std::time::Instant;
+
+const BUSY: &str = "{\"error\":\"too many views of the routes at once: ask again\"}";
 
 impl Feeder {
     /// Answers the questions that can be answered. An error is VPP's: the connection to it is lost.
@@ -18,8 +21,12 @@ impl Feeder {
         if self.status.clients.is_empty() {
             return Ok(());
         }
+        let next_view = self.status.next_view();
         let mut clients = std::mem::take(&mut self.status.clients);
         let mut outcome = Ok(());
+        if let Some(client) = next_view.and_then(|at| clients.get_mut(at)) {
+            self.view(client, now);
+        }
         for client in clients.iter_mut().filter(|client| client.waits()) {
             outcome = outcome.and(self.answer_one(client, now));
         }
@@ -54,14 +61,10 @@ impl Feeder {
                 client.answer(&Json::new().raw("most_routes", &report::most(*count)).end());
                 return Ok(());
             }
-            Some(Question::Routes(wanted)) => {
-                let wanted = wanted.clone();
-                let page = self.listing.page(&self.rib, &wanted, now);
-                client.answer(&pages::routes(&self.rib, &self.mirrors, &page));
-                return Ok(());
-            }
-            Some(Question::Protocols(table)) => {
-                client.answer(&pages::protocols(&self.rib, *table));
+            Some(Question::Routes(_) | Question::Protocols(_)) => {
+                if now >= client.until {
+                    client.answer(BUSY);
+                }
                 return Ok(());
             }
             // The turn in which a question arrived may have read zebra before it.
@@ -80,6 +83,24 @@ impl Feeder {
             }
         }
         Ok(())
+    }
+
+    /// One slice of a client's view: routes are carried between two of them.
+    fn view(&mut self, client: &mut Client, now: Instant) {
+        client.served = now;
+        let answer = match &client.question {
+            Some(Question::Routes(wanted)) => {
+                let page = self.listing.page(&self.rib, wanted, &mut client.progress, now);
+                page.map(|page| pages::routes(&self.rib, &self.mirrors, &page))
+            }
+            Some(Question::Protocols(table)) => {
+                by_protocol(&self.rib, *table, &mut client.progress).map(|counts| pages::protocols(&counts))
+            }
+            _ => None,
+        };
+        if let Some(answer) = answer {
+            client.answer(&answer);
+        }
     }
 
     /// Whether VPP has everything that was queued when this was first asked for the client.

@@ -24,6 +24,7 @@ pub fn status(feeder: &Feeder, now: Instant) -> String {
         .number("received_bytes", feeder.zebra.bytes)
         .number("events", feeder.rib.events)
         .number("malformed", feeder.zebra.malformed)
+        .number("strangers", feeder.zebra.strangers)
         .raw("unsupported", &unsupported(feeder))
         .raw("resync", flag(feeder.zebra.resync))
         .raw("kernel_routes_not_told", &feeder.resync.untold.map_or("null".to_string(), |count| count.to_string()))

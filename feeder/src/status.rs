@@ -13,6 +13,7 @@
 //! After all but `vacate` the connection ends. `barrier` and `vacate` answer `"reached": false` when the time is
 //! over.
 
+use crate::listing::Progress;
 use crate::mark::Mark;
 use crate::poll::{POLLIN, POLLOUT};
 use crate::question::{parse, Question};
@@ -46,6 +47,9 @@ pub struct Client {
     pub mark: Option<Mark>,
     /// The mirror that it keeps vacant, by Linux's index.
     pub vacated: Option<u32>,
+    /// What was worked out of its view, and when last.
+    pub progress: Progress,
+    pub served: Instant,
     answered: bool,
     /// The part of the answer that the socket has not accepted yet.
     unwritten: Vec<u8>,
@@ -105,6 +109,17 @@ impl StatusSocket {
         self.clients.iter().any(Client::is_open)
     }
 
+    /// Whether a view is being worked out.
+    pub fn somebody_views(&self) -> bool {
+        self.clients.iter().any(Client::views)
+    }
+
+    /// The client whose view is worked out next: the one that waited longest since its last slice.
+    pub fn next_view(&self) -> Option<usize> {
+        let views = self.clients.iter().enumerate().filter(|(_, client)| client.views());
+        views.min_by_key(|(_, client)| client.served).map(|(at, _)| at)
+    }
+
     /// Whether a client keeps the mirror vacant.
     pub fn keeps(&self, ifindex: u32) -> bool {
         self.clients.iter().any(|client| client.vacated == Some(ifindex))
@@ -138,6 +153,8 @@ impl Client {
             prepared: None,
             mark: None,
             vacated: None,
+            progress: Progress::default(),
+            served: now,
             answered: false,
             unwritten: Vec::new(),
             gone: false,
@@ -152,6 +169,10 @@ impl Client {
     /// Whether its question is open.
     pub fn waits(&self) -> bool {
         !self.answered && !self.gone
+    }
+
+    fn views(&self) -> bool {
+        self.waits() && self.question.as_ref().map_or(false, Question::is_view)
     }
 
     fn is_open(&self) -> bool {

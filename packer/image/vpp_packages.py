@@ -20,6 +20,8 @@ _FDIO_REPOSITORY = "https://packagecloud.io/fdio/release"
 # FD.io's packages for Debian 12 run on Debian 13 as well.
 _FDIO_SUITE = "bookworm"
 WANTED = ("libvppinfra", "vpp", "vpp-plugin-core")
+DIGESTS = REPOSITORY / "setup/vpp-26.06-release.sha256"
+"""SHA-256 of RELEASE's packages, as sha256sum writes them. Absent: the build says whose word it trusts."""
 OPTIONAL = ("vpp-plugin-dpdk", "vpp-crypto-engines")
 
 # Their post-install would reserve huge pages on the builder.
@@ -130,7 +132,36 @@ def install_vpp(root: Path, source: VppSource, sources: AptSources) -> str | Non
         return run_in(root, ["dpkg-query", "-W", "-f", "${Version}", "vpp"]).strip()
 
 
+def check_packages(paths: Sequence[Path], digests: Path = DIGESTS) -> bool:
+    """Whether every package is the one whose digest the repository has; False where it has none.
+
+    Raises SourceUnavailable for one that has another digest, or none in the file.
+    """
+    if not digests.exists():
+        return False
+    known = dict(reversed(line.split(maxsplit=1)) for line in digests.read_text().splitlines() if line)
+    for path in paths:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if known.get(path.name) != found:
+            wanted = known.get(path.name, "no digest")
+            raise SourceUnavailable(
+                f"VPP_SOURCE: {path.name} has the SHA-256 {found}, and {digests.name} has {wanted}: it is "
+                "not the package that this release was made with"
+            )
+    return True
+
+
+def say_whose_word(pinned: bool, word: str) -> None:
+    """Say whether VPP's packages are known by their digests, or else by whose word they are VPP's."""
+    if pinned:
+        say(f"VPP's packages have the digests of {DIGESTS.name}")
+    else:
+        say(f"NOTE: VPP's packages are not pinned by digest ({DIGESTS.name} is absent): {word}")
+
+
 def _install_from_folder(root: Path, folder: Path, sources: AptSources) -> None:
+    # Packages of one's own need not be FD.io's: they are not compared, and the build says so.
+    say_whose_word(pinned=False, word=f"they are those of {folder}, by the word of who gave VPP_SOURCE")
     names = [f"/mnt/vpp/{path.name}" for path in packages_in(folder)]
     _apt(root, ["install", *names], sources, {folder: "/mnt/vpp"})
     (root / "mnt/vpp").rmdir()
@@ -204,8 +235,15 @@ def _install_from_fdio(root: Path, source: VppSource, sources: AptSources) -> No
         _apt(root, words, sources, authorities, environment)
     # Only now is it known to be the repository's key, whatever else answered under its address.
     remember_key(key)
-    pinned = [f"{name}={RELEASE}" for name in (*WANTED, *OPTIONAL[:1])]
-    _apt(root, ["install", *pinned], sources, authorities)
+    versions = [f"{name}={RELEASE}" for name in (*WANTED, *OPTIONAL[:1])]
+    _apt(root, ["install", "--download-only", *versions], sources, authorities)
+    archives = root / "var/cache/apt/archives"
+    say_whose_word(
+        check_packages(packages_in(archives)),
+        f"they are version {RELEASE} by the word of FD.io's repository, whose key "
+        + ("FDIO_KEY_SHA256 names" if source.key_sha256 else "the first build on this machine trusted"),
+    )
+    _apt(root, ["install", *versions], sources, authorities)
 
 
 def _forget_sysctl(root: Path) -> None:

@@ -27,7 +27,10 @@ from appliance.config.capabilities import Capabilities
 from appliance.config.document import RouterConfig
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.context import CompileContext
+from appliance.dataplane.machine import Machine
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
+from appliance.dataplane.vpp.size_state import size_state
+from appliance.dataplane.vpp.sizing import settings
 from appliance.engine.engine import Engine
 from appliance.errors import NotFound
 from appliance.features.bgp.index_client import BgpIndexClient
@@ -41,12 +44,13 @@ from appliance.routing.view import VrfRoutingView
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
 from appliance.state.control_plane import ControlPlaneState, GuardedInterface, PuntPolicer
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
 from appliance.state.neighbors import NeighborState
 from appliance.state.ospf import OspfNeighborState, OspfState
-from appliance.state.routes import RouteCount
+from appliance.state.routes import RibHop, RouteCount
 from appliance.upgrade.paths import Paths
 from tests.bgp_answers import UP, FrrWithSessions
 from tests.unit.engine.toys import PATIENCE, Toy, compile_toy
@@ -141,6 +145,10 @@ class _ToyDataplane(Toy):
     def acl_state(self) -> list[AclState]:
         return [AclState(name="edge-in", rules=(AclRuleState(sequence=10, packets=1, bytes=100),))]
 
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        machine = Machine(8, 7950)
+        return size_state(config, machine, settings(config.dataplane, machine))
+
     def control_plane_state(self) -> ControlPlaneState:
         counts = GuardedInterface(interface="lan0", accepted={"bgp": 12}, dropped={"bgp": 3, "tcp": 40})
         limit = PuntPolicer(family="ipv4", rate_pps=50_000, passed=12, dropped=0)
@@ -175,6 +183,10 @@ class _ToyRouting(Toy):
         super().__init__(name, down, up)
         self.sessions = {"192.0.2.1": BgpNeighborState(state="established")}
         self.adjacencies: tuple[OspfNeighborState, ...] = ()
+        self.static: dict[str, tuple[RibHop, ...]] = {
+            "198.51.100.0/24": (RibHop(address="10.10.0.2", interface="lan0", active=True),)
+        }
+        """The static routes that it has installed, and their next hops."""
         self.routes: dict[str, int] = {}
         """The number of routes of each protocol that it reports; none of them can be listed."""
         self.frr = FrrWithSessions(**{"192.0.2.1": UP})
@@ -195,7 +207,8 @@ class _ToyRouting(Toy):
         return self._backend.in_vrf(vrf) if vrf else self
 
     def rib_entry(self, destination: str) -> list[RibRow]:
-        return []
+        hops = self.static.get(destination)
+        return [] if hops is None else [RibRow(destination, "static", hops, installed=True, distance=1)]
 
     def interfaces_known(self, closely: Iterable[str] = ()) -> dict[str, Any]:
         return {}

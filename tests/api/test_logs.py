@@ -56,6 +56,26 @@ def test_an_operator_reads_follows_and_is_in_the_audit_log(
     assert _reads()[-1] == ("operator", "all")
 
 
+def test_what_is_read_is_in_the_audit_log_whatever_parameter_asks_for_it(
+    folder: Path, client_of: MakeClient
+) -> None:
+    """`after=none` reads from the beginning, and so does another's cursor or one for another question."""
+    operator, other = client_of("operator"), client_of("engineer")
+    assert operator.get("logs?after=none").body["lines"] and _reads() == [("operator", "all")]
+    page = operator.get("logs?part=agent&limit=1").body
+    newest, oldest = page["newest"], page["oldest"]
+    assert len(_reads()) == 2 and oldest is not None
+    for _ in range(3):
+        newest = operator.get(f"logs?part=agent&after={newest}&limit=9").body["newest"]
+    assert len(_reads()) == 2, "who follows reads on"
+    assert operator.get(f"logs?part=agent&before={oldest}").body["lines"]
+    assert _reads()[2:] == [("operator", "agent before a page")]
+    other.get(f"logs?part=agent&after={newest}")
+    operator.get(f"logs?part=bgpd&after={newest}")
+    operator.get(f"logs?part=agent&text=hello&after={newest}")
+    assert _reads()[3:] == [("engineer", "agent"), ("operator", "bgpd"), ("operator", "agent")]
+
+
 @pytest.mark.parametrize(
     ("query", "pointer"),
     [

@@ -16,9 +16,11 @@ from django.http import HttpResponse
 
 from webui.accounts import known_devices
 from webui.accounts.sign_in_gate import OF_A_SOURCE, gate
-from webui.http.body_allowance import check_sender, most_bytes
+from webui.http.body_allowance import most_bytes
 from webui.http.body_limit import BodyLimit
+from webui.http.callers import callers
 from webui.http.handler import LaneHandler
+from webui.http.intake import Intake
 from webui.http.lane_choice import SIGN_IN, STRANGERS
 
 CSRF = "a" * 32
@@ -81,7 +83,7 @@ class Site:
     def __init__(self) -> None:
         self.handler = LaneHandler()
         self.handler.load_middleware()
-        self._served = BodyLimit(self.handler, most_bytes, check_sender)
+        self._served = Intake(BodyLimit(self.handler, most_bytes, self.handler.sender_refusal), callers.of)
 
     async def login(
         self, address: str, username: str, password: str, cookie: str = "", **more: Any

@@ -85,7 +85,12 @@ def test_an_operator_traces_reads_and_removes(
     assert operator("DELETE", f"traces/{name}").status == 200
     assert operator.get(f"traces/{name}").status == 404
     log = [(one.action, one.result) for one in AuditEntry.objects.order_by("pk") if "trace." in one.action]
-    assert log == [("trace.start", "done"), ("trace.start", "failed"), ("trace.remove", "done")]
+    assert log == [
+        ("trace.start", "done"),
+        ("trace.start", "failed"),
+        ("trace.read", "done"),
+        ("trace.remove", "done"),
+    ]
     assert AuditEntry.objects.filter(action="trace.start")[0].target == "lan0 from 10.10.0.0/24"
 
 

@@ -207,7 +207,11 @@ def test_switching_needs_a_whole_slot(admin: ApiClient, appliance: Appliance, ro
     content = slots.Content(version="0.9.0", schema_version=1)
     found = slots.read(appliance.paths).contents
     slots.write_contents(appliance.paths.contents, {**found, "b": content})
-    assert admin.post("upgrade/switch", {}).status == 202
+    shown = admin.get("upgrade").body["slots"]["contents"]
+    assert {slot: one["older"] for slot, one in shown.items()} == {"a": False, "b": True}
+    older = admin.post("upgrade/switch", {})
+    assert older.status == 409 and "older than 1.0.0" in older.body["detail"]
+    assert admin.post("upgrade/switch", {"allow_downgrade": True}).status == 202
     request = Request.model_validate_json(appliance.paths.request.read_bytes())
     assert (request.action, request.document_schema) == ("switch", 1)
 

@@ -92,7 +92,11 @@ def test_from_the_file_to_the_decision(browser: Client, appliance: Appliance, ro
     assert over.headers["HX-Refresh"] == "true"
     page = _get(browser)
     assert "kept" in page
-    assert "Boot this" in page
+    assert "Boot this" in page and "Although it is older" in page
+    browser.post("/upgrade/switch", {}, secure=True)
+    assert "is older than 2.0.0" in _get(browser) and not appliance.paths.request.exists()
+    browser.post("/upgrade/switch", {"allow_downgrade": "1"}, secure=True)
+    assert Request.model_validate_json(appliance.paths.request.read_bytes()).allow_downgrade
 
 
 def test_a_downgrade_is_warned_of_and_ticked(

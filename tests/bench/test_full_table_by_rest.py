@@ -38,7 +38,6 @@ def live() -> Iterator[LiveLab]:
     if not RouteFeed.possible():
         pytest.skip("BIRD is not installed (Debian package bird2)")
     with live_lab("bf", "vpp") as lab, full_table.neighbor(lab, ROUTES):
-        patch(lab, {"dataplane": full_table.HEAPS})
         wait_up(lab)
         patch(lab, {"routing": full_table.ROUTING})
         began_s = time.monotonic()

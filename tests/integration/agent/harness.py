@@ -53,6 +53,12 @@ class AgentProcess:
                 assert time.monotonic() < deadline, "the agent does not answer"
             time.sleep(0.02)
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """kill -9."""
         self._end(signal.SIGKILL)

@@ -59,6 +59,16 @@ def test_only_named_users_are_served(tmp_path: Path, allowed: tuple[int, ...], a
         assert _ask(agent, NOBODY, NOBODY).startswith(answer)
 
 
+@pytest.mark.root
+def test_uid_0_of_another_group_is_not_root(tmp_path: Path) -> None:
+    """As VPP runs: with root's uid and a group of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("becoming another group needs root")
+    with AgentProcess(tmp_path) as agent:
+        assert _ask(agent, 0, 0) == "0\n"
+        assert _ask(agent, 0, NOBODY).startswith("AgentRefused root in group 65534 may not use the agent")
+
+
 def test_supervisor_restarts_a_program(tmp_path: Path) -> None:
     listening = tmp_path / "s.sock"
     config = tmp_path / "supervisord.conf"

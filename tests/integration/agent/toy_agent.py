@@ -18,6 +18,7 @@ from appliance.agent.router import Router
 from appliance.agent.service import alone, serve
 from appliance.agent.settings import load
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.dataplane.base import RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer, VrfTable
@@ -29,6 +30,7 @@ from appliance.routing.rows import Family, RibRow
 from appliance.state.acls import AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpState
 from appliance.state.control_plane import ControlPlaneState
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
@@ -129,6 +131,9 @@ class ToyPlane(FileToy):
     ) -> Sequence[RouteAnswer]:
         known = Entry("198.51.100.0/24", "unicast", (NextHop("192.0.2.2", "lo1", 1),))
         return [known if destination == known.prefix else None for destination in destinations]
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        return DataplaneState(driver="linux")
 
     def control_plane_state(self) -> ControlPlaneState:
         return ControlPlaneState(interfaces=(), policers=())

@@ -21,6 +21,7 @@ from appliance.engine.reserve import Room
 from appliance.engine.turns import Turns
 from appliance.routing.frr import FrrBackend
 from appliance.state.control_plane import ControlPlaneState
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from frr_config import FakeFrr
@@ -145,6 +146,9 @@ class Plane:
 
     def health(self) -> PartHealth:
         return PartHealth(state="up")
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        return DataplaneState(driver="linux")
 
     def control_plane_state(self) -> ControlPlaneState:
         return ControlPlaneState(interfaces=(), policers=())

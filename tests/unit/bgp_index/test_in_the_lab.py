@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import agent_process, bgp_index, frr_daemons, rust_program
+from lab import accounts, agent_process, bgp_index, frr_daemons, rust_program
 from lab.layout import Layout
 from lab.namespaces import Namespaces
 from lab.programs import index_program
@@ -28,7 +28,7 @@ def lacking(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 def test_nothing_of_it_is_started_or_named(lacking: str, tmp_path: Path) -> None:
     names, layout = Namespaces.named("zz", "linux"), Layout(tmp_path)
     assert (bgp_index.lacking() or "").startswith(lacking)
-    assert index_program(layout, names) is None
+    assert index_program(layout, names, print) is None
     assert bgp_index.MODULE not in frr_daemons.argv("bgpd", "zz", "linux")
     agent_process.write_settings(layout, names, "linux", (0,))
     assert "bgp_index_socket" not in json.loads(layout.agent_config.read_text())
@@ -36,9 +36,16 @@ def test_nothing_of_it_is_started_or_named(lacking: str, tmp_path: Path) -> None
 
 def test_where_it_can_be_all_three_know_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(bgp_index, "lacking", lambda: None)
-    monkeypatch.setattr(rust_program, "build", lambda *_: Path("/built"))
+    built = tmp_path / "built"
+    built.write_text("")
+    monkeypatch.setattr(rust_program, "build", lambda *_: built)
+    monkeypatch.setattr(accounts, "can_reach", lambda *_: "it is closed")
     names, layout = Namespaces.named("zz", "linux"), Layout(tmp_path)
-    program = index_program(layout, names)
+    layout.bin.mkdir()
+    layout.run.mkdir()
+    notes: list[str] = []
+    program = index_program(layout, names, notes.append)
+    assert notes == ["NOTE: root runs bgp-index: it is closed"]
     assert program is not None and str(layout.bgp_index_socket) in program.argv
     assert frr_daemons.argv("bgpd", "zz", "linux")[-2:] == ["-M", "bmp"]
     assert "-M" not in frr_daemons.argv("ospfd", "zz", "linux")

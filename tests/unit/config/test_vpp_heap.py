@@ -14,7 +14,8 @@ from appliance.dataplane.context import CompileContext
 from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.compile import compile_vpp
 
-SMALL = Capabilities("vpp", main_heap_mb=256, full_tables_heap_mb=1536)
+SMALL = Capabilities("vpp", main_heap_mb=256, standard_heap_mb=256, full_tables_heap_mb=1536)
+LARGE = Capabilities("vpp", main_heap_mb=1536, standard_heap_mb=256, full_tables_heap_mb=1536)
 RULES = {str(at): {"action": "deny"} for at in range(1, 65_001)}
 NAT = {"inside": ["lo0"], "outside": ["lo1"]}
 
@@ -42,6 +43,12 @@ def test_rules_that_ended_vpp_are_refused_and_told_the_size() -> None:
     assert _heap_problems(_bound(16, dataplane={"main_heap_mb": 320})) == []
     assert _heap_problems(_bound(16, dataplane={"route_scale": "full_tables"})) == []
     assert _heap_problems(_bound(10)) == []
+
+
+def test_the_heap_is_that_of_the_route_scale_that_is_chosen() -> None:
+    assert _heap_problems(_bound(16), LARGE) == []
+    assert _heap_problems(_bound(16, dataplane={"route_scale": "standard"}), LARGE) != []
+    assert _heap_problems(_bound(16, dataplane={"stats_segment_mb": 128}), LARGE) != []
 
 
 @pytest.mark.parametrize("can", [Capabilities("vpp"), Capabilities("linux")])

@@ -177,6 +177,15 @@ def test_a_web_page_that_does_not_answer_is_told(booted: Host) -> None:
     assert not (booted.layout.run / "new-web-password").exists()
 
 
+def test_a_seed_is_taken_again_after_a_word(booted: Host) -> None:
+    use(booted, "8", "seed", "", "8", None)
+    assert not booted.layout.seed_again.exists()
+    use(booted, "8", "SEED", "n")
+    assert booted.layout.seed_again.exists()
+    booted.seed(instance_id="two", hostname="r2")
+    assert booted.boot().applied and booted.text("etc/hostname") == "r2\n"
+
+
 def test_a_factory_reset_asks_for_a_word(booted: Host) -> None:
     use(booted, "3", "reset", "")
     assert not booted.layout.factory_reset.exists()

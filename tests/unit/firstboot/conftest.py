@@ -68,9 +68,15 @@ class Host:
 
         return Boot(self.layout, self.programs, self._find, lambda _: list(self.cards), _name).run()
 
-    def seed(self, **values: object) -> None:
+    def seed(self, source: str = "NoCloud (/dev/sr0)", **values: object) -> None:
         """Attach a seed with these values."""
-        self.seeds = [Found("NoCloud (/dev/sr0)", {"instance_id": "one", **values})]
+        self.seeds = [Found(source, {"instance_id": "one", **values})]
+
+    def machine(self, uuid: str) -> None:
+        """The hypervisor's id of this machine, as SMBIOS has it."""
+        path = self.layout.root / "sys/class/dmi/id/product_uuid"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{uuid}\n")
 
     def text(self, path: str) -> str:
         """A file's content."""

@@ -175,21 +175,6 @@ def test_an_unreadable_source_is_told(host: Host) -> None:
     assert host.boot().problems == ["seed in ConfigDrive (/dev/sr0): meta_data.json: is not JSON"]
 
 
-def test_a_copy_with_another_seed_gets_keys_of_its_own(host: Host) -> None:
-    host.seed(hostname="r1", admin_password=GOOD, dns_servers="192.0.2.53")
-    host.boot()
-    keys = {path.name: path.read_bytes() for path in [*host.layout.ssh.iterdir(), *host.layout.tls.iterdir()]}
-    host.seed(instance_id="two", hostname="r2")
-    assert host.boot().applied
-    assert host.text("etc/hostname") == "r2\n"
-    assert "nameserver 192.0.2.53" in host.text("etc/resolv.conf")
-    assert crypt.verify(GOOD, hash_of(host)), "a seed without a password keeps the one there is"
-    after = {
-        path.name: path.read_bytes() for path in [*host.layout.ssh.iterdir(), *host.layout.tls.iterdir()]
-    }
-    assert all(after[name] != keys[name] for name in keys)
-
-
 def test_keys_alone_close_the_password_door(host: Host) -> None:
     host.seed(admin_ssh_keys=[KEY])
     host.boot()

@@ -7,6 +7,7 @@ from typing import Any
 
 from appliance.config.load import parse_document
 from appliance.config.pointer import merge_patch
+from appliance.features.bfd.clients import SESSIONS as BFD_SESSIONS
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
 from appliance.features.ospf.adjacent import ADJACENCIES
@@ -76,6 +77,7 @@ def session(state: str = "Established", asn: int = 65001, received: int | None =
 UP: dict[Fact[Any], object] = {
     SESSIONS: BgpState(neighbors={PEER: session(), INTERNAL: session(asn=65000)}),
     ADJACENCIES: OspfState(neighbors=(FULL,)),
+    BFD_SESSIONS: (),
     LINKS: Interfaces(
         interfaces=tuple(
             InterfaceState(name=name, type=one["type"], enabled=True, link="up", mtu=1500)

@@ -15,7 +15,7 @@ from appliance.engine.backend import BackendUnavailable
 from appliance.features.bgp.sessions import SESSIONS
 from appliance.features.interface.impact import LINKS
 from appliance.features.ospf.adjacent import ADJACENCIES
-from appliance.features.static.impact import Table
+from appliance.features.static.table import Table
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
 from appliance.impact.deadline import Deadline

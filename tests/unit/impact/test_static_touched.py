@@ -9,7 +9,7 @@ import pytest
 
 from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
-from appliance.features.static import impact
+from appliance.features.static import impact, table
 from appliance.features.static.gone import gone
 from appliance.impact.analysis import Analysis, foretell
 from appliance.impact.change import Change
@@ -79,10 +79,10 @@ def test_what_is_found_in_touched_routes_is_what_all_show(seed: int, monkeypatch
     after = _sharing(before, parse_document(_edited(source, plain)))
     listed = [Analysis("static routes", impact.routes, each_vrf=True)]
 
-    few, looked_at = foretell(Change(before, after), listed), impact.touched(Change(before, after).in_vrf(""))
+    few, looked_at = foretell(Change(before, after), listed), table.touched(Change(before, after).in_vrf(""))
     gone_by_few = _gone(before, after)
-    monkeypatch.setattr(impact, "_is_reached_alike", lambda _: False)
-    every = impact.touched(Change(before, after).in_vrf(""))
+    monkeypatch.setattr(table, "_is_reached_alike", lambda _: False)
+    every = table.touched(Change(before, after).in_vrf(""))
     assert set(every) == {*before.routing.static, *after.routing.static} >= set(looked_at)
     monkeypatch.setattr(impact, "stands", lambda _: False)
     monkeypatch.setattr("appliance.features.static.gone.stands", lambda _: False)
@@ -99,4 +99,4 @@ def test_a_route_beside_thousands_is_looked_at_alone() -> None:
     before = parse_document(plain)
     plain["routing"]["static"]["203.0.113.0/24"] = {"next_hops": [{"address": _HOPS[0]}]}
     change = Change(before, _sharing(before, parse_document(plain)))
-    assert impact.touched(change) == ("203.0.113.0/24",)
+    assert table.touched(change) == ("203.0.113.0/24",)

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement
 import pytest
 
 from ova import descriptor, rules, safe_xml
-from ova.descriptor import ETHERNET
+from ova.descriptor import ETHERNET, VMW
 from ova.errors import OvaError
 from ova.properties import CATEGORIES
 from ova.rules import ovf, rasd
@@ -74,6 +74,16 @@ def test_properties_reach_the_guest_both_ways(envelope: Element) -> None:
         node.get(ovf("key")) for node in envelope.iter(ovf("Property")) if node.get(ovf("password")) == "true"
     }
     assert hidden == {"admin_password", "admin_password_hash"}
+
+
+def test_the_guest_is_kept_from_setting_guestinfo(envelope: Element) -> None:
+    """It reads its seed there. Other platforms may leave the option out."""
+    section = next(envelope.iter(ovf("VirtualHardwareSection")))
+    (option,) = section.findall(f"{{{VMW}}}ExtraConfig")
+    assert option.get(f"{{{VMW}}}key") == "isolation.tools.setinfo.disable"
+    assert (option.get(f"{{{VMW}}}value"), option.get(ovf("required"))) == ("TRUE", "false")
+    # The schema wants what is not its own after the hardware.
+    assert list(section)[-1] is option
 
 
 def test_nobody_has_to_accept_anything(envelope: Element) -> None:

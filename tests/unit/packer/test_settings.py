@@ -11,7 +11,14 @@ from packer.image import vpp_packages
 from packer.image.errors import BadSetting, BuildError, CommandFailed, SourceUnavailable
 from packer.image.settings import VppSource, holds_trees, parse_vpp_source, read_settings
 from packer.image.stages import check_own, signing_files
-from packer.image.vpp_packages import check_key, packages_in, remember_key, with_sha1
+from packer.image.vpp_packages import (
+    check_key,
+    check_packages,
+    packages_in,
+    remember_key,
+    say_whose_word,
+    with_sha1,
+)
 
 
 def test_the_three_sources_of_vpp(tmp_path: Path) -> None:
@@ -155,3 +162,29 @@ def test_sha1_is_taken_and_the_rest_of_apts_policy_stays(policy: str) -> None:
     }
     before.setdefault("hash_algorithms", {}).pop("sha1", None)
     assert after == before
+
+
+def test_packages_are_compared_with_the_digests_of_the_repository(tmp_path: Path) -> None:
+    package, digests = tmp_path / "vpp_26.06-release_amd64.deb", tmp_path / "vpp.sha256"
+    package.write_bytes(b"vpp")
+    assert check_packages([package], digests) is False
+    digests.write_text(f"{hashlib.sha256(b'vpp').hexdigest()}  {package.name}\n")
+    assert check_packages([package], digests) is True
+    package.write_bytes(b"another")
+    with pytest.raises(SourceUnavailable, match="it is not the package that this release was made with"):
+        check_packages([package], digests)
+    digests.write_text(f"{hashlib.sha256(b'another').hexdigest()}  vpp-plugin-core.deb\n")
+    with pytest.raises(SourceUnavailable, match="has no digest"):
+        check_packages([package], digests)
+
+
+def test_a_build_whose_packages_are_not_pinned_says_by_whose_word_they_are_vpps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say_whose_word(pinned=False, word="they are those of /folder")
+    told = capsys.readouterr()
+    assert "NOTE: VPP's packages are not pinned by digest" in told.out + told.err
+    assert "they are those of /folder" in told.out + told.err
+    say_whose_word(pinned=True, word="")
+    told = capsys.readouterr()
+    assert "NOTE" not in told.out + told.err

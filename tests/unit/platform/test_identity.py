@@ -8,7 +8,7 @@ from itertools import permutations, product
 
 import pytest
 
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 from appliance.dataplane.nic import Nic
 from appliance.dataplane.nic_inventory import NicRecord
 from appliance.platform.identity import Found, Identity, identify
@@ -34,11 +34,11 @@ def nics(identities: Iterable[Identity], found: Sequence[Found]) -> list[Nic]:
     ]
 
 
-def meant(match: Match, seen: Iterable[Nic]) -> list[Nic]:
+def meant(match: NicMatch, seen: Iterable[Nic]) -> list[Nic]:
     return [nic for nic in seen if nic.is_meant_by(match)]
 
 
-def boots(orders: Sequence[Sequence[int]], matches: Sequence[Match]) -> list[list[Nic]]:
+def boots(orders: Sequence[Sequence[int]], matches: Sequence[NicMatch]) -> list[list[Nic]]:
     """What each boot sees, one after the other, with its memory."""
     remembered: tuple[Identity, ...] = ()
     seen = []
@@ -50,11 +50,11 @@ def boots(orders: Sequence[Sequence[int]], matches: Sequence[Match]) -> list[lis
     return seen
 
 
-def matches_of(how: Sequence[str], first: Sequence[int]) -> list[Match]:
+def matches_of(how: Sequence[str], first: Sequence[int]) -> list[NicMatch]:
     """The document names NIC ``n`` of the first boot by MAC, by place or by name."""
     found = plugged(first)
     return [
-        Match(**{kind: {"mac": nic.mac, "pci": nic.pci, "device": nic.device}[kind]})
+        NicMatch(**{kind: {"mac": nic.mac, "pci": nic.pci, "device": nic.device}[kind]})
         for kind, nic in zip(how, found, strict=True)
     ]
 
@@ -117,7 +117,7 @@ def test_a_name_the_document_does_not_use_follows_the_place() -> None:
 
 
 def test_a_nic_that_nobody_means_is_forgotten() -> None:
-    _, after = boots([[0, 1], [1]], [Match(mac=mac(1))])
+    _, after = boots([[0, 1], [1]], [NicMatch(mac=mac(1))])
     assert [nic.mac for nic in after] == [mac(1)]
 
 

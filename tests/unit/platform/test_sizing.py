@@ -10,7 +10,9 @@ from appliance.dataplane.machine import Machine
 from appliance.dataplane.vpp.cpus import forwarding_cpus
 from appliance.dataplane.vpp.sizing import (
     BASELINE,
+    FULL_TABLE_ROUTES,
     HOST_MB,
+    choose,
     for_machine,
     hugepages,
     most_routes,
@@ -30,7 +32,7 @@ SMALL, MEDIUM, LARGE = Machine(2, 1990), Machine(4, 3920), Machine(8, 7950)
         (Machine(1, 990), StartupSettings(0, None, 256, 64, 12288), 24, set()),
         (SMALL, StartupSettings(0, 1, 256, 64, 24576), 39, {1}),
         (MEDIUM, StartupSettings(2, 1, 448, 128, 49152), 68, {2, 3}),
-        (LARGE, StartupSettings(6, 1, 960, 640, 102400), 131, {2, 3, 4, 5, 6, 7}),
+        (LARGE, StartupSettings(6, 1, 1536, 640, 102400), 131, {2, 3, 4, 5, 6, 7}),
     ],
 )
 def test_the_sizes_of_the_docs(machine: Machine, wanted: StartupSettings, pages: int, busy: set[int]) -> None:
@@ -63,10 +65,71 @@ def test_every_machine_has_room_for_the_rest_of_the_system(cpus: int, memory_mb:
     assert cpus < 2 or forwarding_cpus(sized, cpus)
 
 
-def test_full_tables_on_a_large_machine() -> None:
-    sized = settings(Dataplane(route_scale="full_tables"), LARGE)
+@pytest.mark.parametrize("scale", ["auto", "full_tables"])
+def test_full_tables_on_a_large_machine(scale: str) -> None:
+    sized = settings(Dataplane.model_validate({"route_scale": scale}), LARGE)
     assert (sized.main_heap_mb, sized.stats_segment_mb) == (1536, 640)
     assert most_routes(sized) > 1_200_000
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 8, 16])
+@pytest.mark.parametrize("memory_mb", [6000, 7950, 16000, 24000, 64000])
+def test_a_machine_with_the_memory_has_room_for_a_million_without_any_setting(
+    cpus: int, memory_mb: int
+) -> None:
+    machine = Machine(cpus, memory_mb)
+    choice = choose(Dataplane(), machine)
+    assert choice.scale == "full_tables" and f"{memory_mb:,} MB" in choice.reason
+    assert most_routes(settings(Dataplane(), machine)) >= FULL_TABLE_ROUTES
+
+
+@pytest.mark.parametrize("machine", [None, Machine(1, 990), SMALL, MEDIUM, Machine(4, 5999)])
+def test_a_machine_without_the_memory_stays_as_it_was(machine: Machine | None) -> None:
+    choice = choose(Dataplane(), machine)
+    assert choice.scale == "standard"
+    assert "not known" in choice.reason if machine is None else "6,000 MB" in choice.reason
+    assert settings(Dataplane(), machine) == settings(Dataplane(route_scale="standard"), machine)
+
+
+@pytest.mark.parametrize("said", [{"main_heap_mb": 512}, {"stats_segment_mb": 96}])
+@pytest.mark.parametrize("memory_mb", [6000, 7950, 24000])
+def test_a_document_that_sizes_the_room_for_routes_keeps_its_sizes(
+    said: dict[str, int], memory_mb: int
+) -> None:
+    machine = Machine(4, memory_mb)
+    before = settings(Dataplane.model_validate({"route_scale": "standard", **said}), machine)
+    assert settings(Dataplane.model_validate(said), machine) == before
+    assert next(iter(said)) in choose(Dataplane.model_validate(said), machine).reason
+
+
+def test_the_choice_says_where_counters_leave_less_room() -> None:
+    crowded = Machine(64, 8000)
+    assert "63 threads" in choose(Dataplane(), crowded).reason
+    assert most_routes(settings(Dataplane(), crowded)) < FULL_TABLE_ROUTES
+
+
+@pytest.mark.parametrize("memory_mb", [6000, 8000, 16000])
+def test_auto_never_refuses_what_standard_accepts(memory_mb: int) -> None:
+    """The running document of a router that is upgraded has to stay valid."""
+    for nodes in (1, 2):
+        machine = Machine(4, memory_mb, nodes)
+        for buffers in range(65536, 1048577, 65536):
+            said = {"buffers_per_numa": buffers}
+            try:
+                settings(Dataplane.model_validate({"route_scale": "standard", **said}), machine)
+            except ValidationFailed:
+                continue
+            settings(Dataplane.model_validate(said), machine)
+
+
+def test_a_shared_machine_decides_only_the_room_for_routes() -> None:
+    """A lab uses neither all CPUs nor all memory."""
+    large, small = (Machine(8, memory_mb, shared=True) for memory_mb in (24000, 4000))
+    assert settings(Dataplane(), small) == BASELINE
+    sized = settings(Dataplane(), large)
+    assert (sized.workers, sized.main_core, sized.buffers_per_numa) == (0, None, BASELINE.buffers_per_numa)
+    assert most_routes(sized) >= FULL_TABLE_ROUTES
+    assert settings(Dataplane(main_heap_mb=65536), large).main_heap_mb == 65536
 
 
 @pytest.mark.parametrize("machine", [SMALL, MEDIUM])

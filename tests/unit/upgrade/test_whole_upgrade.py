@@ -16,7 +16,7 @@ from appliance.upgrade.errors import UpgradeRefused
 from appliance.upgrade.install import perform
 from appliance.upgrade.progress import Reporter
 from appliance.upgrade.trial import Patience
-from tests.unit.upgrade.appliance_on_disk import SLOT_BYTES, WELL, Appliance, file_system
+from tests.unit.upgrade.appliance_on_disk import RELEASE, SLOT_BYTES, WELL, Appliance, file_system
 
 INSTALL = Request(action="install", author="ann", document_schema=1, deadline_s=60)
 SWITCH = Request(action="switch", author="ann", document_schema=1, deadline_s=60)
@@ -170,7 +170,7 @@ def test_and_back_again(router: Appliance) -> None:
     router.boot()
     router.runs(version="2.0.0")
     trial.decide(router.machine, Clock().patience())
-    _install(router, SWITCH)
+    _install(router, SWITCH.model_copy(update={"allow_downgrade": True}))
     assert router.boot() == "a"
     router.runs(version="1.0.0")
     assert trial.decide(router.machine, Clock().patience())
@@ -242,6 +242,54 @@ def test_a_downgrade_has_to_be_meant(router: Appliance) -> None:
     assert router.slot("b") != b"b" * SLOT_BYTES
 
 
+def test_an_older_rebuild_of_the_running_version_has_to_be_meant(router: Appliance) -> None:
+    trial.decide(router.machine)
+    built_s = RELEASE["built_s"]
+    router.upload(file_system(), version="1.0.0", built_s=built_s - 1)
+    with pytest.raises(UpgradeRefused, match=r"version 1\.0\.0 is older"):
+        _install(router)
+    router.upload(file_system(), version="1.0.0", built_s=built_s)
+    _install(router)
+
+
+ALLOWED = {"allow_downgrade": True}
+
+
+@pytest.mark.parametrize(
+    ("version", "built_s"),
+    [("0.9.0", None), ("0.9.0", 1_800_000_000), ("1.0.0", 1_600_000_000), ("1.0.0", None)],
+)
+def test_a_switch_to_an_older_slot_has_to_be_meant(
+    router: Appliance, version: str, built_s: int | None
+) -> None:
+    """Of the running version and an age that was not recorded nobody knows: it counts as older."""
+    trial.decide(router.machine)
+    content = slots.Content(version=version, schema_version=1, built_s=built_s)
+    slots.write_contents(router.paths.contents, {**slots.read(router.paths).contents, "b": content})
+    with pytest.raises(UpgradeRefused, match="is older than 1"):
+        _install(router, SWITCH)
+    assert _good(router)["try"] == "" and router.reboots == 0
+    _install(router, SWITCH.model_copy(update=ALLOWED))
+    assert _good(router)["try"] == "b" and router.reboots == 1
+
+
+def test_the_way_back_after_an_upgrade_is_a_downgrade_but_the_automatic_one_needs_no_word(
+    router: Appliance,
+) -> None:
+    _installed(router)
+    router.boot()
+    router.runs(version="2.0.0", built_s=RELEASE["built_s"] + 9)
+    assert trial.decide(router.machine, Clock().patience())
+    with pytest.raises(UpgradeRefused, match="is older than 2"):
+        _install(router, SWITCH)
+    _install(router, SWITCH.model_copy(update=ALLOWED))
+    assert router.boot() == "a"
+    router.runs()
+    router.seen = [ILL]
+    assert not trial.decide(router.machine, Clock().patience())
+    assert router.boot() == "b" and _outcome(router)[0] == "returned"
+
+
 @pytest.mark.parametrize(
     "older,newer",
     [
@@ -258,7 +306,8 @@ def test_a_downgrade_has_to_be_meant(router: Appliance) -> None:
 def test_which_version_is_older(older: str, newer: str) -> None:
     assert versions.is_older(older, None, newer, None)
     assert not versions.is_older(newer, None, older, None)
-    assert not versions.is_older(older, 1, older, 2)
+    assert versions.is_older(older, 1, older, 2), "an older rebuild"
+    assert not versions.is_older(older, 2, older, 2)
 
 
 def test_versions_that_look_alike_are_told_apart_by_their_time() -> None:

@@ -42,6 +42,7 @@ def test_every_measure_says_its_rule_and_shows_what_it_read() -> None:
     assert {one.name for one in measures} == {
         "BGP sessions", "OSPF adjacencies", "BFD sessions", "links", "forwarding", "drops",
         "destinations of static routes", "pings",
+        "NAT mappings and pools", "tunnels", "DHCP relays",
         "BGP sessions of VRFs", "OSPF adjacencies of VRFs", "destinations of static routes of VRFs",
     }  # fmt: skip
     assert all(len(one.rule.split()) > 5 for one in measures)

@@ -25,7 +25,7 @@ class Site:
         self._sender = sender
         self._limit = BodyLimit(self._application, lambda _: most_bytes, self._check)
 
-    def _check(self, scope: dict[str, Any]) -> Refusal | None:
+    async def _check(self, scope: dict[str, Any]) -> Refusal | None:
         self.asked += 1
         return self._sender
 

@@ -115,14 +115,14 @@ async def test_the_slower_the_work_the_fewer_wait_for_it() -> None:
     lane = _lane(waiting=8)
     assert lane.room == 8
     lane._idle -= 1
-    lane._leave(QUEUE_S / 3)
+    lane._leave(QUEUE_S / 3, True)
     assert lane.room == 3
     lane._idle -= 1
-    lane._leave(100.0)
+    lane._leave(100.0, True)
     assert lane.room == 2
     for _ in range(100):
         lane._idle -= 1
-        lane._leave(0.001)
+        lane._leave(0.001, True)
     assert lane.room == 8
     lane.close()
 

@@ -96,9 +96,52 @@ async def test_a_caller_who_leaves_keeps_the_thread_taken_until_its_work_is_done
     with pytest.raises(LaneFull):
         await lane.run("a", lambda: "too early")
     held.go.set()
-    while lane._free.locked():
+    while not lane.idle:
         await asyncio.sleep(0.01)
     assert await lane.run("a", lambda: "now") == "now"
+    lane.close()
+
+
+async def test_strangers_leave_a_thread_and_half_the_places_to_users_who_go_first() -> None:
+    lane = Lane("x", LaneSize(threads=2, waiting=8))
+    held = _Held()
+
+    def ask(client: str, stranger: bool) -> asyncio.Task[str]:
+        return asyncio.create_task(lane.run(client, lambda: held(client), stranger=stranger))
+
+    strangers = [ask(f"s{number}", True) for number in range(5)]
+    while not held.begun or lane.waiting < 4:
+        await asyncio.sleep(0.01)
+    assert (len(held.begun), lane.idle) == (1, 1), "one thread is left to users"
+    with pytest.raises(LaneFull):
+        await lane.run("s9", held, stranger=True)
+    assert await lane.run("user", lambda: "at once") == "at once"
+    users = [ask(f"u{number}", False) for number in range(3)]
+    while lane.waiting < 6:
+        await asyncio.sleep(0.01)
+    held.go.set()
+    await asyncio.gather(*strangers, *users)
+    # The first of each began at once; then all the users, before any stranger.
+    assert held.begun[:2] == ["s0", "u0"] and set(held.begun[2:4]) == {"u1", "u2"}, held.begun
+    lane.close()
+
+
+async def test_who_gives_up_just_as_its_turn_comes_takes_no_thread_along() -> None:
+    lane = Lane("x", LaneSize(threads=1, waiting=4))
+    held = _Held()
+    first = asyncio.create_task(lane.run("a", held))
+    while not held.begun:
+        await asyncio.sleep(0.01)
+    second = asyncio.create_task(lane.run("b", lambda: "never"))
+    await asyncio.sleep(0)
+    held.go.set()
+    while not lane.idle and lane.waiting:
+        await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    while not lane.idle:
+        await asyncio.sleep(0.01)
+    assert (lane.idle, lane.waiting) == (1, 0)
     lane.close()
 
 

@@ -133,7 +133,7 @@ async def test_a_sample_is_made_into_text_once_for_all_who_select_alike(
     shared = live.Broadcast()
     one, other = Selection(frozenset(["rx_bytes"]), frozenset(["lan0"])), Selection(frozenset(["workers"]))
     listeners = [live.Listener(selection) for selection in (one, one, one, other)]
-    shared._listeners.update(listeners)
+    shared._listeners.update(dict.fromkeys(listeners))
     counters = {"rx_bytes": 7, "tx_bytes": 8}
     shared._show(
         {"time": 1.0, "interfaces": {"lan0": counters, "wan0": counters}, "workers": [], "drops": {}}

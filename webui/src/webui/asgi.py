@@ -1,4 +1,4 @@
-"""The application that uvicorn serves: Django behind a body limit and trusted proxies, and the embedded
+"""The application that uvicorn serves: Django behind limits on bodies and trusted proxies, and the embedded
 scheduler.
 """
 
@@ -19,12 +19,15 @@ def _application() -> Any:
     # These imports need Django to be set up.
     from django.conf import settings
 
-    from webui.http.body_allowance import check_sender, most_bytes
+    from webui.http.body_allowance import most_bytes
     from webui.http.body_limit import BodyLimit
+    from webui.http.callers import callers
     from webui.http.handler import LaneHandler
+    from webui.http.intake import Intake
     from webui.http.lifespan import Lifespan
 
-    served: Any = BodyLimit(LaneHandler(), most_bytes, check_sender)
+    handler = LaneHandler()
+    served: Any = Intake(BodyLimit(handler, most_bytes, handler.sender_refusal), callers.of)
     if settings.TRUSTED_PROXIES:
         served = ProxyHeadersMiddleware(served, trusted_hosts=settings.TRUSTED_PROXIES)
     return Lifespan(served)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from appliance.state.traces import TRACES, TraceResult, TraceState, TraceWanted
+from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.audited import audited
 from webui.accounts.roles import Role
@@ -38,4 +39,7 @@ def remove(actor: Actor, trace: str) -> TraceState:
 def result(actor: Actor, trace: str) -> TraceResult:
     """One with its packets. Raises NotFound."""
     actor.require(Role.OPERATOR)
-    return agent().trace(trace)
+    found = agent().trace(trace)
+    if found.packets:
+        audit.record(actor, "trace.read", trace)
+    return found

@@ -59,13 +59,15 @@ def install(
     return state()
 
 
-def switch(actor: Actor, deadline_s: float | None) -> dict[str, Any]:
+def switch(actor: Actor, deadline_s: float | None, allow_downgrade: bool = False) -> dict[str, Any]:
     """Boot the other slot as it is. Raises NotFound, Conflict."""
     _audited(
         actor,
         "upgrade.switch",
-        "",
-        lambda: agent().switch_slot(author=actor.name, deadline_s=deadline_s),
+        "downgrade allowed" if allow_downgrade else "",
+        lambda: agent().switch_slot(
+            author=actor.name, deadline_s=deadline_s, allow_downgrade=allow_downgrade
+        ),
     )
     return state()
 

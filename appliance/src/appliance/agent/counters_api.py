@@ -15,12 +15,15 @@ from aiohttp import web
 from appliance.agent.bodies import query
 from appliance.agent.cleared_counters import LOOK_EVERY_S, ClearedCounters
 from appliance.agent.hits import Hits
+from appliance.agent.peers import peer_uid
 from appliance.agent.requests import HistoryQuery, SelectionQuery
 from appliance.agent.samples import Kept, Samples
 from appliance.errors import MillraceError, RouterUnavailable
 from appliance.state.counter_selection import Selection, parse
 
 MAX_STREAMS = 16
+MOST_OF_A_USER = 12
+"""Of one user on this host: the web half, which needs one, and whoever is at the command line share them."""
 """The web process needs one; a command line one each."""
 SLOWEST_WRITE_S = 10.0
 """A client that reads nothing for this long is dropped."""
@@ -31,7 +34,8 @@ class CountersApi:
 
     def __init__(self, samples: Samples, hits: Hits, slowest_write_s: float = SLOWEST_WRITE_S) -> None:
         self._samples, self._hits, self._slowest_write_s = samples, hits, slowest_write_s
-        self._streams: set[asyncio.Task[None]] = set()
+        self._streams: dict[asyncio.Task[None], int] = {}
+        """With the user at the other end."""
         # Long answers are serialized here rather than on the event loop.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="history")
 
@@ -78,7 +82,9 @@ class CountersApi:
         A slow caller misses samples, and is dropped if it reads nothing for too long.
         """
         selection = _selection(query(request, SelectionQuery))
-        if len(self._streams) >= MAX_STREAMS:
+        uid = peer_uid(request)
+        of_this_user = sum(other == uid for other in self._streams.values())
+        if len(self._streams) >= MAX_STREAMS or of_this_user >= MOST_OF_A_USER:
             raise RouterUnavailable("too many streams of counters are open")
         response = web.StreamResponse(headers={"Cache-Control": "no-store"})
         response.content_type = "application/x-ndjson"
@@ -88,7 +94,7 @@ class CountersApi:
             # The caller is already gone, such as a page that was left at once.
             return response
         task = asyncio.create_task(self._feed(response, selection))
-        self._streams.add(task)
+        self._streams[task] = uid
         try:
             await task
         except TimeoutError:
@@ -97,7 +103,7 @@ class CountersApi:
         except (asyncio.CancelledError, ConnectionError):
             task.cancel()
         finally:
-            self._streams.discard(task)
+            self._streams.pop(task, None)
         return response
 
     async def follow_cleared(self, cleared: ClearedCounters) -> None:

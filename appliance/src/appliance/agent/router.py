@@ -28,6 +28,7 @@ from appliance.features.acl.rule_identity import DocumentRules
 from appliance.features.bgp.index_client import BgpIndexClient
 from appliance.features.vrf.model import table_of
 from appliance.health.platform import Platform
+from appliance.liveness.keeper import Keeper
 from appliance.logs.known_secrets import REVISIONS, KnownSecrets
 from appliance.logs.reader import Logs
 from appliance.logs.redaction import Redaction
@@ -97,6 +98,11 @@ class Router:
         """The routing daemons in a VRF of the running document. Raises NotFound."""
         self.vrf_table(vrf)
         return self.routing.in_vrf(vrf or "")
+
+    @cached_property
+    def liveness(self) -> Keeper:
+        """Whether the document's objects do what they say; any thread may ask."""
+        return Keeper(self)
 
     @cached_property
     def route_proof(self) -> RouteProof:

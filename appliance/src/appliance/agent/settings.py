@@ -51,6 +51,8 @@ class MachineSettings(_Settings):
     cpus: int = Field(ge=1, le=4096)
     memory_mb: int = Field(ge=1)
     numa_nodes: int = Field(default=1, ge=1, le=64)
+    shared: bool = False
+    """Whether others use it too, as in a lab: then only the room for routes follows from it."""
 
 
 class AgentSettings(_Settings):

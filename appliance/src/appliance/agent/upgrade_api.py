@@ -21,7 +21,7 @@ from appliance.upgrade import attempt, progress, release, slots
 from appliance.upgrade.attempt import DEADLINE_S, LONGEST_DEADLINE_S, SHORTEST_DEADLINE_S, Request
 from appliance.upgrade.bundle import Manifest
 from appliance.upgrade.errors import UpgradeRefused
-from appliance.upgrade.install import admit, admit_age, admit_schema, older
+from appliance.upgrade.install import admit, admit_age, admit_schema, admit_slot_age, older
 from appliance.upgrade.paths import Paths
 from appliance.upgrade.progress import Progress
 from appliance.upgrade.slots import Slots
@@ -57,6 +57,7 @@ class SwitchBody(_Request):
     """``POST /v1/upgrade/switch``."""
 
     author: Author
+    allow_downgrade: bool = False
     deadline_s: float = Field(default=DEADLINE_S, ge=SHORTEST_DEADLINE_S, le=LONGEST_DEADLINE_S)
 
 
@@ -151,7 +152,10 @@ class UpgradeApi:
                 "good": found.good,
                 "next": found.tried,
                 "on_trial": found.on_trial,
-                "contents": {slot: content.model_dump() for slot, content in found.contents.items()},
+                "contents": {
+                    slot: {**content.model_dump(), "older": slot != found.running and older(content, runs)}
+                    for slot, content in found.contents.items()
+                },
             },
             "upload": self._shown(manifest),
             "progress": now.model_dump() if now is not None else None,
@@ -193,11 +197,13 @@ class UpgradeApi:
         if content is None or not content.whole:
             raise NotFound(f"slot {found.other} holds no complete system")
         admit_schema(content.version, content.schema_version, self._document_schema())
+        admit_slot_age(content, release.read(self._paths.release), asked.allow_downgrade)
         self._ask(
             Request(
                 action="switch",
                 author=asked.author,
                 document_schema=self._document_schema(),
+                allow_downgrade=asked.allow_downgrade,
                 deadline_s=asked.deadline_s,
             )
         )

@@ -123,7 +123,8 @@ class VppSource:
     def _take(self, wanted: CaptureWanted, records: Records) -> None:
         path = self._folder / self._name
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            # Without waiting: a VPP that was taken over may put a pipe there.
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
             raise CaptureFailed(f"VPP's file cannot be read: {error.strerror}") from error
         try:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from appliance.cli.errors import CommandError
 from appliance.cli.words import Place, assignments, place, value, value_at
 from appliance.config import schema
 from appliance.config.diff import Change, diff_documents
-from appliance.config.merge import MergeConflict, merge
+from appliance.config.merge import MergeConflict, Side, merge, take_up
 from appliance.config.pointer import delete, exists, join, put
 from appliance.config.secrets_in import mask
 
 Document = dict[str, Any]
-Side = Literal["ours", "theirs"]
 
 
 class Candidate:
@@ -109,6 +108,13 @@ class Candidate:
             return merged.conflicts
         self.running, self.document, self.revision = running, merged.document, revision
         return ()
+
+    def take_up(self, before: Document, after: Document, keep: Side | None) -> tuple[MergeConflict, ...]:
+        """Apply what leads from one document to another. ``keep`` as in ``update``: "ours" is here."""
+        merged = take_up(before, after, self.document, keep)
+        if not merged.conflicts:
+            self.document = merged.document
+        return merged.conflicts
 
     def discard(self) -> None:
         """Back to the running document."""

@@ -29,15 +29,12 @@ OPERATIONAL = (
         "exit",
         "help",
         "keep",
-        "ping",
-        "rollback",
-        "show",
     ),
-    *("trace", "traceroute", "upgrade"),
+    *("ping", "rollback", "show", "trace", "traceroute", "upgrade"),
 )
 CONFIGURE = (
     *("cancel", "check", "commit", "compare", "confirm", "delete", "discard", "edit", "exit", "help", "keep"),
-    *("ping", "rollback", "run", "set", "show", "top", "traceroute", "up", "update"),
+    *("load", "ping", "rollback", "run", "set", "show", "top", "traceroute", "up", "update"),
 )
 
 ALIASES = {"conf": "configure", "quit": "exit"}
@@ -59,6 +56,7 @@ HELP = {
     "exit": "exit                          leave this mode",
     "help": "help",
     "keep": "keep                          keep the watched revision: it is not rolled back",
+    "load": update.LOAD_USAGE,
     "ping": "ping DESTINATION [count N] [size BYTES] [source ADDRESS]",
     "rollback": "rollback N [watch SECONDS]    commit revision N again; in configure mode: load it",
     "run": "run COMMAND                   run a command of operational mode",
@@ -159,6 +157,7 @@ class Session:
             "exit": self._exit,
             "help": self._help,
             "keep": self._keep,
+            "load": lambda words: update.load(self.agent, self._here(), words),
             "ping": lambda words: operational.ping(self.agent, words),
             "rollback": self._rollback,
             "run": self._run,

@@ -72,6 +72,13 @@ def _next(session: Session, words: list[str]) -> list[Choice]:
                 ("ours", "where both changed, keep the candidate's values"),
                 ("theirs", "where both changed, take the running values"),
             ]
+        case "load" if not below:
+            return [("changes", "the changes of a revision, as a merge")]
+        case "load" if len(below) == 2:
+            return [
+                ("ours", "where both changed, keep the candidate's values"),
+                ("theirs", "where both changed, take those of the revision"),
+            ]
         case "run" if not below:
             return [("show", "")]
         case "run" if below == ["show"]:

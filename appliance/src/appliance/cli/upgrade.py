@@ -14,7 +14,7 @@ from appliance.cli.output import Output
 from appliance.client import AgentClient
 from appliance.errors import AgentUnavailable
 
-USAGE = "upgrade FILE [no-reboot] [allow-downgrade]      or: upgrade switch"
+USAGE = "upgrade FILE [no-reboot] [allow-downgrade]      or: upgrade switch [allow-downgrade]"
 _OPTIONS = {"no-reboot", "allow-downgrade"}
 _PART_BYTES = 8 << 20
 _LOOK_S = 1.0
@@ -28,10 +28,10 @@ def upgrade(agent: AgentClient, author: str, words: list[str], say: Say | None =
     Raises CommandError and the errors of the client.
     """
     say = say or _say
-    if words == ["switch"]:
-        agent.switch_slot(author=author)
-        return _watch(agent, say)
     options = [word.removeprefix("--") for word in words[1:]]
+    if words[:1] == ["switch"] and options in ([], ["allow-downgrade"]):
+        agent.switch_slot(author=author, allow_downgrade=bool(options))
+        return _watch(agent, say)
     if not words or len(set(options)) != len(options) or not _OPTIONS.issuperset(options):
         raise CommandError(USAGE)
     _send(agent, Path(words[0]).expanduser(), say)

@@ -332,8 +332,9 @@ def install_upgrade(
     return post("upgrade/install", Answer, {**body, **_if_given(deadline_s)})
 
 
-def switch_slot(author: str, deadline_s: float | None) -> Call[Answer]:
-    return post("upgrade/switch", Answer, {"author": author, **_if_given(deadline_s)})
+def switch_slot(author: str, deadline_s: float | None, allow_downgrade: bool) -> Call[Answer]:
+    wanted = {"author": author, "allow_downgrade": allow_downgrade, **_if_given(deadline_s)}
+    return post("upgrade/switch", Answer, wanted)
 
 
 def _if_given(deadline_s: float | None) -> dict[str, float]:

@@ -363,9 +363,11 @@ class AgentClient(BenchCalls):
         """
         self._ask(calls.install_upgrade(author, reboot, deadline_s, allow_downgrade))
 
-    def switch_slot(self, *, author: str, deadline_s: float | None = None) -> None:
+    def switch_slot(
+        self, *, author: str, deadline_s: float | None = None, allow_downgrade: bool = False
+    ) -> None:
         """Boot the other slot as it is. Returns when it has begun."""
-        self._ask(calls.switch_slot(author, deadline_s))
+        self._ask(calls.switch_slot(author, deadline_s, allow_downgrade))
 
     def _change(
         self, call: calls.Call[CommitAnswer], wait_s: float | None, progress: Progress | None

@@ -30,8 +30,10 @@ class Capabilities:
     workers: int = 0
     """Workers of VPP, if the document sets none."""
     main_heap_mb: int | None = None
-    """The heap of VPP, if the document sets neither its size nor another route scale; None: there is no VPP
-    heap, or a startup file that is not ours sizes it."""
+    """The heap of VPP, if the document sets nothing of it; None: there is no VPP heap, or a startup file that
+    is not ours sizes it."""
+    standard_heap_mb: int | None = None
+    """The same with ``route_scale: standard``, and with ``auto`` where ``stats_segment_mb`` is set."""
     full_tables_heap_mb: int | None = None
     """The same with ``route_scale: full_tables``."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from appliance.config.dump import natural
 from appliance.config.pointer import escape
 from appliance.config.secrets_in import mask
+
+Side = Literal["ours", "theirs"]
 
 
 class _Absent:
@@ -47,6 +49,20 @@ def merge(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str,
     conflicts: list[MergeConflict] = []
     document = _merge(dict(base), dict(ours), dict(theirs), "", conflicts)
     return Merged(document, tuple(conflicts))
+
+
+def take_up(
+    before: Mapping[str, Any], after: Mapping[str, Any], onto: Mapping[str, Any], keep: Side | None
+) -> Merged:
+    """``onto`` with what leads from ``before`` to ``after``, such as the changes of one revision.
+
+    ``keep`` says which side wins where ``onto`` differs from ``before`` too: "ours" is ``onto``, "theirs" is
+    ``after``. Without it such places are conflicts, in which ours is ``onto``.
+    """
+    if keep == "theirs":
+        return Merged(merge(before, after, onto).document, ())
+    merged = merge(before, onto, after)
+    return merged if keep is None else Merged(merged.document, ())
 
 
 def _merge(base: Any, ours: Any, theirs: Any, path: str, conflicts: list[MergeConflict]) -> Any:

@@ -24,7 +24,7 @@ DeviceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9._-]{
 """Name of a Linux network device."""
 
 
-class Match(Model):
+class NicMatch(Model):
     """Which NIC an ethernet interface is: exactly one of these."""
 
     mac: MacAddress | None = Field(default=None, title="MAC address")

@@ -59,7 +59,7 @@ def _child(node: Json, token: str, pointer: str) -> Json:
             return node[token]
     elif isinstance(node, (list, tuple)):
         return node[_index(node, token, pointer)]
-    raise NotFound(f"{pointer}: there is no {token}")
+    raise NotFound(f"{pointer}: there is nothing called {token}")
 
 
 def resolve(document: Json, pointer: str) -> Json:

@@ -14,7 +14,7 @@ from appliance.console.terminal import Terminal
 from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
 from appliance.firstboot.layout import Layout
-from appliance.firstboot.reset import factory_reset
+from appliance.firstboot.reset import factory_reset, seed_again
 from appliance.programs import Programs, must
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Menu:
             "5": lambda: self._power("poweroff", "Shut this router down?"),
             "6": self._shell,
             "7": lambda: self._messages(status),
+            "8": self._seed_again,
         }
         if (action := actions.get(key)) is None:
             return
@@ -154,6 +155,22 @@ class Menu:
             return
         factory_reset(self.layout, self.programs)
         self._pause("The router restarts.")
+
+    def _seed_again(self) -> None:
+        self.terminal.show(
+            [
+                "Apply the seed again",
+                "",
+                "At the next start the seed that is attached then is applied: its addresses, its password,",
+                "its configuration. Settings that it leaves out stay.",
+                "",
+            ]
+        )
+        if self.terminal.ask("  Type SEED to go on: ") != "SEED":
+            self._pause("Nothing was changed.")
+            return
+        seed_again(self.layout)
+        self._power("reboot", "Restart now?")
 
     def _power(self, verb: str, question: str) -> None:
         if (self.terminal.ask(f"{question} [y/N] ") or "").strip().lower() in ("y", "yes"):

@@ -18,6 +18,7 @@ MENU = (
     ("5", "Shut down"),
     ("6", "Shell"),
     ("7", "All messages"),
+    ("8", "Apply the seed again"),
 )
 _LABEL = 14
 _MAX_PROBLEMS = 4

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.looking import KernelLooking, VppLooking
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.backend import StepError
 from appliance.state.acls import AclState
 from appliance.state.control_plane import ControlPlaneState
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
@@ -153,6 +155,9 @@ class DataPlane(Protocol):
 
     def acl_state(self) -> Sequence[AclState]:
         """Each access list."""
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        """How it is sized for a document on this machine, and why. It asks nobody."""
 
     def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself."""

@@ -12,3 +12,5 @@ class Machine:
     cpus: int
     memory_mb: int
     numa_nodes: int = 1
+    shared: bool = False
+    """Whether others use it too, as in a lab: then only the room for routes follows from it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appliance.config.document import RouterConfig
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 from appliance.errors import Problem, ValidationFailed
 
 
@@ -35,7 +35,7 @@ class Nic:
     present: bool = True
     """False for a NIC that the document means, that was once present, and is gone."""
 
-    def is_meant_by(self, match: Match) -> bool:
+    def is_meant_by(self, match: NicMatch) -> bool:
         """Whether ``match`` names this NIC."""
         if match.mac is not None:
             return self.mac == match.mac
@@ -44,7 +44,7 @@ class Nic:
         return self.device == match.device
 
 
-def describe(match: Match) -> str:
+def describe(match: NicMatch) -> str:
     """The NIC a match asks for, in words."""
     if match.mac is not None:
         return f"with MAC address {match.mac}"

@@ -14,6 +14,8 @@
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
                       feature lives by, which others may refuse
 ``health.py``         ``CHECKS``: what of the running feature is looked at again and again, and raises alarms
+``liveness.py``       ``LIVENESS``: objects of the document that can be there and do nothing
+                      (``appliance.liveness.declaration``)
 ``watch.py``          ``MEASURES``: what is compared after a commit with before. ``probes(config)``: whom
                       the router pings meanwhile
 ``costs.py``          ``NODES``: what nodes of VPP's graph do for it, by the beginning of their names.
@@ -41,7 +43,7 @@ from appliance import features
 
 Part = Literal[
     "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "bench",
-    "memory",
+    "memory", "liveness",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import logging
 import pwd
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from appliance.engine import durable
 from appliance.errors import MillraceError, Problem, ValidationFailed
 from appliance.firstboot import host_files, sources
 from appliance.firstboot.host_files import HostFile
-from appliance.firstboot.instance import Decision, Instance, decide, load, with_card
+from appliance.firstboot.instance import Decision, Instance, decide, kind_of, load, with_card
 from appliance.firstboot.layout import ADMIN, Layout
 from appliance.firstboot.nics import Card, choose, inventory
 from appliance.firstboot.placing import put
@@ -25,6 +25,7 @@ from appliance.programs import ProgramFailed, Programs
 log = logging.getLogger("appliance.firstboot")
 
 _SETTLE_S = 30
+_DMI_UUID = Path("sys/class/dmi/id/product_uuid")
 
 
 @dataclass
@@ -80,6 +81,8 @@ class Boot:
             report.problems.append(f"management: {choice.reason}")
         instance = with_card(decision.instance, choice, cards)
         self._keep(decision, instance, seed if report.applied else None, previous)
+        # For one boot only, and last: after a power cut before, it still holds.
+        self.layout.seed_again.unlink(missing_ok=True)
         self._write(instance, choice.card)
         durable.write_json(self.layout.report, report.as_json())
         for problem in report.problems:
@@ -141,13 +144,26 @@ class Boot:
         self, previous: Instance | None, seed: Seed | None, found: sources.Found | None, report: Report
     ) -> Decision:
         source = found.source if found else None
+        machine = _machine(self.layout.root)
+        if previous is not None and self.layout.web_password_changed.exists():
+            # Somebody has taken the router: it waits for no seed any more.
+            previous = previous.model_copy(update={"awaits_seed": None})
+        again = self.layout.seed_again.exists()
         try:
-            decision = decide(previous, seed, source)
+            decision = decide(previous, seed, source, again=again, machine=machine)
         except ValidationFailed as failed:
             report.problems += _told(f"seed in {source}", failed.problems)
             seed, decision = None, decide(previous, None, None)
         report.applied = decision.is_new and seed is not None
-        return decision
+        if decision.refused:
+            report.remarks.append(
+                f"seed in {source}: it is another one than this router's and was not applied. To apply it at "
+                "the next start, choose it on the console, or: sudo touch /data/millrace/seed-again"
+            )
+        changes = {"machine": machine}
+        if previous is None and seed is None and source is not None:
+            changes["awaits_seed"] = kind_of(source)
+        return replace(decision, instance=decision.instance.model_copy(update=changes))
 
     def _keep(
         self, decision: Decision, instance: Instance, seed: Seed | None, previous: Instance | None
@@ -215,6 +231,14 @@ def first_document(seed: Seed) -> dict[str, Any]:
     if seed.ntp_servers:
         system["ntp_servers"] = list(seed.ntp_servers)
     return {"document": seed.configuration, "system": system}
+
+
+def _machine(root: Path) -> str | None:
+    """The hypervisor's id of this machine, which nobody in it can change; None where it gives none."""
+    try:
+        return (root / _DMI_UUID).read_text().strip().lower() or None
+    except OSError:
+        return None
 
 
 def _built_s(release: Path) -> int | None:

@@ -53,6 +53,10 @@ class Instance(_Stored):
     """Of the seed that was applied last; None when there was none."""
     source: str | None = None
     """Where that seed was found."""
+    awaits_seed: str | None = None
+    """The kind of source whose seed had a mistake at the first boot: once corrected, it is applied."""
+    machine: str | None = None
+    """The hypervisor's id of this machine at the last boot, from SMBIOS."""
     hostname: str = DEFAULT_HOSTNAME
     search_domains: tuple[str, ...] = ()
     dns_servers: tuple[str, ...] = ()
@@ -83,24 +87,46 @@ class Decision:
     """The instance is a copy of another one: host keys and certificate are made anew."""
     generated_password: str | None = None
     """To be shown on the console until it is changed."""
+    refused: bool = False
+    """The seed is another one, and nobody who may asked for it."""
 
 
-def decide(previous: Instance | None, seed: Seed | None, source: str | None) -> Decision:
+def kind_of(source: str) -> str:
+    """A source without its device, which another boot may number otherwise."""
+    return source if source.endswith("(guestinfo)") else source.partition(" (")[0]
+
+
+def decide(
+    previous: Instance | None,
+    seed: Seed | None,
+    source: str | None,
+    *,
+    again: bool = False,
+    machine: str | None = None,
+) -> Decision:
     """The instance after this boot. A seed whose id was applied before is not applied again.
 
-    On an instance that has run before, values missing from a new seed stay as they are. Raises
-    ValidationFailed for a password hash with which nobody could sign in.
+    A router that exists takes another seed only when the operator asked for it (`again`), when the hypervisor
+    made another machine of it, or when the seed corrects the first one: a process without any right can write
+    VMware's guestinfo, and anybody near the machine can insert a disc. Values missing from a new seed stay as
+    they are. Raises ValidationFailed for a password hash with which nobody could sign in.
     """
     if seed is None:
         if previous is not None:
             return Decision(previous, is_new=False, renew_keys=False)
         made = generate_password()
         return Decision(Instance(password_hash=hash_password(made)), True, True, made)
-    if previous is not None and previous.instance_id == seed.instance_id:
-        return Decision(previous, is_new=False, renew_keys=False)
+    if previous is not None and not again:
+        if previous.instance_id == seed.instance_id:
+            return Decision(previous, is_new=False, renew_keys=False)
+        copied = None not in (previous.machine, machine) and previous.machine != machine
+        corrects = source is not None and previous.awaits_seed == kind_of(source)
+        if not copied and not corrects:
+            return Decision(previous, is_new=False, renew_keys=False, refused=True)
     hashed, password = _password(previous, seed)
     base: dict[str, Any] = previous.model_dump() if previous is not None else {}
     base |= {"instance_id": seed.instance_id, "source": source, "password_hash": hashed}
+    base["awaits_seed"] = None
     for name, value in (
         ("hostname", seed.hostname),
         ("search_domains", seed.search_domains),
@@ -114,7 +140,7 @@ def decide(previous: Instance | None, seed: Seed | None, source: str | None) -> 
     has_password = seed.admin_password is not None or seed.admin_password_hash is not None
     if has_password or seed.admin_ssh_keys:
         base["password_login"] = has_password
-    renew = previous is None or previous.instance_id is not None
+    renew = previous is None or previous.instance_id not in (None, seed.instance_id)
     return Decision(Instance.model_validate(base), True, renew, password)
 
 

@@ -72,6 +72,11 @@ class Layout:
         return self.data / "factory-reset"
 
     @property
+    def seed_again(self) -> Path:
+        """A mark: at the next boot the seed is applied, whatever was applied before."""
+        return self.data / "seed-again"
+
+    @property
     def report(self) -> Path:
         """How this boot went: seed, problems, remarks."""
         return self.run / "first-boot.json"

@@ -42,6 +42,6 @@ def set_password(layout: Layout, password: str) -> None:
 
 
 def _keep(layout: Layout, instance: Instance, hashed: str) -> None:
-    changed = instance.model_copy(update={"password_hash": hashed})
+    changed = instance.model_copy(update={"password_hash": hashed, "awaits_seed": None})
     durable.write(layout.instance, changed.model_dump_json().encode())
     layout.generated_password.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Back to a router that has never been started."""
+"""The operator's own acts on what the first boot decided: start over, or take a seed again."""
 
 from __future__ import annotations
 
@@ -15,3 +15,11 @@ def factory_reset(layout: Layout, programs: Programs) -> None:
     """
     durable.write(layout.factory_reset, b"")
     must(programs, ["systemctl", "reboot"])
+
+
+def seed_again(layout: Layout) -> None:
+    """Apply the seed at the next boot, whatever was applied before; for that boot only. Raises OSError.
+
+    The mark is in a folder that only root may write to.
+    """
+    durable.write(layout.seed_again, b"")

@@ -11,6 +11,7 @@ from appliance.features.registry import declared
 from appliance.health import feeder as feeder_health
 from appliance.health import forwarding, known_addresses, platform
 from appliance.health.check import UNDER_WAY_S, AnyCheck, Check, Finding, Look
+from appliance.liveness import health as liveness_health
 from appliance.state.health import PartHealth
 from appliance.state.watch import WatchReport, Worsening
 
@@ -165,4 +166,5 @@ def every_check(*, feeds: bool = True) -> tuple[AnyCheck, ...]:
         *forwarding.CHECKS,
         *(feeder_health.CHECKS if feeds else ()),
         *of_features,
+        *liveness_health.checks(),
     )

@@ -19,9 +19,9 @@ FILLING_ENDS = 0.75
 """The share of the routes that VPP has room for."""
 _STANDING = ("route_table_filling", "routes")
 _SIZE = (
-    "If the machine has the memory, raise main_heap_mb and stats_segment_mb of /dataplane, or set its"
-    " route_scale to full_tables: this restarts VPP. Or accept fewer routes, by a prefix list or a"
-    " neighbor's maximum."
+    "show dataplane (state/dataplane) says what decided the room. If the machine has the memory, raise"
+    " main_heap_mb and stats_segment_mb of /dataplane, or leave them out and set its route_scale to auto:"
+    " this restarts VPP. Or accept fewer routes, by a prefix list or a neighbor's maximum."
 )
 _SHOWN = 5
 _REFUSED_S = 4.0

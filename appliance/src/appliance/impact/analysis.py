@@ -11,6 +11,7 @@ from appliance.features.registry import declared
 from appliance.impact.change import Change, NotLookedAt, OutOfTime
 from appliance.impact.needed import Needed
 from appliance.impact.result import MOST_FINDINGS, Finding, Result, in_order
+from appliance.liveness.impact import unreached
 
 log = logging.getLogger(__name__)
 _MOST_KEPT = 10 * MOST_FINDINGS
@@ -39,8 +40,9 @@ class Analysis:
 
 
 def analyses() -> tuple[Analysis, ...]:
-    """The analyses of all features, in the order of the features."""
-    return tuple(one for listed in declared("impact", "ANALYSES") for one in listed)
+    """The analyses of all features, in the order of the features, and that of what they declare."""
+    of_features = (one for listed in declared("impact", "ANALYSES") for one in listed)
+    return (*of_features, Analysis("objects that need a route", unreached))
 
 
 def _of_vrf(vrf: str, finding: Finding) -> Finding:

@@ -18,6 +18,7 @@ from appliance.dataplane.vpp import sizing
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.engine import durable
 from appliance.errors import MillraceError, ValidationFailed
+from appliance.features.dataplane.model import Dataplane
 from appliance.platform import (
     agent_file,
     bgp_index,
@@ -183,7 +184,7 @@ def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, boo
         return sizing.settings(wishes.dataplane, machine), True
     except ValidationFailed as error:
         log.error("VPP is sized by the machine, not by the last commit: %s", error)
-        return sizing.for_machine(machine), False
+        return sizing.settings(Dataplane(), machine), False
 
 
 def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicRecord]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Identities:
 def identify(
     found: Sequence[Found],
     remembered: Iterable[Identity],
-    matches: Sequence[Match] = (),
+    matches: Sequence[NicMatch] = (),
     reserved: Iterable[str] = (),
 ) -> Identities:
     """Names for every NIC that was found.
@@ -87,7 +87,7 @@ def identify(
     return Identities(tuple(present), absent)
 
 
-def _means(match: Match, identity: Identity) -> bool:
+def _means(match: NicMatch, identity: Identity) -> bool:
     if match.mac is not None:
         return match.mac == identity.mac
     return match.pci == identity.pci if match.pci is not None else match.device == identity.device

@@ -11,7 +11,8 @@ OLD_CHOICE = Path("/var/lib/millrace/vpp/route-carrier")
 """In it root could choose VPP's plugin linux_nl for one release, which is over."""
 MARK = Path("/run/millrace/routes-by-feeder")
 """The environment of millrace-feeder.service, which does not start without it."""
-FEEDER_SOCKET = Path("/run/millrace/feeder.sock")
+FEEDER_SOCKET = Path("/run/millrace/feeder/feeder.sock")
+"""In a folder of its own, which is its user's."""
 
 log = logging.getLogger(__name__)
 

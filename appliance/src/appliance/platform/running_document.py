@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from appliance.config.migrate import migrate
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 from appliance.engine.store import RevisionStore
 from appliance.errors import MillraceError
 from appliance.features.dataplane.model import Dataplane
@@ -27,7 +27,7 @@ class Wishes:
     ethernets: tuple[Ethernet, ...] = ()
 
     @property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[NicMatch, ...]:
         """The NICs it means."""
         return tuple(ethernet.match for ethernet in self.ethernets)
 

@@ -48,7 +48,7 @@ def render(
     """The file's text; the document's part is written as by the agent, which finds no difference."""
     poll_sleep_us = _EMULATED_POLL_SLEEP_US if emulated else _POLL_SLEEP_US if machine.cpus == 1 else None
     conf = StartupConf(
-        # Only root speaks to it.
+        # That of its unit: naming it here would need a capability that VPP does not have.
         group=None,
         # Standard error, and so the journal, which has limits.
         log_file=None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from appliance.state.object_state import Standing
 from appliance.state.part import Answer, Everything, Part, Table
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class DhcpRelayState(Answer):
     server_vrf: str | None = Field(None, description="VRF by which the server is reached; null: the default.")
     source_address: str = Field(description="That the server answers to (giaddr).")
     networks: tuple[RelayedNetwork, ...] = ()
+    state: Standing = Field("unknown", description="`inactive`: no route leads to the server, or no clients.")
+    why: str = Field("", description="Why it is not working.")
 
 
 class DhcpRelays(Answer):
@@ -65,8 +68,19 @@ class DhcpRelays(Answer):
 
 def _read(router: Router, _: Everything) -> DhcpRelays:
     config = router.engine.running_config
-    return router.dataplane.look(
+    found = router.dataplane.look(
         vpp=lambda vpp: on_vpp(vpp, config), linux=lambda _kernel: DhcpRelays(relays=())
+    )
+    known = {one.name: one for one in router.liveness.of("dhcp_relay")} if found.relays else {}
+    return found.model_copy(
+        update={
+            "relays": tuple(
+                one.model_copy(update={"state": known[one.name].state, "why": known[one.name].why})
+                if one.name in known
+                else one
+                for one in found.relays
+            )
+        }
     )
 
 
@@ -142,7 +156,7 @@ DHCP_RELAYS = Part(
     DhcpRelays,
     _read,
     table=Table(
-        ("name", "vrf", "server", "server_vrf", "source_address", "networks"),
+        ("name", "vrf", "server", "server_vrf", "source_address", "networks", "state", "why"),
         lambda answer: answer.relays,
         lambda answer: answer.words,
     ),

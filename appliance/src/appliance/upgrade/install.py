@@ -68,9 +68,26 @@ def admit_age(manifest: Manifest, runs: Release, allow_downgrade: bool) -> None:
         )
 
 
-def older(manifest: Manifest, runs: Release) -> bool:
-    """Whether an upgrade file would take the router back. Its signature is good all the same."""
-    return versions.is_older(manifest.version, manifest.built_s, runs.version, runs.built_s)
+def admit_slot_age(content: Content, runs: Release, allow_downgrade: bool) -> None:
+    """Raises UpgradeRefused when a slot may hold an older image than the running one, and that was not
+    requested.
+    """
+    if older(content, runs) and not allow_downgrade:
+        raise UpgradeRefused(
+            f"version {content.version} is older than {runs.version}, which runs, or its age is not "
+            "recorded: vulnerabilities fixed since would be open again. To boot it anyway, allow the "
+            "downgrade (allow-downgrade)"
+        )
+
+
+def older(image: Manifest | Content, runs: Release) -> bool:
+    """Whether an upgrade file or a slot would take the router back. A signature is good all the same.
+
+    A slot of the running version whose age is not known may be older, and counts as such.
+    """
+    if image.built_s is None and image.version == runs.version:
+        return True
+    return versions.is_older(image.version, image.built_s, runs.version, runs.built_s)
 
 
 def admit_schema(version: str, schema_version: int, document_schema: int) -> None:
@@ -96,7 +113,12 @@ def _install(paths: Paths, found: Slots, request: Request, reporter: Reporter) -
         raise UpgradeRefused(f"the image has {manifest.root_bytes} bytes, slot {found.other} only {room}")
     reporter.say(of_work("checking", 0, 1))
     bundles.check_packed(bundle)
-    content = Content(version=manifest.version, schema_version=manifest.schema_version, whole=False)
+    content = Content(
+        version=manifest.version,
+        schema_version=manifest.schema_version,
+        built_s=manifest.built_s,
+        whole=False,
+    )
     slots.write_contents(paths.contents, {**found.contents, found.other: content})
     # Booted by hand, the running slot need not be the trusted one, and the trusted one must not be
     # overwritten.
@@ -167,6 +189,7 @@ def _switch(machine: Machine, found: Slots, request: Request, reporter: Reporter
     if content is None or not content.whole:
         raise UpgradeRefused(f"slot {found.other} holds no complete system")
     admit_schema(content.version, content.schema_version, request.document_schema)
+    admit_slot_age(content, release.read(paths.release), request.allow_downgrade)
     seen = machine.observe()
     if seen.awaits_confirmation:
         # Its rollback would be a commit of the version on trial, which the old one may not be able to read.

@@ -27,6 +27,8 @@ class Content(BaseModel):
 
     version: str
     schema_version: int
+    built_s: int | None = None
+    """When its sources were committed, seconds since 1970; None where an older release recorded none."""
     whole: bool = True
     """False while it is written, or after writing it failed."""
 

@@ -74,7 +74,7 @@ def decide(machine: Machine, patience: Patience | None = None) -> bool:
 def _record_own(machine: Machine, found: Slots) -> Slots:
     """The running system is the content of the running slot."""
     runs = release.read(machine.paths.release)
-    own = Content(version=runs.version, schema_version=runs.schema_version)
+    own = Content(version=runs.version, schema_version=runs.schema_version, built_s=runs.built_s)
     if found.contents.get(found.running) == own:
         return found
     contents = {**found.contents, found.running: own}

@@ -12,11 +12,11 @@ _BEFORE = re.compile(r"[-.~]?(?:dev|a|alpha|b|beta|c|rc|pre)", re.IGNORECASE)
 def is_older(version: str, built_s: int | None, than: str, than_built_s: int | None) -> bool:
     """Whether ``version`` comes before ``than``.
 
-    Numbers decide, then whether one is a release candidate of the other; versions equal in both are
-    distinguished by the commit time of their sources, seconds since 1970, if known.
+    Numbers decide, then whether one is a release candidate of the other; versions equal in both, such
+    as a rebuild, are distinguished by the commit time of their sources, seconds since 1970, if known.
     """
     one, other = _key(version), _key(than)
-    if one != other or version == than:
+    if one != other:
         return one < other
     return built_s is not None and than_built_s is not None and built_s < than_built_s
 

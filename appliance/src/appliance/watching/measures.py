@@ -11,6 +11,7 @@ from functools import partial
 
 from appliance.errors import MillraceError
 from appliance.features.registry import declared
+from appliance.liveness.watch import measures as liveness_measures
 from appliance.watching.measure import AnyMeasure, Asked, Reading
 from appliance.watching.probing import PINGS
 
@@ -18,8 +19,8 @@ log = logging.getLogger(__name__)
 
 
 def every_measure() -> tuple[AnyMeasure, ...]:
-    """The measures of the features, and the pings."""
-    return (*(one for listed in declared("watch", "MEASURES") for one in listed), PINGS)
+    """The measures of the features, those of what they declare, and the pings."""
+    return (*(one for listed in declared("watch", "MEASURES") for one in listed), *liveness_measures(), PINGS)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,12 @@ def test_a_downgrade_is_warned_of_and_asked_for_in_words(file: Path, option: str
 def test_switch() -> None:
     agent = UpgradableAgent(_at("rebooting", 100))
     _run(agent, "switch")
-    assert agent.asked == [("switch", {"author": "ann"})]
+    _run(agent, "switch", "allow-downgrade")
+    assert agent.asked == [
+        ("switch", {"author": "ann", "allow_downgrade": allowed}) for allowed in (False, True)
+    ]
+    with pytest.raises(CommandError, match="upgrade switch"):
+        _run(agent, "switch", "nonsense")
 
 
 def test_the_reboot_ends_the_agent_first(file: Path) -> None:

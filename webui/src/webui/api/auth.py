@@ -16,6 +16,7 @@ from webui.accounts.actor import Actor, actor_of
 from webui.accounts.models import User
 from webui.accounts.roles import Role
 from webui.errors import Forbidden, RequestProblem
+from webui.http.callers import callers
 from webui.http.client_address import client_address, source_of
 
 COUNTS = "counts"
@@ -55,8 +56,10 @@ class BearerToken(HttpBearer):
             raise RequestProblem(429, "Too many bad tokens from this address.", {"Retry-After": "60"})
         found = tokens.find(token)
         if found is None:
+            callers.forget(token)
             _count(failures)
             raise AuthenticationError
+        callers.remember(token, found.user.pk)
         caches[COUNTS].add(good, 1, _GOOD_S)
         if _count(f"token-requests:{found.pk}") > settings.TOKEN_REQUESTS_PER_MINUTE:
             raise RequestProblem(429, "This token is used too often.", {"Retry-After": "60"})

@@ -134,7 +134,25 @@ def complete(base: Json) -> Json:
     for operations in paths.values():
         for method, operation in operations.items():
             _finish(method, operation)
+    _plain_references(whole)
     return whole
+
+
+def _plain_references(node: Any) -> None:
+    """A reference with words beside it stands without ``allOf``, and without a default.
+
+    OpenAPI 3.1 lets words stand beside a reference. Generators of clients leave out a model with an object as
+    default, which only answers have: they always give the value.
+    """
+    if isinstance(node, dict):
+        if len(node.get("allOf", ())) == 1 and "$ref" in node["allOf"][0]:
+            node |= node.pop("allOf")[0]
+            node.pop("default", None)
+        for child in node.values():
+            _plain_references(child)
+    elif isinstance(node, list):
+        for child in node:
+            _plain_references(child)
 
 
 def _typed(catch_all: Json, place: ConfigPath) -> Json:

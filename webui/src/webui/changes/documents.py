@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from appliance.config import edit, sections
+from appliance.config import edit, schema, sections
 from appliance.config import pointer as pointers
 from appliance.config.edit import Document, Edit, check_depth
 from appliance.config.load import parse_document
@@ -35,16 +35,36 @@ def require_pointer(pointer: str) -> None:
 
 
 def value_at(document: Mapping[str, Any], pointer: str) -> Any:
-    """The value at the pointer of a canonical document, or its default where none is set. Raises NotFound."""
+    """The value at the pointer of a canonical document, or its default where none is set. Raises NotFound.
+
+    A collection that nobody put anything into is empty, also in a section that is not set.
+    """
     pointer = canonical_pointer(pointer, document)
     try:
         return pointers.resolve(document, pointer)
     except NotFound:
         whole = parse_document(document).model_dump(mode="json", context={"secrets": "reveal"})
-        value = pointers.resolve(whole, pointer)
+    value = _default(whole, pointer)
+    return {} if isinstance(value, dict) else value
+
+
+def _default(whole: Document, pointer: str) -> Any:
+    """``whole`` has every setting, and null for a section that is not set."""
+    value: Any = whole
+    tokens = pointers.split(pointer)
+    for count in range(1, len(tokens) + 1):
+        value = pointers.resolve(whole, pointers.join(tokens[:count]))
         if value is None:
-            raise NotFound(f"{pointer} is not set") from None
-        return {} if isinstance(value, dict) else value
+            break
+    else:
+        return value
+    for below in range(count + 1, len(tokens) + 1):
+        place = schema.at(pointers.join(tokens[:below]))
+        if schema.entry_of(place) is not None or place.get("type") == "array":
+            if below == len(tokens):
+                return [] if place.get("type") == "array" else {}
+            break
+    raise NotFound(f"{pointers.join(tokens[:count])} is not set")
 
 
 def edited(document: Document, wanted: Edit) -> Document:

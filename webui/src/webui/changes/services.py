@@ -43,8 +43,8 @@ from webui.errors import Forbidden, MergeConflicts
 __all__ = [
     "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
     "discard", "document", "edit", "history", "keep", "note_end", "outcome", "preview",
-    "preview_edit", "rebase", "refresh", "rename", "replace_document", "revision", "rollback",
-    "running", "save", "start_change", "under_way", "value",
+    "preview_edit", "rebase", "refresh", "rename", "replace_document", "require_editable", "revision",
+    "rollback", "running", "save", "start_change", "under_way", "value",
 ]  # fmt: skip
 
 
@@ -135,15 +135,27 @@ def replace_document(actor: Actor, change: ChangeSet, new: Any) -> ChangeSet:
     return apply(actor, change, documents.read(new, change.document))
 
 
-def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any]) -> ChangeSet:
-    """Store an edited document, made from ``change.document``; Conflict if that has changed in between."""
+def apply(actor: Actor, change: ChangeSet, sealed: dict[str, Any], detail: str = "") -> ChangeSet:
+    """Store an edited document, made from ``change.document``; Conflict if that has changed in between.
+
+    ``detail`` is for the audit log.
+    """
+    require_editable(actor, change)
+    return _store(actor, change, sealed, detail=detail)
+
+
+def require_editable(actor: Actor, change: ChangeSet) -> None:
+    """Raises Forbidden for somebody else's change set, Conflict for one that is closed or being committed."""
     _mine(actor, change)
     _open(change)
-    return _store(actor, change, sealed)
 
 
 def _store(
-    actor: Actor, change: ChangeSet, sealed: dict[str, Any], its_digest: str | None = None
+    actor: Actor,
+    change: ChangeSet,
+    sealed: dict[str, Any],
+    its_digest: str | None = None,
+    detail: str = "",
 ) -> ChangeSet:
     if sealed == change.document:
         return change
@@ -154,7 +166,7 @@ def _store(
         change.digest = its_digest or digest(sealed)
         change.version = locked.version + 1
         change.save(update_fields=["document", "digest", "version", "updated_at"])
-        audit.record(actor, "change.edit", f"change set {change.pk}", changes)
+        audit.record(actor, "change.edit", f"change set {change.pk}", changes, detail=detail)
     return change
 
 

@@ -6,7 +6,6 @@ only once its sender is known and permitted to send it; a body over the path's l
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,14 +45,14 @@ class BodyLimit:
     """Answers 413 for a body larger than `most_bytes(path)`, and the result of `check_sender(scope)` for a
     large one.
 
-    `check_sender` runs in a thread, once for a body of more than STRANGER_BYTES.
+    `check_sender` is asked once, for a body of more than STRANGER_BYTES.
     """
 
     def __init__(
         self,
         application: Application,
         most_bytes: Callable[[str], int],
-        check_sender: Callable[[Scope], Refusal | None],
+        check_sender: Callable[[Scope], Awaitable[Refusal | None]],
     ) -> None:
         self._application, self._most_bytes, self._check_sender = application, most_bytes, check_sender
 
@@ -65,12 +64,12 @@ class BodyLimit:
         most = self._most_bytes(scope["path"])
         declared = _declared(scope)
         if declared > most:
-            await _refuse(send, _TOO_LARGE)
+            await refuse(send, _TOO_LARGE)
             return
         asked = False
         if declared > STRANGER_BYTES:
-            if (refusal := await asyncio.to_thread(self._check_sender, scope)) is not None:
-                await _refuse(send, refusal)
+            if (refusal := await self._check_sender(scope)) is not None:
+                await refuse(send, refusal)
                 return
             asked = True
         seen = 0
@@ -83,7 +82,7 @@ class BodyLimit:
             if seen > most:
                 raise _Refused(_TOO_LARGE)
             if seen > STRANGER_BYTES and not asked:
-                if (refusal := await asyncio.to_thread(self._check_sender, scope)) is not None:
+                if (refusal := await self._check_sender(scope)) is not None:
                     raise _Refused(refusal)
                 asked = True
             return message
@@ -97,7 +96,7 @@ class BodyLimit:
             await self._application(scope, limited, noting)
         except _Refused as refused:
             if not started:
-                await _refuse(send, refused.refusal)
+                await refuse(send, refused.refusal)
 
 
 def _declared(scope: Scope) -> int:
@@ -107,7 +106,8 @@ def _declared(scope: Scope) -> int:
     return 0
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
+async def refuse(send: Send, refusal: Refusal) -> None:
+    """Answer without the rest of the body; the connection, on which it may still come, is closed."""
     body = json.dumps(
         {
             "type": "about:blank",

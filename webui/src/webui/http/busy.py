@@ -8,13 +8,15 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from webui.http.body_limit import Send
+from webui.http.body_limit import Refusal, Send
 from webui.http.lane_choice import is_for_programs
 from webui.http.security_headers import CONTENT_SECURITY_POLICY
 from webui.problems import CONTENT_TYPE, ProblemDocument
 
 RETRY_AFTER_S = 1
 _DETAIL = "The web server is busy and did not begin this request. Send it again in a moment."
+REFUSAL = Refusal(503, _DETAIL, {"Retry-After": str(RETRY_AFTER_S)})
+"""The same, of a body that is not read."""
 
 
 async def refuse(scope: dict[str, Any], send: Send) -> None:

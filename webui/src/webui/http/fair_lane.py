@@ -49,7 +49,6 @@ class FairLane(Lane):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(name, size, longest_wait_s)
-        self._idle = size.threads
         self._queue: list[_Ticket] = []
         self._numbered = 0
         self._pace = None if size.pace is None else Attempts(size.pace, clock)
@@ -68,7 +67,7 @@ class FairLane(Lane):
             return self.size.waiting
         return max(_LEAST_ROOM, min(self.size.waiting, int(QUEUE_S * self.size.threads / self._work_s)))
 
-    async def _enter(self, client: str, rank: float) -> None:
+    async def _enter(self, client: str, rank: float, stranger: bool) -> None:  # noqa: ARG002 - only strangers come here
         if sum(one.client == client for one in self._queue) >= MOST_OF_ONE:
             raise LaneFull(self.name)
         self._numbered += 1
@@ -93,7 +92,7 @@ class FairLane(Lane):
                 raise LaneFull(self.name) from None
             raise
 
-    def _leave(self, took_s: float) -> None:
+    def _leave(self, took_s: float, stranger: bool) -> None:  # noqa: ARG002 - only strangers come here
         self._work_s += (took_s - self._work_s) * (_LATELY if self._work_s else 1.0)
         self._give_back()
 

@@ -19,15 +19,17 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.db import close_old_connections
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
 from webui.accounts.sign_in_gate import SignInRefused, gate
 from webui.database_outage import is_outage, outage_log
 from webui.http import busy, sign_in_door
-from webui.http.body_limit import Receive, Scope, Send
+from webui.http.body_allowance import check_sender
+from webui.http.body_limit import Receive, Refusal, Scope, Send
+from webui.http.callers import callers
 from webui.http.fair_lane import FairLane
-from webui.http.lane_choice import SIGN_IN, SIZES, lane_of
+from webui.http.lane_choice import SENDERS, SIGN_IN, SIZES, lane_of
 from webui.http.lanes import Lane, LaneFull, LaneSize
 from webui.http.live_response import LiveResponse
 from webui.http.sign_in_door import Admission, SignInDoor
@@ -65,7 +67,9 @@ class LaneHandler(ASGIHandler):
         """One request."""
         if scope["type"] != "http":
             raise ValueError(f"only HTTP is served here, not {scope['type']}")
-        name, client, rank = lane_of(scope["method"], scope["path"]), (scope.get("client") or ("",))[0], 0.0
+        name, rank = lane_of(scope["method"], scope["path"]), 0.0
+        caller = callers.of(scope)
+        client, stranger = caller.client, not caller.known
         try:
             body = await self.read_body(receive)
         except RequestAborted:
@@ -79,8 +83,10 @@ class LaneHandler(ASGIHandler):
                 await sign_in_door.refuse(send, refused)
                 return
             name, client, rank = admission.lane, admission.client, admission.rank
+            stranger = not admission.attempt.known
         try:
-            response = await self.lane(name).run(client, partial(self._respond, scope, body), rank)
+            work = partial(self._respond, scope, body)
+            response = await self.lane(name).run(client, work, rank, stranger)
         except LaneFull:
             body.close()
             if admission is not None:
@@ -115,6 +121,14 @@ class LaneHandler(ASGIHandler):
                 raise
             outage_log.tell("reading from where users signed in", error)
 
+    async def sender_refusal(self, scope: Scope) -> Refusal | None:
+        """Why the body of this request is not read further, or None: asked in a lane of its own."""
+        caller, ask = callers.of(scope), partial(check_sender, scope)
+        try:
+            return await self.lane(SENDERS).run(caller.client, ask, stranger=not caller.known)
+        except LaneFull:
+            return busy.REFUSAL
+
     def lane(self, name: str) -> Lane:
         """The lane with this name, created in the event loop that serves."""
         if name not in self._lanes:
@@ -135,6 +149,7 @@ class LaneHandler(ASGIHandler):
             request, response = self.create_request(scope, body)
             if request is not None:
                 response = self.get_response(request)
+                _remember_session(request)
                 response._handler_class = self.__class__  # type: ignore[attr-defined]  # as Django's handlers do
             assert response is not None
             return response
@@ -180,6 +195,18 @@ class LaneHandler(ASGIHandler):
             with suppress(LaneFull):
                 if not await self.lane("check").run("", partial(_with_connection, still_allowed)):
                     return
+
+
+def _remember_session(request: HttpRequest) -> None:
+    """The session of this request, if somebody asked for its user: a query of its own would cost too much."""
+    user, session = vars(request).get("_cached_user"), vars(request).get("session")
+    key = getattr(session, "session_key", None)
+    if user is None or not key:
+        return
+    if user.is_authenticated:
+        callers.remember(key, user.pk)
+    else:
+        callers.forget(key)
 
 
 def _with_connection(ask: Callable[[], T]) -> T:

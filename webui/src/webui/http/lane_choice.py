@@ -6,6 +6,8 @@ from webui.accounts.attempt_limits import Limit
 from webui.http.lanes import LaneSize
 
 SIGN_IN, STRANGERS = "sign-in", "stranger"
+SENDERS = "sender"
+"""Looks up who sends a large body, before it is read."""
 OF_STRANGERS = Limit(20, 0.2)
 """The passwords of all strangers together: 5 a second, at most one CPU and mostly a third of it."""
 
@@ -16,6 +18,7 @@ SIZES = {
     "decide": LaneSize(threads=2, waiting=16),
     SIGN_IN: LaneSize(threads=1, waiting=8),
     STRANGERS: LaneSize(threads=1, waiting=8, pace=OF_STRANGERS),
+    SENDERS: LaneSize(threads=2, waiting=16),
     "file": LaneSize(threads=1, waiting=64),
     "check": LaneSize(threads=1, waiting=256),
 }

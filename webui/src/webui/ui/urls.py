@@ -93,6 +93,7 @@ urlpatterns = [
     _page("configuration/compare", configuration.compared, "compare"),
     _page("history", history.history, "history"),
     _page("history/<int:number>", history.revision, "revision"),
+    _page("history/<int:number>/take-up", history.take_up, "take_up"),
     _page("history/<int:number>/rollback", history.rollback_preview, "rollback_preview"),
     _page("history/rollback", history.rollback, "rollback"),
     _page("captures", captures.captures, "captures"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.dataplane.base import (
     Counters,
     DataPlaneError,
@@ -42,6 +43,7 @@ from appliance.engine.clock import SystemClock
 from appliance.features.registry import declared
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
 from appliance.state.control_plane import ControlPlaneState
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware, NicState
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
@@ -204,6 +206,12 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
             )
             for name, rules in sorted(hits.items())
         ]
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:  # noqa: ARG002 - the protocol's signature
+        """The kernel takes memory as it needs it."""
+        return DataplaneState(
+            driver="linux", reason="The kernel forwards, and takes memory as routes need it."
+        )
 
     def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself, accepted and dropped."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from appliance.config.capabilities import Capabilities
+from appliance.config.document import RouterConfig
 from appliance.dataplane.base import DataPlaneError, NamespaceMissing, RuleCounters, Traffic
 from appliance.dataplane.context import CompileContext
 from appliance.dataplane.control_plane.guard import ControlPlaneGuard
@@ -32,14 +33,17 @@ from appliance.dataplane.vpp.mirror_namespace import MirrorNamespace
 from appliance.dataplane.vpp.mirrors import take_down
 from appliance.dataplane.vpp.plan import VppStep, plan
 from appliance.dataplane.vpp.room import RouteRoom
+from appliance.dataplane.vpp.size_state import size_state
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.dataplane.vpp.state import VppDataplaneState
 from appliance.dataplane.vpp.view import VppView
 from appliance.engine.backend import Backend, BackendUnavailable, StepError
+from appliance.errors import ValidationFailed
 from appliance.features.registry import declared
 from appliance.service_manager import ServiceManager
 from appliance.state.acls import AclState
 from appliance.state.control_plane import ControlPlaneState
+from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware, NicState
 from appliance.state.health import PartHealth
 from appliance.state.interfaces import InterfaceState
@@ -241,6 +245,13 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
         with self._available():
             guarded = self._views.run(ControlPlaneGuard().state)
             return guarded.model_copy(update={"policers": self._view.policers()})
+
+    def size_state(self, config: RouterConfig) -> DataplaneState:
+        """Sizes that follow from document and machine, and those of VPP's startup file."""
+        try:
+            return size_state(config, self._machine, self._startup())
+        except ValidationFailed as error:
+            raise BackendUnavailable(self.name, str(error)) from error
 
     def neighbors(self) -> list[NeighborState]:
         """VPP's ARP and ND tables."""

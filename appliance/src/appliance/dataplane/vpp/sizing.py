@@ -7,6 +7,7 @@ its heap and its statistics are ordinary memory.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from appliance.config.vpp_heap import ALL_ELSE_BYTES
@@ -16,6 +17,7 @@ from appliance.errors import Problem, ValidationFailed
 from appliance.features.dataplane.model import Dataplane
 
 RouteScale = Literal["standard", "full_tables"]
+FULL_TABLE_ROUTES = 1_000_000
 
 HUGEPAGE_MB = 2
 FULL_TABLES_MB = 6000
@@ -46,7 +48,41 @@ _MAX_STATS_MB = 4096
 """The largest value a document may set."""
 
 BASELINE = UNSAID
-"""For an unknown machine: a lab, a test."""
+"""For a machine that is unknown or shared: a lab, a test."""
+_BASELINE_FULL = StartupSettings(0, None, FULL_TABLES_HEAP_MB, 512, BASELINE.buffers_per_numa)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """For how many routes there is to be room, and why."""
+
+    scale: RouteScale
+    reason: str
+    """A sentence or two."""
+
+
+def choose(dataplane: Dataplane, machine: Machine | None) -> Choice:
+    """The route scale: the document's, or for ``auto`` one that follows from the machine's memory alone.
+
+    What else the document takes of the heap does not count, so that no commit restarts VPP because of it.
+    """
+    if dataplane.route_scale != "auto":
+        return Choice(dataplane.route_scale, "The configuration sets route_scale.")
+    for name in ("main_heap_mb", "stats_segment_mb"):
+        if getattr(dataplane, name) is not None:
+            return Choice("standard", f"The configuration sets {name}, and with it the room for routes.")
+    if machine is None:
+        return Choice("standard", "The size of the machine is not known.")
+    has = f"The machine has {machine.memory_mb:,} MB of memory"
+    if machine.memory_mb < FULL_TABLES_MB:
+        return Choice("standard", f"{has}; full_tables needs {FULL_TABLES_MB:,} MB.")
+    full = _wanted(dataplane, machine, "full_tables")
+    if not machine.shared and _asked_mb(full, machine) > machine.memory_mb - HOST_MB:
+        return Choice("standard", f"{has}, too little for full_tables beside buffers_per_numa.")
+    why = f"{has}; full_tables needs {FULL_TABLES_MB:,} MB."
+    if most_routes(full) < FULL_TABLE_ROUTES:
+        why += f" Counters for {1 + full.workers} threads leave room for fewer than a million routes."
+    return Choice("full_tables", why)
 
 
 def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSettings:
@@ -54,6 +90,8 @@ def for_machine(machine: Machine, scale: RouteScale = "standard") -> StartupSett
 
     Raises ValidationFailed when there is too little memory for ``full_tables``.
     """
+    if machine.shared:
+        return _BASELINE_FULL if scale == "full_tables" else BASELINE
     heap = _between(256, machine.memory_mb // 8 // 64 * 64, 2048)
     workers = _between(0, machine.cpus - 2, MAX_WORKERS)
     if scale == "full_tables":
@@ -87,7 +125,11 @@ def _stats_segment_mb(main_heap_mb: int, workers: int, machine: Machine, scale: 
     """Counters for as many routes as the heap has room for, up to a twelfth of the machine's memory."""
     bytes_of_routes = _by_heap(main_heap_mb) * _STATS_BYTES_PER_ROUTE * (1 + workers)
     wanted = -(-int(bytes_of_routes / (1 - _STATS_OF_ALL_ELSE)) // (32 << 20)) * 32
-    fewest = 512 if scale == "full_tables" else 64
+    fewest = 64
+    if scale == "full_tables":
+        bytes_of_full = FULL_TABLE_ROUTES * _STATS_BYTES_PER_ROUTE * (1 + workers)
+        enough = -(-int(bytes_of_full / (1 - _STATS_OF_ALL_ELSE)) // (32 << 20)) * 32
+        fewest = max(512, min(enough, machine.memory_mb // 4 // 32 * 32, _MAX_STATS_MB))
     return max(fewest, min(wanted, machine.memory_mb // 12 // 32 * 32, _MAX_STATS_MB))
 
 
@@ -98,6 +140,7 @@ class Most(TypedDict):
     packet_buffers: int | None
     workers: int
     main_heap_mb: int | None
+    standard_heap_mb: int | None
     full_tables_heap_mb: int | None
 
 
@@ -107,13 +150,15 @@ def most(machine: Machine | None, *, ours: bool = True) -> Most:
     The heap is unknown if the startup file is not ``ours``.
     """
     plain = settings(Dataplane(), machine)
+    standard = BASELINE if machine is None else for_machine(machine)
     return Most(
         max_workers=max((os.cpu_count() or 1) - 1, 0),
-        packet_buffers=None if machine is None else plain.buffers_per_numa,
+        packet_buffers=None if machine is None or machine.shared else plain.buffers_per_numa,
         workers=plain.workers,
         main_heap_mb=plain.main_heap_mb if ours else None,
+        standard_heap_mb=standard.main_heap_mb if ours else None,
         # A document too large for the machine is refused elsewhere.
-        full_tables_heap_mb=max(plain.main_heap_mb, FULL_TABLES_HEAP_MB) if ours else None,
+        full_tables_heap_mb=max(standard.main_heap_mb, FULL_TABLES_HEAP_MB) if ours else None,
     )
 
 
@@ -122,25 +167,39 @@ def settings(dataplane: Dataplane, machine: Machine | None) -> StartupSettings:
 
     Raises ValidationFailed when the machine has less than the document asks for.
     """
-    base = BASELINE if machine is None else for_machine(machine, dataplane.route_scale)
-    if machine is None and dataplane.route_scale == "full_tables":
-        base = StartupSettings(0, None, FULL_TABLES_HEAP_MB, 512, BASELINE.buffers_per_numa)
+    scale = choose(dataplane, machine).scale
+    wanted = _wanted(dataplane, machine, scale)
+    if machine is not None and not machine.shared and wanted != for_machine(machine, scale):
+        # Settings that follow from the machine alone are never refused: a small machine has to come up too.
+        _require_fits(wanted, machine)
+    return wanted
+
+
+def _wanted(dataplane: Dataplane, machine: Machine | None, scale: RouteScale) -> StartupSettings:
+    if machine is None:
+        base = _BASELINE_FULL if scale == "full_tables" else BASELINE
+    else:
+        base = for_machine(machine, scale)
     workers = base.workers if dataplane.workers is None else dataplane.workers
     heap = dataplane.main_heap_mb or base.main_heap_mb
     stats = base.stats_segment_mb
-    if machine is not None:
-        stats = _stats_segment_mb(heap, workers, machine, dataplane.route_scale)
-    wanted = StartupSettings(
+    if machine is not None and not machine.shared:
+        stats = _stats_segment_mb(heap, workers, machine, scale)
+    return StartupSettings(
         workers,
         base.main_core if dataplane.main_core is None else dataplane.main_core,
         heap,
         dataplane.stats_segment_mb or stats,
         dataplane.buffers_per_numa or base.buffers_per_numa,
     )
-    if machine is not None and wanted != base:
-        # Settings that follow from the machine alone are never refused: a small machine has to come up too.
-        _require_fits(wanted, machine)
-    return wanted
+
+
+def _asked_mb(wanted: StartupSettings, machine: Machine) -> int:
+    return wanted.main_heap_mb + wanted.stats_segment_mb + _buffers_mb(wanted, machine)
+
+
+def _buffers_mb(wanted: StartupSettings, machine: Machine) -> int:
+    return wanted.buffers_per_numa * machine.numa_nodes * _BUFFER_BYTES >> 20
 
 
 def _require_fits(wanted: StartupSettings, machine: Machine) -> None:
@@ -150,14 +209,13 @@ def _require_fits(wanted: StartupSettings, machine: Machine) -> None:
     if wanted.workers > (most := machine.cpus - 1):
         message = f"there are CPUs for at most {most} workers beside the main thread"
         raise ValidationFailed([Problem("/dataplane/workers", message)])
-    buffers_mb = wanted.buffers_per_numa * machine.numa_nodes * _BUFFER_BYTES >> 20
-    asked_mb = wanted.main_heap_mb + wanted.stats_segment_mb + buffers_mb
+    asked_mb = _asked_mb(wanted, machine)
     room_mb = machine.memory_mb - HOST_MB
     if asked_mb > room_mb:
         parts = {
             "main_heap_mb": wanted.main_heap_mb,
             "stats_segment_mb": wanted.stats_segment_mb,
-            "buffers_per_numa": buffers_mb,
+            "buffers_per_numa": _buffers_mb(wanted, machine),
         }
         message = (
             f"VPP would need {asked_mb} MB (heap, statistics and buffers together); beside the rest of the "

@@ -97,7 +97,7 @@ def _reasons(change: Change, was: Peer, now: Peer | None) -> Iterator[_Reason]:
         yield _Reason("the password changes; it comes up again once the neighbor has the same", "password")
     if was.distance != now.distance:
         yield _Reason(
-            f"it {_distance(now)}; it comes up again if the neighbor is that near",
+            f"it {_distance(now)}; {_again(change, now)}",
             "ttl_security_hops" if now.distance[1] else "ebgp_multihop",
         )
     if was.update_source != now.update_source:
@@ -151,6 +151,16 @@ def _distance(peer: Peer) -> str:
     return (
         f"may be up to {multihop} hops away" if multihop is not None else "has to be on a connected network"
     )
+
+
+def _again(change: Change, peer: Peer) -> str:
+    """It comes up again only if the ends agree on the TTL, which no neighbor tells."""
+    security = peer.distance[1]
+    if isinstance(security, int):
+        return f"it comes up again if the neighbor sends with a TTL of at least {256 - security}"
+    if change.connected_after.of(ip_address(peer.address)) is not None:
+        return "it comes up again unless the neighbor requires another TTL"
+    return "it comes up again if the neighbor is that near, and requires no other TTL"
 
 
 def _lost_way(change: Change, peer: Peer) -> _Reason | None:

@@ -58,7 +58,11 @@ def _too_few_buffers(context: Context) -> Iterator[Problem]:
 def _too_little_heap(context: Context) -> Iterator[Problem]:
     """VPP ends when its heap is full. Routes are not counted: the feeder gives VPP only those with room."""
     dataplane, can = context.config.dataplane, context.capabilities
-    by_scale = can.full_tables_heap_mb if dataplane.route_scale == "full_tables" else can.main_heap_mb
+    scale = dataplane.route_scale
+    if scale == "auto":
+        by_scale = can.main_heap_mb if dataplane.stats_segment_mb is None else can.standard_heap_mb
+    else:
+        by_scale = can.full_tables_heap_mb if scale == "full_tables" else can.standard_heap_mb
     heap_mb = by_scale if dataplane.main_heap_mb is None else dataplane.main_heap_mb
     if heap_mb is None:
         return

@@ -16,8 +16,10 @@ class Dataplane(Model):
     """Unset means the one this router runs. If it is set, a router that runs the other one refuses the
     document.
     """
-    route_scale: Literal["standard", "full_tables"] = Field(default="standard", title="Route scale")
-    """How many routes to make room for; full_tables is a million and needs 8 GB of memory."""
+    route_scale: Literal["auto", "standard", "full_tables"] = Field(default="auto", title="Route scale")
+    """How many routes to make room for. full_tables is a million and needs 6,000 MB of memory; auto is
+    full_tables on a machine that has them, unless main_heap_mb or stats_segment_mb is set, else standard.
+    """
     workers: int | None = Field(default=None, ge=0, le=64, title="Workers")
     """VPP worker threads; 0 means the main thread forwards, unset means as many as this machine has CPUs for.
     """
@@ -26,7 +28,8 @@ class Dataplane(Model):
     main_heap_mb: int | None = Field(
         default=None, ge=128, le=65536, title="Main heap", json_schema_extra={"unit": "MB"}
     )
-    """Size of VPP's main heap; unset means one that suits the machine's memory. A million routes need 768 MB.
+    """Size of VPP's main heap; unset means one that suits the machine's memory and the route scale. A million
+    routes need 768 MB.
     """
     stats_segment_mb: int | None = Field(
         default=None, ge=32, le=4096, title="Statistics segment", json_schema_extra={"unit": "MB"}

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 from appliance.features.interface.model import LinkSettings
 
 
@@ -18,7 +18,7 @@ class Ethernet(LinkSettings):
 
     type: Literal["ethernet"]
     """Kind of interface."""
-    match: Match = Field(title="NIC")
+    match: NicMatch = Field(title="NIC")
     """Which NIC this is."""
     driver: Literal["auto", "native", "dpdk", "af_packet"] = Field(default="auto", title="Driver")
     """Driver that VPP uses for the NIC; auto chooses it from a table by PCI id. NICs are bound at boot: on
@@ -26,7 +26,7 @@ class Ethernet(LinkSettings):
     """
 
     @property
-    def nic(self) -> Match:
+    def nic(self) -> NicMatch:
         """This one."""
         return self.match
 

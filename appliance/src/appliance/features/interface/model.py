@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from appliance.config.acl_name import AclReference
 from appliance.config.interface_address import InterfaceAddress
-from appliance.config.nic_match import Match
+from appliance.config.nic_match import NicMatch
 from frr_config.references import VrfReference
 from frr_config.types import Description, Model, Prefix
 
@@ -77,7 +77,7 @@ class InterfaceSettings(Model):
         return None
 
     @property
-    def nic(self) -> Match | None:
+    def nic(self) -> NicMatch | None:
         """The NIC it is, where it is one."""
         return None
 

@@ -11,7 +11,10 @@ from appliance.config.pointer import escape
 from appliance.errors import Problem
 from frr_config import Routing
 from frr_config.protocols.static.model import NextHop
-from frr_config.types import DEFAULT_VRF
+from frr_config.types import DEFAULT_VRF, IpAddress
+
+_POINT_TO_POINT = 31
+"""A network of this length, and of a longer one, has no broadcast address (RFC 3021)."""
 
 
 def check_vrf(context: Context) -> Iterator[Problem]:
@@ -63,6 +66,10 @@ def _next_hop(
         yield Problem(at, f"{hop.address} cannot be a next hop")
     elif gateway in there.own:
         yield Problem(at, f"{hop.address} is this router's own address, on {there.own[gateway]}")
+    elif (wire := _broadcast(there, gateway, hop)) is not None:
+        yield Problem(
+            at, f"{hop.address} is the broadcast address of {wire}, and the kernel takes no route by one"
+        )
     elif gateway.version == 6 and gateway.is_link_local:
         if hop.interface is None:
             yield Problem(f"{path}/interface", f"the link-local next hop {hop.address} needs an interface")
@@ -78,6 +85,16 @@ def _next_hop(
         yield Problem(at, f"{hop.address} is in no connected network of VRF {hop.vrf}")
     elif not covering.recursive(hop.address, prefix):
         yield Problem(at, f"{hop.address} is in no connected network, and no route can lead to it")
+
+
+def _broadcast(there: Context, gateway: IpAddress, hop: NextHop) -> str | None:
+    """The connected network of which this is the broadcast address: the kernel refuses such a next hop."""
+    name = hop.interface or there.connected(str(gateway))
+    for known in there.addresses.get(name or "", ()):
+        wire = known.network
+        if wire.version == 4 and wire.prefixlen < _POINT_TO_POINT and gateway == wire.broadcast_address:
+            return f"{wire} on {name}"
+    return None
 
 
 def may_learn_routes(routing: Routing) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from appliance.config.document import RouterConfig
 from appliance.config.interface_address import address_of
-from appliance.features.static.impact import Table, stands, tables, touched
+from appliance.features.static.table import Table, stands, tables, touched
 from appliance.impact.change import Change, is_up
 
 

@@ -1,192 +1,20 @@
-"""The effect on destinations of static routes. Pure."""
+"""The effect on destinations of static routes. Pure except for the facts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property, partial
-from typing import Literal
+from collections.abc import Collection, Iterator
 
-from appliance.config.context import address, network
-from appliance.config.document import RouterConfig
+from appliance.config.context import network
 from appliance.config.pointer import join
-from appliance.features.static.checks import may_learn_routes
+from appliance.features.static.resolving import told, unresolved
+from appliance.features.static.table import Table, stands, tables, touched
 from appliance.impact.analysis import Analysis
-from appliance.impact.change import Change, Connected, is_up
+from appliance.impact.change import Change
 from appliance.impact.result import Finding
 from frr_config.protocols.static.model import NextHop, StaticRoute
-from frr_config.types import DEFAULT_VRF, IpNetwork
+from frr_config.types import IpAddress
 
 _SHOWN = 5
-_Resolution = Literal["connected", "maybe", "no"]
-_Side = tuple[RouterConfig, Connected]
-"""A VRF's document and its connected networks."""
-
-
-def _side_before(change: Change, vrf: str) -> _Side:
-    seen = change.in_vrf(vrf)
-    return seen.before, seen.connected_before
-
-
-def _side_after(change: Change, vrf: str) -> _Side:
-    seen = change.in_vrf(vrf)
-    return seen.after, seen.connected_after
-
-
-class Table:
-    """The static routes of a document, searchable by prefix in constant time."""
-
-    def __init__(self, config: RouterConfig, connected: Connected, beside: Callable[[str], _Side]) -> None:
-        self._config, self._connected, self._beside = config, connected, beside
-        self._resolved: dict[tuple[str | None, ...], _Resolution] = {}
-
-    @cached_property
-    def _prefixes(self) -> dict[tuple[int, int, int], str]:
-        return {_key(network(prefix)): prefix for prefix in self._config.routing.static}
-
-    @cached_property
-    def _lengths(self) -> set[tuple[int, int]]:
-        return {(version, length) for version, length, _ in self._prefixes}
-
-    @property
-    def has_protocols(self) -> bool:
-        """Whether a routing protocol may also bring routes."""
-        return may_learn_routes(self._config.routing)
-
-    def route(self, prefix: str) -> StaticRoute | None:
-        """The prefix's own route."""
-        return self._config.routing.static.get(prefix)
-
-    def is_usable(self, route: StaticRoute) -> bool:
-        """Whether it drops matching packets, or one of its paths is, or may be, resolved."""
-        return route.blackhole or any(self._resolution(hop) != "no" for hop in route.next_hops)
-
-    def is_connected(self, route: StaticRoute) -> bool:
-        """Whether it drops matching packets, or one of its paths leads to a connected network."""
-        return route.blackhole or any(self._resolution(hop) == "connected" for hop in route.next_hops)
-
-    def covering(self, prefix: IpNetwork) -> str | None:
-        """The usable route, or connected network, that packets take instead."""
-        found = self._connected.of(prefix.network_address)
-        best = (found.network.prefixlen, str(found.network)) if found is not None else None
-        number, bits = int(prefix.network_address), prefix.max_prefixlen
-        for version, length in self._lengths:
-            if version != prefix.version or length >= prefix.prefixlen or (best and length <= best[0]):
-                continue
-            text = self._prefixes.get((version, length, number >> (bits - length) << (bits - length)))
-            if text is not None and self.is_usable(self._config.routing.static[text]):
-                best = (length, text)
-        return None if best is None or best[0] > prefix.prefixlen else best[1]
-
-    def is_hidden(self, prefix: str) -> bool:
-        """Whether packets take a connected network of the same prefix instead of this route."""
-        return self._connected.has(network(prefix))
-
-    def leading(self, prefix: IpNetwork) -> str | None:
-        """The usable static route, other than a default route, that packets to the prefix take."""
-        number, bits = int(prefix.network_address), prefix.max_prefixlen
-        for version, length in sorted(self._lengths, key=lambda one: -one[1]):
-            if version == prefix.version and 0 < length <= prefix.prefixlen:
-                text = self._prefixes.get((version, length, number >> (bits - length) << (bits - length)))
-                if text is not None and self.is_usable(self._config.routing.static[text]):
-                    return text
-        return None
-
-    def may_lead(self, prefix: str) -> bool:
-        """Whether packets to the prefix may be forwarded without a route of its own."""
-        return self.has_protocols or self.covering(network(prefix)) is not None
-
-    def resolves_as(self, other: Table, route: StaticRoute) -> bool:
-        """Whether each of the route's paths is resolved in the same way as in the other table."""
-        return all(self._resolution(hop) == other._resolution(hop) for hop in route.next_hops)
-
-    def _resolution(self, hop: NextHop) -> _Resolution:
-        key = (hop.address, hop.interface, hop.vrf)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(hop)
-        return self._resolved[key]
-
-    def _resolve(self, hop: NextHop) -> _Resolution:
-        if hop.vrf is not None:
-            return self._resolve_beside(hop, *self._beside("" if hop.vrf == DEFAULT_VRF else hop.vrf))
-        if hop.interface is not None:
-            return "connected" if is_up(self._config, hop.interface) else "no"
-        assert hop.address is not None
-        gateway = address(hop.address)
-        if self._connected.of(gateway) is not None:
-            return "connected"
-        # Through another route: the daemon determines whether that one is resolved.
-        return "maybe" if self._is_covered(gateway.packed, gateway.version) else "no"
-
-    @staticmethod
-    def _resolve_beside(hop: NextHop, config: RouterConfig, connected: Connected) -> _Resolution:
-        """A next hop in another VRF, whose routes its daemon determines."""
-        if hop.interface is not None:
-            return "connected" if is_up(config, hop.interface) else "no"
-        assert hop.address is not None
-        return "connected" if connected.of(address(hop.address)) is not None else "maybe"
-
-    def _is_covered(self, packed: bytes, version: int) -> bool:
-        number, bits = int.from_bytes(packed, "big"), len(packed) * 8
-        return self.has_protocols or any(
-            (version, length, number >> (bits - length) << (bits - length)) in self._prefixes
-            for known, length in self._lengths
-            if known == version and length > 0
-        )
-
-
-def _key(prefix: IpNetwork) -> tuple[int, int, int]:
-    return prefix.version, prefix.prefixlen, int(prefix.network_address)
-
-
-def tables(change: Change) -> tuple[Table, Table]:
-    """The table before the change and the one after it."""
-    return change.once(_tables)
-
-
-def _tables(change: Change) -> tuple[Table, Table]:
-    return (
-        Table(change.before, change.connected_before, partial(_side_before, change)),
-        Table(change.after, change.connected_after, partial(_side_after, change)),
-    )
-
-
-def stands(change: Change) -> bool:
-    """Whether static routes, and what resolves them, are unchanged, also in the VRFs that they lead to."""
-    return change.before.routing.static == change.after.routing.static and _is_reached_alike(change)
-
-
-def touched(change: Change) -> tuple[str, ...]:
-    """Prefixes whose static route is in only one document, or may have another effect than before.
-
-    All others are used, or not used, as before. A document can have thousands of routes, and most changes
-    concern one.
-    """
-    return change.once(_touched)
-
-
-def _touched(change: Change) -> tuple[str, ...]:
-    before, after = change.before.routing.static, change.after.routing.static
-    prefixes = tuple(dict.fromkeys((*before, *after)))
-    if not change.once(_is_reached_alike):
-        return prefixes
-    was, now = tables(change)
-    return tuple(
-        prefix
-        for prefix in prefixes
-        if (route := before.get(prefix)) is None
-        or route is not after.get(prefix)
-        or not was.resolves_as(now, route)
-    )
-
-
-def _is_reached_alike(change: Change) -> bool:
-    """Whether interfaces are up, and have addresses, as before."""
-    whole = change.whole or change
-    return whole.before.interfaces == whole.after.interfaces or _reach(whole.before) == _reach(whole.after)
-
-
-def _reach(config: RouterConfig) -> dict[str, tuple[str | None, bool, tuple[str, ...]]]:
-    return {name: (one.vrf, is_up(config, name), one.addresses) for name, one in config.interfaces.items()}
 
 
 def routes(change: Change) -> Iterator[Finding]:
@@ -227,7 +55,10 @@ def routes(change: Change) -> Iterator[Finding]:
             )
         elif now is not was:
             yield from _otherwise(prefix, was, now)
-    yield from _begun(change, before, after)
+    unused = list(unresolved(change, before, after))
+    yield from told(unused)
+    idle = {prefix for one in unused if one.all_paths for prefix in one.prefixes}
+    yield from _begun(change, before, after, idle)
     yield from _connected(change, before)
 
 
@@ -288,13 +119,13 @@ def _connected(change: Change, before: Table) -> Iterator[Finding]:
             )
 
 
-def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
-    """Static routes that did not exist before, or could not be used."""
+def _begun(change: Change, before: Table, after: Table, idle: Collection[str]) -> Iterator[Finding]:
+    """Static routes that did not exist before, or could not be used; ``idle`` ones still cannot."""
     taken: list[str] = []
     for prefix in touched(change):
         change.in_time()
         was, now = before.route(prefix), after.route(prefix)
-        if now is None or after.is_hidden(prefix):
+        if now is None or prefix in idle or after.is_hidden(prefix):
             continue
         if now.blackhole:
             if was is None:
@@ -314,6 +145,13 @@ def _begun(change: Change, before: Table, after: Table) -> Iterator[Finding]:
     else:
         for prefix in taken:
             yield _moved([prefix], after.route(prefix), "its static route is preferred")
+
+
+def leads(seen: Change, one: IpAddress, after: bool) -> frozenset[str] | None:
+    """The interfaces by which packets to the address leave in a document; None: only a protocol may tell."""
+    table = tables(seen)[1 if after else 0]
+    found = table.ways(one)
+    return None if not found and table.has_protocols else found
 
 
 def _ways(route: StaticRoute | None) -> str:

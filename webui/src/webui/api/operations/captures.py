@@ -14,7 +14,9 @@ from webui.api.auth import actor, needs
 
 router = Router(tags=["captures"])
 CaptureName = Annotated[str, Path(pattern=CAPTURE_ID, description="Its id.")]
-_PCAP = {"application/vnd.tcpdump.pcap": {"schema": {"type": "string", "format": "binary"}}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+# Generators of clients know the second and not the first, and would leave the answer out.
+_PCAP = {"application/vnd.tcpdump.pcap": _BYTES, "application/octet-stream": _BYTES}
 _operator = needs(Role.OPERATOR)
 
 

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from appliance.state.counter_selection import FIELDS, MAX_INTERFACES, field_names, interface_names, parse
 from webui.accounts.roles import Role
 from webui.agent import agent
-from webui.api.auth import needs
+from webui.api.auth import actor, needs
 from webui.api.still_allowed import still_allowed
+from webui.http.client_address import source_of
 from webui.http.live_response import LiveResponse
 from webui.metrics.history import history
 from webui.metrics.live import events
@@ -202,5 +203,6 @@ def _between(rules: dict[str, Any], first: int, last: int) -> dict[str, Any]:
 )
 def stream(request: HttpRequest, fields: Fields, interfaces: Interfaces) -> HttpResponseBase:
     """Samples as they are taken, as server-sent events."""
-    selection = parse(fields, interfaces)
-    return LiveResponse(events(selection), still_allowed(request, Role.VIEWER), "text/event-stream")
+    selection, known = parse(fields, interfaces), actor(request)
+    live = events(selection, user=known.name, source=source_of(known.address))
+    return LiveResponse(live, still_allowed(request, Role.VIEWER), "text/event-stream")

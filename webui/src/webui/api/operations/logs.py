@@ -20,6 +20,7 @@ def page(request: HttpRequest, query: Query[LogQuery]) -> Any:
     """The newest lines that match, or those after or before another page; known secrets are struck out.
 
     A page looks at a bounded part of the logs: where it has fewer lines than asked for and `oldest` is set,
-    ask for those before. The first page, which has no cursor, is in the audit log.
+    ask for those before. Each page is in the audit log but those that go
+    on from the `newest` of a page that the same user was given for the same question.
     """
     return router_logs.page(actor(request), query)

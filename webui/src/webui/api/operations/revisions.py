@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema, Status
@@ -15,15 +15,25 @@ from appliance.state.watch import WatchReport
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import actor, needs
-from webui.api.find import Number
-from webui.api.idempotency import once
+from webui.api.find import Number, change_set
+from webui.api.idempotency import Answer, once
 from webui.api.operations.config import commit_answer, wait_s
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
-from webui.api.schemas import CONFIRM_S, WATCH_S, CommitOut, Difference, RevisionOut, Strict
+from webui.api.schemas import (
+    CONFIRM_S,
+    WATCH_S,
+    ChangeSetOut,
+    CommitOut,
+    ConflictEntry,
+    Difference,
+    RevisionOut,
+    Strict,
+)
 from webui.changes import services as changes
 from webui.changes.chosen import WORDS
 from webui.changes.chosen import compare as compare_documents
 from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S
+from webui.changes.taking_up import take_up_revision
 
 router = Router(tags=["revisions"])
 
@@ -135,6 +145,45 @@ def confirm(request: HttpRequest) -> Any:
     """Keep the commit that waits for its confirmation."""
     changes.confirm(actor(request))
     return Status(204, None)
+
+
+class TakeUpQuery(Schema):
+    """Where the changes of a revision go, and which side wins."""
+
+    change: int | None = Field(
+        None, ge=1, le=2**31 - 1, description="Into this change set; otherwise into a new one."
+    )
+    keep: Literal["ours", "theirs"] | None = Field(
+        None,
+        description="Where the change set has another value than before and after the revision: ours keeps"
+        " it, theirs takes the revision's. By default such places are conflicts, and nothing is done.",
+    )
+
+
+class TakenUpOut(Schema):
+    """The change set with the changes in it, or the conflicts for which nothing was done."""
+
+    change: ChangeSetOut | None = Field(description="Null if nothing was done and none was named.")
+    added: bool = Field(description="False if the change set had them already.")
+    conflicts: list[ConflictEntry]
+
+
+@router.post(
+    "/revisions/{number}/take-up",
+    auth=needs(Role.ENGINEER),
+    response=TakenUpOut,
+    operation_id="take_up_revision",
+)
+def take_up(request: HttpRequest, number: Number, query: Query[TakeUpQuery]) -> HttpResponse:
+    """Put the changes of a revision, also of one that was rolled back, into a change set, as a merge."""
+    change = None if query.change is None else change_set(query.change)
+    who = actor(request)
+
+    def act(_request_id: str) -> Answer:
+        taken = take_up_revision(who, number, change, query.keep)
+        return Answer(200, TakenUpOut.model_validate(taken).model_dump(mode="json"))
+
+    return once(request, who, act)
 
 
 class WatchRules(Schema):

@@ -33,6 +33,9 @@ class SlotContent(_Shown):
     version: str
     schema_version: int = Field(description="Newest schema of the configuration that it reads.")
     whole: bool = Field(description="False while it is written, or after that failed.")
+    older: bool = Field(
+        False, description="Older than the running version, or of an unknown age: see `allow_downgrade`."
+    )
 
 
 class SlotsOut(_Shown):
@@ -101,15 +104,15 @@ class SwitchIn(Strict):
     deadline_s: float | None = Field(
         None, ge=60, le=3600, description="Seconds it has to become healthy; by default 600."
     )
+    allow_downgrade: bool = Field(
+        False, description="Boot a version that is older than the running one; refused otherwise."
+    )
 
 
 class InstallIn(SwitchIn):
     """Write the file that was sent into the other slot."""
 
     reboot: bool = Field(True, description="Boot it at once. If not, `switch` does.")
-    allow_downgrade: bool = Field(
-        False, description="Install a version that is older than the running one; refused otherwise."
-    )
 
 
 @router.get("/upgrade", auth=needs(Role.VIEWER), response=UpgradeOut, operation_id="get_upgrade")
@@ -165,4 +168,4 @@ def install_upgrade(request: HttpRequest, body: InstallIn) -> Any:
 )
 def switch_slot(request: HttpRequest, body: SwitchIn) -> Any:
     """Boot the other slot as it is, once; it stays when it is healthy."""
-    return Status(202, router_upgrade.switch(actor(request), body.deadline_s))
+    return Status(202, router_upgrade.switch(actor(request), body.deadline_s, body.allow_downgrade))

@@ -6,6 +6,7 @@ from appliance.state.dhcp_relays import DHCP_RELAYS, DhcpRelays, DhcpRelayState
 from webui.ui.pages.vrfs import has_vrfs, link_to_vrf
 from webui.ui.tables.declaration import Column, Link, Live, Look, Page, Table
 from webui.ui.tables.row import Row
+from webui.ui.tables.standing import STANDING
 
 
 def _by_name(answer: DhcpRelays) -> Mapping[str, DhcpRelayState]:
@@ -54,6 +55,7 @@ PAGE = Page(
                     look=Look.MONO,
                     value=lambda row: _said_or_live(row, "source_address"),
                 ),
+                *STANDING,
             ),
             empty="No DHCP relay is configured: clients find only servers on their own link.",
         ),

@@ -15,6 +15,7 @@ from appliance.state.nat import (
     NatUser,
     NatUsers,
 )
+from appliance.state.nat_mappings import NAT_MAPPINGS
 from webui.ui.tables.declaration import (
     Column,
     Fact,
@@ -29,6 +30,7 @@ from webui.ui.tables.declaration import (
     Table,
 )
 from webui.ui.tables.row import Row
+from webui.ui.tables.standing import STANDING
 
 _SHOWN = 4
 """The most interfaces named at the head of the page; the rest are counted."""
@@ -71,6 +73,10 @@ def _asked_for(row: Row) -> str:
 
 def _host(row: Row) -> str:
     return f"{row.said('inside_address')} port {row.said('inside_port') or row.said('outside_port')}"
+
+
+def _standing(mapping: str) -> Live:
+    return Live(NAT_MAPPINGS, lambda answer: answer.under(mapping), only_live=False)
 
 
 def _users(answer: NatUsers) -> Mapping[str, NatUser]:
@@ -134,9 +140,11 @@ PAGE = Page(
             noun="port forward",
             plural="Port forwards",
             mapping="/nat/port_forwards",
+            live=_standing("/nat/port_forwards"),
             columns=(
                 Column(title="Asked for outside", look=Look.MONO, value=_asked_for),
                 Column(title="Leads to", look=Look.MONO, value=_host),
+                *STANDING,
             ),
             empty="No port forward is configured.",
         ),
@@ -145,9 +153,11 @@ PAGE = Page(
             noun="1:1 NAT mapping",
             plural="1:1 mappings",
             mapping="/nat/static",
+            live=_standing("/nat/static"),
             columns=(
                 Column("outside_address", look=Look.MONO),
                 Column("inside_address", look=Look.MONO),
+                *STANDING,
             ),
             empty="No 1:1 mapping is configured.",
         ),
@@ -156,7 +166,8 @@ PAGE = Page(
             noun="NAT pool",
             plural="Pools",
             mapping="/nat/pools",
-            columns=(Column("addresses", look=Look.MONO),),
+            live=_standing("/nat/pools"),
+            columns=(Column("addresses", look=Look.MONO), *STANDING),
             empty="No pool is configured.",
         ),
         Table(

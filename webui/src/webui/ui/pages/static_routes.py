@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from webui.ui.tables.declaration import Column, Look, Page, Table
+from appliance.state.static_routes import STATIC_ROUTES
+from webui.ui.tables.declaration import Column, Live, Look, Page, Table
 from webui.ui.tables.row import Row
+from webui.ui.tables.standing import STANDING
 
 
 def _hops(row: Row) -> Iterator[str]:
@@ -30,6 +32,12 @@ PAGE = Page(
             mapping="/routing/static",
             key_title="Prefix",
             mono=True,
+            live=Live(
+                STATIC_ROUTES,
+                lambda answer: {one.name: one for one in answer.routes},
+                only_live=False,
+                about=lambda answer: answer.about,
+            ),
             columns=(
                 Column(title="Next hop", look=Look.MONO, value=_hops),
                 Column(
@@ -37,6 +45,7 @@ PAGE = Page(
                     look=Look.NUMBER,
                     value=lambda row: [hop.get("distance", 1) for hop in row.said("next_hops", ())],
                 ),
+                *STANDING,
             ),
             empty="No static route is configured.",
         ),

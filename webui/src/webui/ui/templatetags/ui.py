@@ -290,10 +290,11 @@ def words(name: Any) -> str:
 
 
 _TONES = {
-    "good": "up established full ok running done confirmed committed succeeded cleared reachable permanent",
+    "good": "up established full ok running done confirmed committed succeeded cleared reachable permanent"
+    " working",
     "warn": "active connect opensent openconfirm 2-way exstart exchange loading init attempt queued disabled"
-    " minor warning raised incomplete",
-    "bad": "down idle failed error unreachable rolled_back expired dead critical major",
+    " minor warning raised incomplete partly",
+    "bad": "down idle failed error unreachable rolled_back expired dead critical major inactive",
 }
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from appliance.state.alarms import Alarms
 from appliance.state.bgp import BGP
 from appliance.state.counter_selection import Selection
+from appliance.state.dataplane import DATAPLANE
 from appliance.state.feeder import FEEDER
 from appliance.state.health import HEALTH, Health
 from appliance.state.interfaces import INTERFACES
@@ -60,6 +61,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "api_calls": reads(
             ("Status of the router", "/state/health"),
             ("Processors, memory, disks, versions", "/state/system"),
+            ("How VPP is sized, and why", "/state/dataplane"),
             ("Alarms", "/alarms"),
             ("Latest counters", "/counters"),
             ("Counters, one sample a second (SSE)", "/counters/stream"),
@@ -103,6 +105,7 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "more_alarms": max(0, len(alarms.alarms) - _ALARMS),
         "workers": workers,
         "system": look(lambda: agent().state(SYSTEM), None).value,
+        "dataplane": look(lambda: agent().state(DATAPLANE), None).value,
         "feeder": look(lambda: agent().state(FEEDER), None).value,
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
         "health": [

@@ -16,6 +16,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import services
 from webui.changes.rollbacks import preview_rollback
+from webui.changes.taking_up import take_up_revision
 from webui.ui import commits, rolled_back, watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
@@ -24,6 +25,7 @@ from webui.ui.one_line import one_line
 from webui.ui.page import show, tell
 from webui.ui.pager import last_offset, pager
 from webui.ui.plan_page import frr_page, steps_page
+from webui.ui.signed_in import user_of
 from webui.ui.views.changes import CONFIRM_CHOICES
 from webui.ui.views.commits import waiting_for
 from webui.ui.whole_number import whole
@@ -85,9 +87,39 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
         "api_calls": (
             *reads(("This revision", f"/revisions/{number}")),
             call("Go back to it", "POST", "/rollback", {"revision": number, "comment": ""}),
+            call("Put its changes into a change set", "POST", f"/revisions/{number}/take-up", {}),
         ),
     }
     return show(request, "ui/revision.html", "changes", context)
+
+
+@require_POST
+@role_required(Role.ENGINEER)
+def take_up(request: HttpRequest, number: int) -> HttpResponse:
+    """Puts the changes of a revision into the user's change set. Conflicts are shown, and nothing is done."""
+    keep = request.POST.get("keep")
+    try:
+        taken = take_up_revision(
+            actor_of(request),
+            number,
+            services.current(user_of(request)),
+            keep if keep == "ours" or keep == "theirs" else None,
+        )
+    except (Conflict, ValidationFailed) as error:
+        tell(request, f"Nothing was put into your changes: {str(error).rstrip('.')}.", "error")
+        return redirect("ui:revision", number=number)
+    if taken.conflicts:
+        context = {
+            "number": number,
+            "conflicts": pager(request, "conflicts", taken.conflicts, _PER_PAGE),
+            "revision": services.revision(number),
+        }
+        return show(request, "ui/take_up.html", "changes", context, status=409)
+    if taken.added:
+        tell(request, f"The changes of revision {number} are among yours. They are not committed yet.")
+    else:
+        tell(request, f"Your changes, on what runs, hold those of revision {number} already.", "info")
+    return redirect("ui:changes")
 
 
 @require_GET

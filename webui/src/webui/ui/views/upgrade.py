@@ -77,7 +77,7 @@ def install(request: HttpRequest) -> HttpResponse:
 def switch(request: HttpRequest) -> HttpResponse:
     """Boots the other slot as it is."""
     try:
-        router_upgrade.switch(actor_of(request), None)
+        router_upgrade.switch(actor_of(request), None, request.POST.get("allow_downgrade") == "1")
     except MillraceError as error:
         tell(request, str(error), "error")
     return redirect("ui:upgrade")
@@ -117,6 +117,7 @@ def _row(slots: dict[str, Any], slot: str) -> dict[str, Any]:
         "slot": slot,
         "version": content["version"] if content else "",
         "whole": bool(content and content["whole"]),
+        "older": bool(content and content["older"]),
         "running": slots["running"] == slot,
         "good": slots["good"] == slot,
         "next": slots["next"] == slot,
